@@ -1,0 +1,49 @@
+"""Counters of a node: plain integers on the hot path, read by whoever reports them.
+
+State: one `Counters` per node. A hot path does `counters.messages_in += 1`; nothing is locked, since
+one event loop owns all of it. Names follow Kafka's `BrokerTopicMetrics` and `RequestMetrics`.
+"""
+
+from __future__ import annotations
+
+
+class Counters:
+    """What a node counts since its start. Units: requests, records, bytes."""
+
+    __slots__ = (
+        "bytes_in",
+        "bytes_out",
+        "connections_accepted",
+        "connections_closed",
+        "connections_refused",
+        "failed_fetch_requests",
+        "failed_produce_requests",
+        "malformed_requests",
+        "messages_in",
+        "requests_by_api",
+        "total_fetch_requests",
+        "total_produce_requests",
+        "unexpected_errors",
+    )
+
+    def __init__(self) -> None:
+        self.bytes_in = 0
+        self.bytes_out = 0
+        self.messages_in = 0
+        self.total_produce_requests = 0
+        self.failed_produce_requests = 0
+        self.total_fetch_requests = 0
+        self.failed_fetch_requests = 0
+        self.connections_accepted = 0
+        self.connections_closed = 0
+        self.connections_refused = 0
+        self.malformed_requests = 0
+        self.unexpected_errors = 0
+        self.requests_by_api: dict[int, int] = {}
+
+    def snapshot(self) -> dict[str, int | dict[int, int]]:
+        """All counters by name; the per-API counts are copied."""
+        return {
+            name: dict(value) if isinstance(value := getattr(self, name), dict) else value
+            for name in self.__slots__
+        }

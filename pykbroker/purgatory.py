@@ -1,0 +1,172 @@
+"""The purgatory: everything in a node that waits, waits here.
+
+A produce for its replicas, a fetch for its bytes, a coordinator's or a controller's reply for the
+commit of its records: each is a `DelayedOperation` that watches keys (a partition, say) and has a
+deadline. Whoever changes what a key stands for calls `check(key)`; the driver calls `advance(now)`.
+
+State: the operations by key, their deadlines in a timing wheel.
+In:  watch, check, cancel, advance.
+Out: calls of the operations' `try_complete` and `expire`. No clock, thread or event loop.
+Invariants: an operation completes or expires once, never both; after that no key holds it for
+longer than `PURGE_AT` completed operations.
+Source of the idea: Kafka's `DelayedOperationPurgatory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from pykbroker.timing_wheel import TimerTask, TimingWheel
+
+PURGE_AT = 1000
+
+
+class Deferred:
+    """A value that comes later: assigned once, tells one listener, at once and in place.
+
+    Not a future: no event loop, no cancellation, no thread. `resolve` calls the listener directly.
+    """
+
+    __slots__ = ("_callback", "done", "value")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.value: Any = None
+        self._callback: Callable[[Any], None] | None = None
+
+    def resolve(self, value: Any) -> None:
+        """Assign the value and tell the listener. RuntimeError when assigned already."""
+        if self.done:
+            raise RuntimeError("a Deferred is resolved once")
+        self.done = True
+        self.value = value
+        callback = self._callback
+        if callback is not None:
+            self._callback = None
+            callback(value)
+
+    def on_resolved(self, callback: Callable[[Any], None]) -> None:
+        """Call `callback(value)` once the value is there (now, if it is). One listener only."""
+        if self.done:
+            callback(self.value)
+        elif self._callback is not None:
+            raise RuntimeError("a Deferred has one listener")
+        else:
+            self._callback = callback
+
+
+class DelayedOperation:
+    """What waits. A subclass says when it is done, and what happens when its time is up."""
+
+    __slots__ = ("_purgatory_task", "completed")
+
+    def __init__(self) -> None:
+        self.completed = False
+        self._purgatory_task: TimerTask[DelayedOperation] | None = None
+
+    def try_complete(self) -> bool:
+        """Finish if everything it waits for is there; True when it finished."""
+        raise NotImplementedError  # a subclass that does not say when it is done is a bug
+
+    def expire(self) -> None:
+        """The deadline has passed: finish with what there is."""
+        raise NotImplementedError
+
+
+class Purgatory:
+    """All operations that wait on one node; see the module's text."""
+
+    def __init__(self, now_ms: int) -> None:
+        self._watchers: dict[Hashable, list[DelayedOperation]] = {}
+        self._timers: TimingWheel[DelayedOperation] = TimingWheel(now_ms)
+        self._completed_but_watched = 0
+
+    def __len__(self) -> int:
+        """Operations with a deadline that still wait."""
+        return len(self._timers)
+
+    @property
+    def watched_keys(self) -> int:
+        """Keys with at least one watcher, completed ones not yet purged included."""
+        return len(self._watchers)
+
+    def watch(
+        self, operation: DelayedOperation, keys: Iterable[Hashable], deadline_ms: int | None
+    ) -> None:
+        """Hold `operation` until `check` of one of `keys` completes it or the deadline passes.
+
+        The caller has tried `try_complete` already. `deadline_ms` None waits for ever.
+        """
+        watchers = self._watchers
+        for key in keys:
+            waiting = watchers.get(key)
+            if waiting is None:
+                watchers[key] = [operation]
+            else:
+                waiting.append(operation)
+        if deadline_ms is not None:
+            operation._purgatory_task = self._timers.add(deadline_ms, operation)
+
+    def check(self, key: Hashable) -> int:
+        """Something changed for `key`: complete what can be. Returns how many completed."""
+        waiting = self._watchers.pop(key, None)
+        if waiting is None:
+            return 0
+        completed = 0
+        still: list[DelayedOperation] = []
+        for operation in waiting:
+            if operation.completed:
+                self._completed_but_watched -= 1
+            elif operation.try_complete():
+                self._finish(operation)
+                completed += 1
+            else:
+                still.append(operation)
+        if still:
+            added = self._watchers.get(key)  # by an operation that completed just now
+            self._watchers[key] = still if added is None else still + added
+        return completed
+
+    def is_watched(self, key: Hashable) -> bool:
+        """Cheap test for a hot path: does anything wait for `key`?"""
+        return key in self._watchers
+
+    def cancel(self, operation: DelayedOperation) -> None:
+        """Drop `operation` without completing it (its client is gone)."""
+        if not operation.completed:
+            self._finish(operation)
+
+    def next_deadline_ms(self) -> int | None:
+        """When to call `advance` next, at the latest."""
+        return self._timers.next_deadline_ms()
+
+    def advance(self, now_ms: int) -> int:
+        """Expire what is due. Returns how many expired."""
+        expired = 0
+        for operation in self._timers.advance(now_ms):
+            if not operation.completed:
+                operation._purgatory_task = None
+                self._finish(operation)
+                operation.expire()
+                expired += 1
+        return expired
+
+    def _finish(self, operation: DelayedOperation) -> None:
+        operation.completed = True
+        self._completed_but_watched += 1
+        if operation._purgatory_task is not None:
+            operation._purgatory_task.cancel()
+            operation._purgatory_task = None
+        if self._completed_but_watched >= PURGE_AT:
+            self._purge()
+
+    def _purge(self) -> None:
+        """Drop completed operations from keys that nobody checks."""
+        for key, waiting in list(self._watchers.items()):
+            still = [operation for operation in waiting if not operation.completed]
+            if still:
+                self._watchers[key] = still
+            else:
+                del self._watchers[key]
+        self._completed_but_watched = 0

@@ -1,0 +1,127 @@
+"""A hierarchical timing wheel: where every deadline of a node lives.
+
+Adding and cancelling cost O(1); a tick costs the tasks that are due. Each wheel has `WHEEL_SIZE`
+buckets; the first one's bucket is one tick wide, the next one's as wide as the whole first wheel,
+and so on, made when a deadline needs it. A task moves down a wheel when its bucket's turn comes.
+(Varghese and Lauck 1987; Kafka's server-common `TimingWheel`.)
+
+    wheel 0   tick 1 ms     20 buckets      0 ..    20 ms
+    wheel 1   tick 20 ms    20 buckets     20 ..   400 ms
+    wheel 2   tick 400 ms   20 buckets    400 .. 8 000 ms   ...
+
+State: the current time in ticks, the wheels, a heap of the buckets' start times.
+In:  add(deadline_ms, item), advance(now_ms).
+Out: the items that are due, in the order of their deadlines' ticks.
+Invariants: a task is returned once, never before its deadline; a cancelled one never.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+WHEEL_SIZE = 20
+
+
+class TimerTask(Generic[Item]):
+    """One deadline. `cancel()` is O(1): the bucket drops the task when its turn comes."""
+
+    __slots__ = ("_wheel", "deadline_ms", "item")
+
+    def __init__(self, wheel: TimingWheel[Item], deadline_ms: int, item: Item) -> None:
+        self._wheel: TimingWheel[Item] | None = wheel
+        self.deadline_ms = deadline_ms
+        self.item = item
+
+    @property
+    def pending(self) -> bool:
+        """Neither fired nor cancelled."""
+        return self._wheel is not None
+
+    def cancel(self) -> None:
+        """Never fire; a task that fired or was cancelled already stays as it is."""
+        if self._wheel is not None:
+            self._wheel._forget(self)
+
+    def _take(self) -> Item:
+        self._wheel = None
+        return self.item
+
+
+class TimingWheel(Generic[Item]):
+    """All deadlines of one owner; see the module's text."""
+
+    def __init__(self, now_ms: int, tick_ms: int = 1) -> None:
+        if tick_ms < 1:
+            raise ValueError(f"tick_ms must be at least 1, got {tick_ms}")
+        self._tick_ms = tick_ms
+        self._now_tick = now_ms // tick_ms
+        self._buckets: dict[tuple[int, int], list[TimerTask[Item]]] = {}
+        self._bucket_starts: list[tuple[int, int]] = []  # heap of (start tick, bucket width)
+        self._live = 0
+
+    def __len__(self) -> int:
+        return self._live
+
+    def add(self, deadline_ms: int, item: Item) -> TimerTask[Item]:
+        """Have `advance` return `item` once `deadline_ms` has passed; due at once if it has."""
+        task = TimerTask(self, deadline_ms, item)
+        self._live += 1
+        self._place(task)
+        return task
+
+    def next_deadline_ms(self) -> int | None:
+        """When to call `advance` next, at the latest; None when nothing is pending.
+
+        May be early (the start of a wide bucket, or of one with cancelled tasks only), never late.
+        """
+        if not self._live:
+            return None
+        return self._bucket_starts[0][0] * self._tick_ms
+
+    def advance(self, now_ms: int) -> list[Item]:
+        """Move the time to `now_ms` (never back) and return what is due."""
+        target = now_ms // self._tick_ms
+        due: list[Item] = []
+        starts = self._bucket_starts
+        while starts and starts[0][0] <= target:
+            start, width = heapq.heappop(starts)
+            tasks = self._buckets.pop((start, width))
+            self._now_tick = max(self._now_tick, start)
+            for task in tasks:
+                if not task.pending:
+                    continue
+                if self._due_tick(task) <= target:
+                    self._live -= 1
+                    due.append(task._take())
+                else:
+                    self._place(task)
+        self._now_tick = max(self._now_tick, target)
+        if not self._live and starts:
+            self._buckets.clear()  # cancelled tasks only
+            starts.clear()
+        return due
+
+    def _due_tick(self, task: TimerTask[Item]) -> int:
+        """The first tick at which the deadline has passed (rounded up: never early)."""
+        return -(-task.deadline_ms // self._tick_ms)
+
+    def _place(self, task: TimerTask[Item]) -> None:
+        due = max(self._due_tick(task), self._now_tick)
+        width = 1
+        while due - self._now_tick >= width * WHEEL_SIZE:
+            width *= WHEEL_SIZE
+        start = due - due % width
+        key = (start, width)
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            self._buckets[key] = [task]
+            heapq.heappush(self._bucket_starts, key)
+        else:
+            bucket.append(task)
+
+    def _forget(self, task: TimerTask[Item]) -> None:
+        task._wheel = None
+        self._live -= 1

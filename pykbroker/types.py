@@ -1,0 +1,26 @@
+"""Small value types that every floor shares.
+
+Topic ids and other UUIDs are raw 16-byte `bytes` everywhere (their text form is made where a person
+reads it, by `pykbroker.protocol.primitives.uuid_to_str`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TopicPartition(NamedTuple):
+    """A partition by its topic's name; prints as Kafka's directory name, `topic-0`."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+class TopicIdPartition(NamedTuple):
+    """A partition by its topic's id (16 bytes)."""
+
+    topic_id: bytes
+    partition: int
