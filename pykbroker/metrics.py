@@ -1,7 +1,7 @@
 """Counters of a node: plain integers on the hot path, read by whoever reports them.
 
-State: one `Counters` per node. A hot path does `counters.messages_in += 1`; nothing is locked, since
-one event loop owns all of it. Names follow Kafka's `BrokerTopicMetrics` and `RequestMetrics`.
+State: one `Counters` per node. A hot path does `counters.messages_in += 1`; nothing is locked,
+since one event loop owns all of it. Names follow Kafka's `BrokerTopicMetrics` and `RequestMetrics`.
 """
 
 from __future__ import annotations

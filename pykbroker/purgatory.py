@@ -59,10 +59,11 @@ class Deferred:
 class DelayedOperation:
     """What waits. A subclass says when it is done, and what happens when its time is up."""
 
-    __slots__ = ("_purgatory_task", "completed")
+    __slots__ = ("_keys_watched", "_purgatory_task", "completed")
 
     def __init__(self) -> None:
         self.completed = False
+        self._keys_watched = 0
         self._purgatory_task: TimerTask[DelayedOperation] | None = None
 
     def try_complete(self) -> bool:
@@ -100,6 +101,7 @@ class Purgatory:
         """
         watchers = self._watchers
         for key in keys:
+            operation._keys_watched += 1
             waiting = watchers.get(key)
             if waiting is None:
                 watchers[key] = [operation]
@@ -119,6 +121,7 @@ class Purgatory:
             if operation.completed:
                 self._completed_but_watched -= 1
             elif operation.try_complete():
+                operation._keys_watched -= 1  # this key has let go of it
                 self._finish(operation)
                 completed += 1
             else:
@@ -154,7 +157,7 @@ class Purgatory:
 
     def _finish(self, operation: DelayedOperation) -> None:
         operation.completed = True
-        self._completed_but_watched += 1
+        self._completed_but_watched += operation._keys_watched
         if operation._purgatory_task is not None:
             operation._purgatory_task.cancel()
             operation._purgatory_task = None

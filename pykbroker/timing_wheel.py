@@ -11,7 +11,7 @@ and so on, made when a deadline needs it. A task moves down a wheel when its buc
 
 State: the current time in ticks, the wheels, a heap of the buckets' start times.
 In:  add(deadline_ms, item), advance(now_ms).
-Out: the items that are due, in the order of their deadlines' ticks.
+Out: the items that are due, in the order of their deadlines.
 Invariants: a task is returned once, never before its deadline; a cancelled one never.
 """
 
@@ -45,9 +45,9 @@ class TimerTask(Generic[Item]):
         if self._wheel is not None:
             self._wheel._forget(self)
 
-    def _take(self) -> Item:
-        self._wheel = None
-        return self.item
+
+def _deadline(task: TimerTask[Item]) -> int:
+    return task.deadline_ms
 
 
 class TimingWheel(Generic[Item]):
@@ -84,7 +84,7 @@ class TimingWheel(Generic[Item]):
     def advance(self, now_ms: int) -> list[Item]:
         """Move the time to `now_ms` (never back) and return what is due."""
         target = now_ms // self._tick_ms
-        due: list[Item] = []
+        due: list[TimerTask[Item]] = []
         starts = self._bucket_starts
         while starts and starts[0][0] <= target:
             start, width = heapq.heappop(starts)
@@ -95,14 +95,16 @@ class TimingWheel(Generic[Item]):
                     continue
                 if self._due_tick(task) <= target:
                     self._live -= 1
-                    due.append(task._take())
+                    task._wheel = None
+                    due.append(task)
                 else:
                     self._place(task)
         self._now_tick = max(self._now_tick, target)
         if not self._live and starts:
             self._buckets.clear()  # cancelled tasks only
             starts.clear()
-        return due
+        due.sort(key=_deadline)
+        return [task.item for task in due]
 
     def _due_tick(self, task: TimerTask[Item]) -> int:
         """The first tick at which the deadline has passed (rounded up: never early)."""
