@@ -1,0 +1,1 @@
+"""The log floor: partitions as segments of record batches on disk, in Apache Kafka's own format."""
