@@ -1,0 +1,214 @@
+"""Apache Kafka 4.4 itself: its command-line tools, and a broker to compare with.
+
+`run_tool` runs one of Apache's classes and returns what it printed; `ApacheBroker` is a combined
+node with the same face as `pykbroker.testing.Broker` (bootstrap_servers, data_dir, kill, restart),
+so that a test can be pointed at either.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+
+from tests.harness.ports import free_ports
+from tests.harness.tools import java, kafka_classpath
+
+# Features whose records pykbroker does not know yet; see docs/limits.md.
+UNBUILT_FEATURES = (
+    "group.version=0",
+    "transaction.version=0",
+    "share.version=0",
+    "streams.version=0",
+    "eligible.leader.replicas.version=0",
+)
+
+TOPICS = "org.apache.kafka.tools.TopicCommand"
+CONFIGS = "org.apache.kafka.tools.ConfigCommand"
+CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+GET_OFFSETS = "org.apache.kafka.tools.GetOffsetShell"
+DELETE_RECORDS = "org.apache.kafka.tools.DeleteRecordsCommand"
+LOG_DIRS = "org.apache.kafka.tools.LogDirsCommand"
+DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
+STORAGE = "kafka.tools.StorageTool"
+PRODUCER_PERFORMANCE = "org.apache.kafka.tools.ProducerPerformance"
+CONSUMER_PERFORMANCE = "org.apache.kafka.tools.ConsumerPerformance"
+CONSOLE_PRODUCER = "org.apache.kafka.tools.ConsoleProducer"
+CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+VERIFIABLE_PRODUCER = "org.apache.kafka.tools.VerifiableProducer"
+VERIFIABLE_CONSUMER = "org.apache.kafka.tools.VerifiableConsumer"
+BROKER_API_VERSIONS = "org.apache.kafka.tools.BrokerApiVersionsCommand"
+
+_LOG4J2 = """status = error
+rootLogger.level = warn
+rootLogger.appenderRef.err.ref = err
+appender.err.type = Console
+appender.err.name = err
+appender.err.target = SYSTEM_ERR
+appender.err.layout.type = PatternLayout
+appender.err.layout.pattern = [%d] %p %m (%c)%n
+"""
+
+
+def java_command(class_name: str, *arguments: str, heap: str = "256m") -> list[str]:
+    """The command line that runs one of Apache's classes, quietly and with a quick JIT."""
+    log4j = Path(tempfile.gettempdir()) / "pykbroker-tests-log4j2.properties"
+    if not log4j.exists():
+        log4j.write_text(_LOG4J2)
+    return [
+        java(),
+        f"-Xmx{heap}",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-Xshare:auto",
+        f"-Dlog4j2.configurationFile={log4j}",
+        "-cp",
+        kafka_classpath(),
+        class_name,
+        *arguments,
+    ]
+
+
+def run_tool(
+    class_name: str,
+    *arguments: str,
+    stdin: str | None = None,
+    timeout_s: float = 60,
+    check: bool = True,
+) -> str:
+    """Run a tool to its end; standard output. AssertionError with its output when it fails."""
+    done = subprocess.run(
+        java_command(class_name, *arguments),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+    )
+    if check and done.returncode:
+        raise AssertionError(f"{class_name} {arguments}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done.stdout if check else done.stdout + done.stderr
+
+
+class ApacheBroker:
+    """One combined Apache Kafka node on free ports of 127.0.0.1; a context manager."""
+
+    def __init__(
+        self,
+        data_dir: Path | None = None,
+        *,
+        config: dict[str, str] | None = None,
+        features: tuple[str, ...] = UNBUILT_FEATURES,
+        heap: str = "1g",
+    ) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="apache-kafka-")
+        self._home = Path(self._temporary.name)
+        self.data_dir = data_dir or self._home / "log-dir"
+        self.port, self.controller_port = free_ports(2)
+        self._features = features
+        self._heap = heap
+        self._process: subprocess.Popen[bytes] | None = None
+        self._properties = self._home / "server.properties"
+        settings = self._base_settings() | (config or {})
+        self._properties.write_text("".join(f"{k}={v}\n" for k, v in settings.items()))
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`127.0.0.1:PORT`."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """The process id of the running node."""
+        assert self._process is not None
+        return self._process.pid
+
+    def _base_settings(self) -> dict[str, str]:
+        return {
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "controller.quorum.bootstrap.servers": f"127.0.0.1:{self.controller_port}",
+            "listeners": (
+                f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{self.controller_port}"
+            ),
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "log.dirs": str(self.data_dir),
+            "offsets.topic.replication.factor": "1",
+            "transaction.state.log.replication.factor": "1",
+            "transaction.state.log.min.isr": "1",
+            "group.initial.rebalance.delay.ms": "0",
+        }
+
+    def format(self) -> None:
+        """Format the data directory as `kafka-storage.sh format --standalone` does."""
+        features = [argument for f in self._features for argument in ("--feature", f)]
+        cluster_id = run_tool(STORAGE, "random-uuid").strip()
+        arguments = ["format", "-t", cluster_id, "-c", str(self._properties), "--standalone"]
+        run_tool(STORAGE, *arguments, *features)
+
+    def start(self) -> None:
+        """Format an empty directory, start, and wait until the listener answers."""
+        if not (self.data_dir / "meta.properties").exists():
+            self.format()
+        log = (self._home / "server.log").open("ab")
+        command = java_command("kafka.Kafka", str(self._properties), heap=self._heap)
+        command.remove("-XX:TieredStopAtLevel=1")
+        self._process = subprocess.Popen(command, stdout=log, stderr=log)
+        log.close()
+        self._await_listener()
+
+    def _await_listener(self) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + 90
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                break
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise AssertionError("Apache Kafka did not start:\n" + self.server_log()[-5000:])
+
+    def server_log(self) -> str:
+        """What the node has logged so far."""
+        return (self._home / "server.log").read_text(errors="replace")
+
+    def stop(self) -> None:
+        """SIGTERM and wait for a clean end."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self._end(signal.SIGKILL)
+
+    def restart(self) -> None:
+        """Start again on the same directory and ports."""
+        if self._process is not None:
+            self.stop()
+        self.start()
+
+    def _end(self, how: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.send_signal(how)
+            process.wait(60)
+
+    def __enter__(self) -> ApacheBroker:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+        self._temporary.cleanup()

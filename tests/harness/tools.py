@@ -1,0 +1,113 @@
+"""Finds or installs the strangers that judge us: Apache Kafka's jars, kafkajs, kcat.
+
+Everything lands in one cache directory (`PYKBROKER_TEST_CACHE`, by default
+`~/.cache/pykbroker-tests`), so that a second run installs nothing. A tool that cannot be had is a
+failure of the test that needs it, never a skip.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+KAFKA_VERSION = "4.4.0"
+KAFKAJS_VERSION = "2.2.4"
+
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>pykbroker.tests</groupId><artifactId>jars</artifactId><version>1</version>
+  <dependencies>{dependencies}</dependencies>
+</project>
+"""
+_DEPENDENCY = (
+    "<dependency><groupId>{0}</groupId><artifactId>{1}</artifactId><version>{2}</version>"
+    "</dependency>"
+)
+_KAFKA_JARS = (
+    ("org.apache.kafka", "kafka_2.13", KAFKA_VERSION),
+    ("org.apache.kafka", "kafka-tools", KAFKA_VERSION),
+    ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.1"),
+    ("org.apache.logging.log4j", "log4j-core", "2.25.1"),
+)
+
+
+class MissingTool(Exception):
+    """A tool that the tests need is not on this machine and could not be installed."""
+
+
+def cache_dir() -> Path:
+    """Where downloaded tools live; made when it is not there."""
+    configured = os.environ.get("PYKBROKER_TEST_CACHE")
+    path = Path(configured) if configured else Path.home() / ".cache" / "pykbroker-tests"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@contextmanager
+def _locked(name: str) -> Iterator[Path]:
+    """One installer at a time, also over several test processes."""
+    directory = cache_dir() / name
+    directory.mkdir(exist_ok=True)
+    with open(cache_dir() / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield directory
+
+
+def _run(command: list[str], cwd: Path) -> None:
+    if shutil.which(command[0]) is None:
+        raise MissingTool(f"{command[0]} is not on PATH")
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=900)
+    if done.returncode:
+        raise MissingTool(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+@cache
+def kafka_classpath() -> str:
+    """The class path of Apache Kafka 4.4 (broker, clients and tools), for `java -cp`."""
+    with _locked(f"kafka-{KAFKA_VERSION}") as directory:
+        libs = directory / "libs"
+        if not (directory / "complete").exists():
+            dependencies = "".join(_DEPENDENCY.format(*jar) for jar in _KAFKA_JARS)
+            (directory / "pom.xml").write_text(_POM.format(dependencies=dependencies))
+            goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+            _run(["mvn", "-q", "-B", goal, f"-DoutputDirectory={libs}"], directory)
+            (directory / "complete").touch()
+        return f"{libs}/*"
+
+
+@cache
+def java() -> str:
+    """The path of the `java` command."""
+    return _required("java")
+
+
+@cache
+def kcat() -> str:
+    """The path of the `kcat` command."""
+    return _required("kcat")
+
+
+@cache
+def node_modules() -> Path:
+    """A directory with kafkajs in it, for NODE_PATH."""
+    _required("node")
+    with _locked(f"kafkajs-{KAFKAJS_VERSION}") as directory:
+        if not (directory / "complete").exists():
+            command = ["npm", "install", "--no-audit", "--no-fund", f"kafkajs@{KAFKAJS_VERSION}"]
+            (directory / "package.json").write_text('{"private": true}')
+            _run(command, directory)
+            (directory / "complete").touch()
+        return directory / "node_modules"
+
+
+def _required(command: str) -> str:
+    path = shutil.which(command)
+    if path is None:
+        raise MissingTool(f"{command} is not on PATH (see CONTRIBUTING.md: what the tests need)")
+    return path
