@@ -1,7 +1,7 @@
 """The only way from the log floor to the operating system.
 
-`Files` is the interface; `RealFiles` is the disk, `MemoryFiles` (memory_files.py) a disk in memory that
-fails, tears and forgets on purpose. The same tests pass on both.
+`Files` is the interface; `RealFiles` is the disk, `MemoryFiles` (memory_files.py) a disk in memory
+that fails, tears and forgets on purpose. The same tests pass on both.
 
 State: `RealFiles` remembers which of its files have a descriptor open, and closes those that were
        not used lately when there are more than `max_open`.
@@ -29,7 +29,7 @@ RESIDENCY_STEP = 128 * 1024
 
 
 class LogDirFailure(Exception):
-    """A log directory failed (I/O error, read-only, full): its partitions go offline, others go on."""
+    """A log directory failed (I/O error, read-only, full): its partitions go offline."""
 
     def __init__(self, directory: str, action: str, cause: OSError) -> None:
         super().__init__(f"{action} in log directory {directory}: {cause}")
@@ -82,7 +82,7 @@ class FileSlice:
         return found
 
     def is_resident(self) -> bool:
-        """Is it in the page cache, so that the event loop may send it without waiting for a disk?"""
+        """Is it in the page cache: may the event loop send it without waiting for a disk?"""
         assert self.source is not None, "a released slice has no file"
         return self.source.is_resident(self.length, self.position)
 
@@ -194,7 +194,7 @@ class Files(ABC):
         """None when another process, or another node of this one, holds it."""
 
     def replace_file(self, path: str, payload: Buffer) -> None:
-        """Change a file as a whole or not at all, durably (Kafka's Utils.atomicMoveWithFallback)."""
+        """Change a file as a whole or not at all, durably (Utils.atomicMoveWithFallback)."""
         temporary = f"{path}.tmp"
         self.write_file(temporary, payload, sync=True)
         self.rename(temporary, path)

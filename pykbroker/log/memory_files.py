@@ -1,0 +1,392 @@
+"""A disk in memory that fails, tears, fills up and forgets on purpose.
+
+    name in directory --> MemoryInode --> content as seen now
+                                      \\-> durable content + the writes since the last sync
+
+State: a tree of directories; what of it a crash would leave.
+In:    the calls of `Files`; faults ordered by a test: `fail`, `crash_at`, `capacity_bytes`.
+Out:   the same answers as a real disk.
+Invariants: synced bytes survive `crash()`; of unsynced writes any prefix, or with `reorder` any
+       subset, survives, the last one possibly torn; an unsynced change of a directory (create,
+       rename, unlink) survives in order or not at all. `kill()` is a killed process: nothing is
+       lost.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from pykbroker.log.files import Buffer, FileLock, Files, FileSlice, OpenFile, Readable
+
+
+class Dice(Protocol):
+    """What a crash draws its luck from: `random.Random` fits."""
+
+    def randint(self, a: int, b: int, /) -> int: ...
+
+
+class SimulatedCrash(BaseException):
+    """The machine stopped at this very call; no handler of errors may catch it."""
+
+
+class MemoryInode(Readable):
+    """The bytes of one file, now and after a crash."""
+
+    __slots__ = ("content", "durable", "modified_ms", "unsynced")
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+        self.durable = b""
+        self.unsynced: list[tuple[int, bytes]] = []
+        self.modified_ms = 0
+
+    def pread(self, length: int, position: int) -> bytes:
+        return bytes(self.content[position : position + length])
+
+    def fileno(self) -> int:
+        raise OSError(errno.EBADF, "a file in memory has no descriptor")
+
+    def write(self, position: int, payload: bytes) -> None:
+        apply_change(self.content, position, payload)
+        self.unsynced.append((position, payload))
+
+    def truncate(self, length: int) -> None:
+        """Kept as a change with a negative position: -1 - length."""
+        apply_change(self.content, -1 - length, b"")
+        self.unsynced.append((-1 - length, b""))
+
+    def sync(self) -> None:
+        self.durable = bytes(self.content)
+        self.unsynced.clear()
+
+    def crash(self, dice: Dice, reorder: bool) -> None:
+        survivor = bytearray(self.durable)
+        keep = dice.randint(0, len(self.unsynced))
+        for number, (position, payload) in enumerate(self.unsynced):
+            if reorder:
+                if dice.randint(0, 1):
+                    apply_change(survivor, position, payload)
+            elif number < keep:
+                apply_change(survivor, position, payload)
+            elif number == keep:
+                torn = payload[: dice.randint(0, len(payload))]
+                if torn:
+                    apply_change(survivor, position, torn)
+        self.content = survivor
+        self.sync()
+
+
+def apply_change(content: bytearray, position: int, payload: bytes) -> None:
+    if position < 0:
+        length = -1 - position
+        if length <= len(content):
+            del content[length:]
+        else:
+            content.extend(bytes(length - len(content)))
+        return
+    if position > len(content):
+        content.extend(bytes(position - len(content)))
+    content[position : position + len(payload)] = payload
+
+
+class MemoryDirectory:
+    """Names -> files or directories, now and after a crash."""
+
+    __slots__ = ("changes", "durable", "entries")
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Node] = {}
+        self.durable: dict[str, Node] = {}
+        self.changes: list[dict[str, Node | None]] = []
+
+    def change(self, change: dict[str, Node | None]) -> None:
+        """One atomic change: names that now stand for a node, or for nothing."""
+        apply_names(self.entries, change)
+        self.changes.append(change)
+
+    def sync(self) -> None:
+        self.durable = dict(self.entries)
+        self.changes.clear()
+
+    def crash(self, dice: Dice, reorder: bool) -> None:
+        entries = dict(self.durable)
+        for change in self.changes[: dice.randint(0, len(self.changes))]:
+            apply_names(entries, change)
+        self.entries = entries
+        self.sync()
+        for node in entries.values():
+            node.crash(dice, reorder)
+
+
+Node: TypeAlias = "MemoryInode | MemoryDirectory"
+
+
+def apply_names(entries: dict[str, Node], change: dict[str, Node | None]) -> None:
+    for name, node in change.items():
+        if node is None:
+            entries.pop(name, None)
+        else:
+            entries[name] = node
+
+
+class MemoryFile(OpenFile):
+    """An open file: it stays on its bytes when the name is taken away."""
+
+    __slots__ = ("_files", "_inode", "path", "size")
+
+    def __init__(self, files: MemoryFiles, path: str, inode: MemoryInode) -> None:
+        self._files = files
+        self._inode = inode
+        self.path = path
+        self.size = len(inode.content)
+
+    def pread(self, length: int, position: int) -> bytes:
+        self._files.call("pread", self.path)
+        return self._inode.pread(length, position)
+
+    def fileno(self) -> int:
+        return self._inode.fileno()
+
+    def slice(self, position: int, length: int) -> FileSlice:
+        return FileSlice(self._inode, position, length)
+
+    def pwritev(self, parts: Sequence[Buffer], position: int) -> int:
+        payload = b"".join(parts)
+        self._files.write_payload(self._inode, self.path, payload, position)
+        if position + len(payload) > self.size:
+            self.size = position + len(payload)
+        return len(payload)
+
+    def truncate(self, length: int) -> None:
+        self._files.call("truncate", self.path)
+        self._inode.truncate(length)
+        self.size = length
+
+    def sync(self) -> None:
+        self._files.call("sync", self.path)
+        self._inode.sync()
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class MemoryLock(FileLock):
+    def __init__(self, held: set[str], path: str) -> None:
+        self._held = held
+        self._path = path
+
+    def release(self) -> None:
+        self._held.discard(self._path)
+
+
+class MemoryFiles(Files):
+    """A whole file system in memory. Its root "/" exists."""
+
+    def __init__(self) -> None:
+        self.root = MemoryDirectory()
+        self.calls = 0
+        self.now_ms = 0
+        self.capacity_bytes = 1 << 62
+        self.crash_at: int | None = None
+        """The number of the call at which SimulatedCrash is raised."""
+        self.fail: Callable[[str, str], OSError | None] | None = None
+        """Asked before every call with its name and path: an OSError to raise, or None."""
+        self.dice: Dice | None = None
+        self._locks: set[str] = set()
+
+    def call(self, name: str, path: str) -> None:
+        self.calls += 1
+        if self.crash_at is not None and self.calls >= self.crash_at:
+            raise SimulatedCrash(f"call {self.calls}: {name} {path}")
+        if self.fail is not None:
+            error = self.fail(name, path)
+            if error is not None:
+                raise error
+
+    def crash(self, dice: Dice, reorder: bool = False) -> None:
+        """The power went: only what was synced is sure to be there. Locks are gone."""
+        self.root.crash(dice, reorder)
+        self.kill()
+
+    def kill(self) -> None:
+        """The process was killed: the kernel keeps every byte. Locks are gone."""
+        self.crash_at = None
+        self.fail = None
+        self._locks.clear()
+
+    def used_bytes(self) -> int:
+        return used_bytes(self.root)
+
+    def write_payload(self, inode: MemoryInode, path: str, payload: bytes, position: int) -> None:
+        """A write that a crash tears, and that a full or failing disk leaves half done."""
+        room = self.capacity_bytes - self.used_bytes() if self.capacity_bytes < 1 << 62 else None
+        try:
+            self.call("write", path)
+        except (SimulatedCrash, OSError):
+            if self.dice is not None and payload:
+                inode.write(position, payload[: self.dice.randint(0, len(payload))])
+            raise
+        growth = position + len(payload) - len(inode.content)
+        if room is not None and growth > room:
+            fits = max(len(payload) - (growth - max(room, 0)), 0)
+            inode.write(position, payload[:fits])
+            raise OSError(errno.ENOSPC, "no space left on device", path)
+        inode.write(position, payload)
+        inode.modified_ms = self.now_ms
+
+    def open(self, path: str, create: bool = False) -> OpenFile:
+        self.call("open", path)
+        return MemoryFile(self, path, self._inode(path, create))
+
+    def read_file(self, path: str) -> bytes:
+        self.call("read", path)
+        return bytes(self._inode(path).content)
+
+    def read_range(self, path: str, position: int, length: int) -> bytes:
+        self.call("read", path)
+        return self._inode(path).pread(length, position)
+
+    def write_file(self, path: str, payload: Buffer, sync: bool = False) -> None:
+        self.call("open", path)
+        inode = self._inode(path, create=True)
+        inode.truncate(0)
+        self.write_payload(inode, path, bytes(payload), 0)
+        if sync:
+            self.call("sync", path)
+            inode.sync()
+
+    def resize(self, path: str, length: int) -> None:
+        self.call("truncate", path)
+        self._inode(path, create=True).truncate(length)
+
+    def exists(self, path: str) -> bool:
+        return self._find(path) is not None
+
+    def is_dir(self, path: str) -> bool:
+        return isinstance(self._find(path), MemoryDirectory)
+
+    def size(self, path: str) -> int:
+        return len(self._inode(path).content)
+
+    def listdir(self, path: str) -> list[str]:
+        return sorted(self._directory(path).entries)
+
+    def list_sizes(self, path: str) -> dict[str, int]:
+        return {
+            name: len(node.content)
+            for name, node in sorted(self._directory(path).entries.items())
+            if isinstance(node, MemoryInode)
+        }
+
+    def mkdir(self, path: str) -> None:
+        directory = self.root
+        for name in split(path):
+            child = directory.entries.get(name)
+            if child is None:
+                self.call("mkdir", path)
+                child = MemoryDirectory()
+                directory.change({name: child})
+            if not isinstance(child, MemoryDirectory):
+                raise FileExistsError(errno.EEXIST, "exists", path)
+            directory = child
+
+    def rename(self, old: str, new: str) -> None:
+        """Atomic, as on a journalling file system."""
+        self.call("rename", old)
+        node = self._find(old)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, "no such file", old)
+        source, source_name = self._parent(old)
+        target, target_name = self._parent(new)
+        if source is target:
+            if old != new:
+                source.change({target_name: node, source_name: None})
+            return
+        target.change({target_name: node})
+        source.change({source_name: None})
+        target.sync()
+        source.sync()
+
+    def unlink(self, path: str, missing_ok: bool = True) -> None:
+        self.call("unlink", path)
+        directory, name = self._parent(path)
+        if name in directory.entries:
+            directory.change({name: None})
+        elif not missing_ok:
+            raise FileNotFoundError(errno.ENOENT, "no such file", path)
+
+    def remove_tree(self, path: str) -> None:
+        self.call("unlink", path)
+        self._directory(path)
+        directory, name = self._parent(path)
+        directory.change({name: None})
+
+    def sync_file(self, path: str) -> None:
+        self.call("sync", path)
+        self._inode(path).sync()
+
+    def sync_dir(self, path: str) -> None:
+        self.call("sync", path)
+        self._directory(path).sync()
+
+    def modified_ms(self, path: str) -> int:
+        return self._inode(path).modified_ms
+
+    def set_modified_ms(self, path: str, modified_ms: int) -> None:
+        self._inode(path).modified_ms = modified_ms
+
+    def disk_usage(self, path: str) -> tuple[int, int]:
+        return self.capacity_bytes, self.capacity_bytes - self.used_bytes()
+
+    def lock(self, path: str) -> FileLock | None:
+        if path in self._locks:
+            return None
+        self._inode(path, create=True)
+        self._locks.add(path)
+        return MemoryLock(self._locks, path)
+
+    def _find(self, path: str) -> Node | None:
+        node: Node | None = self.root
+        for name in split(path):
+            if not isinstance(node, MemoryDirectory):
+                return None
+            node = node.entries.get(name)
+        return node
+
+    def _parent(self, path: str) -> tuple[MemoryDirectory, str]:
+        return self._directory(os.path.dirname(path)), os.path.basename(path)
+
+    def _directory(self, path: str) -> MemoryDirectory:
+        node = self._find(path)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, "no such directory", path)
+        if not isinstance(node, MemoryDirectory):
+            raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+        return node
+
+    def _inode(self, path: str, create: bool = False) -> MemoryInode:
+        node = self._find(path)
+        if node is None and create:
+            node = MemoryInode()
+            node.modified_ms = self.now_ms
+            directory, name = self._parent(path)
+            directory.change({name: node})
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, "no such file", path)
+        if not isinstance(node, MemoryInode):
+            raise IsADirectoryError(errno.EISDIR, "is a directory", path)
+        return node
+
+
+def split(path: str) -> list[str]:
+    return [name for name in path.split("/") if name]
+
+
+def used_bytes(directory: MemoryDirectory) -> int:
+    return sum(
+        len(node.content) if isinstance(node, MemoryInode) else used_bytes(node)
+        for node in directory.entries.values()
+    )

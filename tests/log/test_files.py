@@ -1,0 +1,249 @@
+"""The same tests on the disk and on the disk in memory; then what only each of them does."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from pykbroker.log.files import IOV_MAX, Files, RealFiles
+from pykbroker.log.memory_files import MemoryFiles, SimulatedCrash
+
+
+@pytest.fixture(params=["real", "memory"])
+def disk(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Files, str]:
+    if request.param == "real":
+        return RealFiles(), str(tmp_path)
+    files = MemoryFiles()
+    files.mkdir("/d")
+    return files, "/d"
+
+
+def test_write_then_read(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    file = files.open(f"{root}/a", create=True)
+    assert file.size == 0
+    assert file.pwritev([b"ab", bytearray(b"cd"), memoryview(b"ef")], 0) == 6
+    assert file.size == 6
+    assert file.pread(3, 2) == b"cde"
+    assert file.pread(10, 4) == b"ef"
+    assert file.pread(10, 6) == b""
+    assert files.size(f"{root}/a") == 6
+    file.sync()
+
+
+def test_more_parts_than_one_writev_takes(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    file = files.open(f"{root}/a", create=True)
+    parts = [bytes([number % 251]) for number in range(2 * IOV_MAX + 7)]
+    assert file.pwritev(parts, 0) == len(parts)
+    assert file.pread(len(parts), 0) == b"".join(parts)
+
+
+def test_truncate_and_grow(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    file = files.open(f"{root}/a", create=True)
+    file.pwritev([b"abcdef"], 0)
+    file.truncate(2)
+    assert (file.size, file.pread(9, 0)) == (2, b"ab")
+    files.resize(f"{root}/sparse", 10)
+    assert files.read_file(f"{root}/sparse") == bytes(10)
+    files.resize(f"{root}/sparse", 3)
+    assert files.size(f"{root}/sparse") == 3
+
+
+def test_missing_files_are_file_not_found(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    for attempt in (
+        lambda: files.open(f"{root}/no"),
+        lambda: files.read_file(f"{root}/no"),
+        lambda: files.read_range(f"{root}/no", 0, 1),
+        lambda: files.size(f"{root}/no"),
+        lambda: files.rename(f"{root}/no", f"{root}/other"),
+        lambda: files.listdir(f"{root}/no"),
+        lambda: files.unlink(f"{root}/no", missing_ok=False),
+        lambda: files.open(f"{root}/no/deeper", create=True),
+    ):
+        with pytest.raises(FileNotFoundError):
+            attempt()
+    files.unlink(f"{root}/no")
+    assert not files.exists(f"{root}/no")
+
+
+def test_directories(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    files.mkdir(f"{root}/x/y")
+    files.mkdir(f"{root}/x/y")
+    files.write_file(f"{root}/x/b", b"12")
+    files.write_file(f"{root}/x/a", b"1", sync=True)
+    assert sorted(files.listdir(f"{root}/x")) == ["a", "b", "y"]
+    assert files.list_sizes(f"{root}/x") == {"a": 1, "b": 2}
+    assert files.is_dir(f"{root}/x/y")
+    assert not files.is_dir(f"{root}/x/a")
+    files.rename(f"{root}/x", f"{root}/z")
+    assert files.read_range(f"{root}/z/b", 1, 5) == b"2"
+    files.sync_dir(f"{root}/z")
+    files.sync_file(f"{root}/z/a")
+    files.remove_tree(f"{root}/z")
+    assert not files.exists(f"{root}/z")
+
+
+def test_replace_file_leaves_no_temporary(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    files.replace_file(f"{root}/c", b"one")
+    files.replace_file(f"{root}/c", b"two")
+    assert files.read_file(f"{root}/c") == b"two"
+    assert files.listdir(root) == ["c"]
+
+
+def test_a_slice_outlives_its_file(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    file = files.open(f"{root}/a", create=True)
+    file.pwritev([b"0123456789"], 0)
+    piece = file.slice(2, 5)
+    files.rename(f"{root}/a", f"{root}/a.deleted")
+    file.close()
+    files.unlink(f"{root}/a.deleted")
+    assert (len(piece), piece.part_size(), piece.read()) == (5, 5, b"23456")
+    assert piece.is_resident()
+    piece.release()
+
+
+def test_a_slice_of_a_file_cut_meanwhile_is_an_error(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    file = files.open(f"{root}/a", create=True)
+    file.pwritev([b"0123456789"], 0)
+    piece = file.slice(2, 5)
+    file.truncate(4)
+    with pytest.raises(OSError, match="only 2 left"):
+        piece.read()
+
+
+def test_modified_time_and_usage(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    files.write_file(f"{root}/a", b"x")
+    files.set_modified_ms(f"{root}/a", 1_234_567)
+    assert files.modified_ms(f"{root}/a") == 1_234_567
+    total, usable = files.disk_usage(root)
+    assert 0 < usable <= total
+
+
+def test_lock_is_exclusive(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    lock = files.lock(f"{root}/.lock")
+    assert lock is not None
+    assert files.lock(f"{root}/.lock") is None
+    lock.release()
+    again = files.lock(f"{root}/.lock")
+    assert again is not None
+    again.release()
+
+
+def test_closed_file_opens_again_under_its_new_name(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    file = files.open(f"{root}/a", create=True)
+    file.pwritev([b"abc"], 0)
+    file.close()
+    files.rename(f"{root}/a", f"{root}/b")
+    file.path = f"{root}/b"
+    assert file.pread(3, 0) == b"abc"
+
+
+def test_open_descriptors_are_bounded(tmp_path: Path) -> None:
+    files = RealFiles(max_open=4)
+    opened = [files.open(f"{tmp_path}/{number}", create=True) for number in range(20)]
+    for number, file in enumerate(opened):
+        file.pwritev([str(number).encode()], 0)
+    assert files.open_count <= 4
+    assert [file.pread(9, 0) for file in opened] == [str(n).encode() for n in range(20)]
+    assert files.open_count <= 4
+
+
+def test_a_full_disk_fails_the_write(tmp_path: Path) -> None:
+    full = RealFiles().open("/dev/full")
+    with pytest.raises(OSError, match="space"):
+        full.pwritev([b"x" * 10], 0)
+
+
+def test_lock_of_another_process_is_refused(tmp_path: Path) -> None:
+    path = f"{tmp_path}/.lock"
+    child_holds, holds = os.pipe()
+    finish, child_may_finish = os.pipe()
+    child = os.fork()
+    if child == 0:
+        held = RealFiles().lock(path)
+        os.write(holds, b"1" if held else b"0")
+        os.read(finish, 1)
+        os._exit(0)
+    assert os.read(child_holds, 1) == b"1"
+    assert RealFiles().lock(path) is None
+    os.write(child_may_finish, b"x")
+    os.waitpid(child, 0)
+    lock = RealFiles().lock(path)
+    assert lock is not None
+    lock.release()
+    for fd in (child_holds, holds, finish, child_may_finish):
+        os.close(fd)
+
+
+def test_crash_keeps_the_synced_and_a_prefix_of_the_rest() -> None:
+    seen = set()
+    for seed in range(60):
+        files = MemoryFiles()
+        files.mkdir("/d")
+        file = files.open("/d/a", create=True)
+        files.sync_dir("/")
+        files.sync_dir("/d")
+        file.pwritev([b"synced"], 0)
+        file.sync()
+        file.pwritev([b"AB"], 6)
+        file.pwritev([b"CD"], 8)
+        files.crash(random.Random(seed))
+        seen.add(files.read_file("/d/a"))
+    assert seen == {b"synced", b"syncedA", b"syncedAB", b"syncedABC", b"syncedABCD"}
+
+
+def test_crash_forgets_unsynced_names() -> None:
+    outcomes = set()
+    for seed in range(40):
+        files = MemoryFiles()
+        files.mkdir("/d")
+        files.write_file("/d/old", b"1", sync=True)
+        files.sync_dir("/")
+        files.sync_dir("/d")
+        files.rename("/d/old", "/d/new")
+        files.write_file("/d/more", b"2", sync=True)
+        files.crash(random.Random(seed))
+        outcomes.add(tuple(files.listdir("/d")))
+    assert outcomes == {("old",), ("new",), ("more", "new")}
+
+
+def test_kill_loses_nothing() -> None:
+    files = MemoryFiles()
+    files.mkdir("/d")
+    assert files.lock("/d/.lock") is not None
+    files.open("/d/a", create=True).pwritev([b"x"], 0)
+    files.kill()
+    assert files.read_file("/d/a") == b"x"
+    assert files.lock("/d/.lock") is not None
+
+
+def test_ordered_faults() -> None:
+    files = MemoryFiles()
+    files.mkdir("/d")
+    file = files.open("/d/a", create=True)
+    files.fail = lambda name, _: OSError(errno.EIO, "bad disk") if name == "sync" else None
+    file.pwritev([b"x"], 0)
+    with pytest.raises(OSError, match="bad disk"):
+        file.sync()
+    files.fail = None
+    files.capacity_bytes = 4
+    with pytest.raises(OSError, match="no space"):
+        file.pwritev([b"yyyyyyy"], 1)
+    assert files.read_file("/d/a") == b"xyyy"
+    files.crash_at = files.calls + 1
+    with pytest.raises(SimulatedCrash):
+        file.sync()
