@@ -1,0 +1,207 @@
+"""Control records: transaction markers and the records of the raft quorum itself.
+
+    key     int16 version = 0 | int16 type
+    type    0 ABORT   1 COMMIT   2 LEADER_CHANGE   3 SNAPSHOT_HEADER   4 SNAPSHOT_FOOTER
+            5 KRAFT_VERSION   6 KRAFT_VOTERS
+    value   ABORT, COMMIT   int16 version = 0 | int32 coordinator epoch
+            the others      their generated message, version 0, with no version in front
+
+A control batch has bit 5 of its attributes; a transaction marker is the only record of its batch,
+which carries the producer's id and epoch and is transactional too. Clients never write them and
+consumers never see them.
+
+In      message objects of pykbroker.protocol.messages. Out: bytes, batches, message objects.
+Source  Kafka's ControlRecordType.java, EndTransactionMarker.java, ControlRecordUtils.java.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from pykbroker.protocol import record_batch
+from pykbroker.protocol.parts_writer import Parts, join_parts
+from pykbroker.protocol.primitives import ProtocolError
+from pykbroker.protocol.record import CorruptRecord, NewRecord, Record
+
+if TYPE_CHECKING:
+    from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
+    from pykbroker.protocol.messages.leader_change_message import LeaderChangeMessage
+    from pykbroker.protocol.messages.snapshot_footer_record import SnapshotFooterRecord
+    from pykbroker.protocol.messages.snapshot_header_record import SnapshotHeaderRecord
+    from pykbroker.protocol.messages.voters_record import VotersRecord
+
+    RaftControlMessage: TypeAlias = (
+        LeaderChangeMessage
+        | SnapshotHeaderRecord
+        | SnapshotFooterRecord
+        | KRaftVersionRecord
+        | VotersRecord
+    )
+
+ABORT = 0
+COMMIT = 1
+LEADER_CHANGE = 2
+SNAPSHOT_HEADER = 3
+SNAPSHOT_FOOTER = 4
+KRAFT_VERSION = 5
+KRAFT_VOTERS = 6
+UNKNOWN = -1
+
+_TYPES_BY_MESSAGE = {
+    "LeaderChangeMessage": LEADER_CHANGE,
+    "SnapshotHeaderRecord": SNAPSHOT_HEADER,
+    "SnapshotFooterRecord": SNAPSHOT_FOOTER,
+    "KRaftVersionRecord": KRAFT_VERSION,
+    "VotersRecord": KRAFT_VOTERS,
+}
+_MESSAGE_VERSION = 0
+
+_KEY = struct.Struct(">hh")
+_MARKER_VALUE = struct.Struct(">hi")
+
+
+class EndTxnMarker:
+    """The end of a transaction: COMMIT or ABORT, and the epoch of the coordinator that wrote it."""
+
+    __slots__ = ("control_type", "coordinator_epoch")
+
+    def __init__(self, control_type: int, coordinator_epoch: int) -> None:
+        self.control_type = control_type
+        self.coordinator_epoch = coordinator_epoch
+
+    @property
+    def is_commit(self) -> bool:
+        return self.control_type == COMMIT
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EndTxnMarker):
+            return NotImplemented
+        return (self.control_type, self.coordinator_epoch) == (
+            other.control_type,
+            other.coordinator_epoch,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.control_type, self.coordinator_epoch))
+
+    def __repr__(self) -> str:
+        return f"EndTxnMarker({self.control_type}, coordinator_epoch={self.coordinator_epoch})"
+
+
+def encode_key(control_type: int) -> bytes:
+    return _KEY.pack(0, control_type)
+
+
+def decode_type(key: bytes | None) -> int:
+    """The type in a control record's key; UNKNOWN for types of a later Kafka."""
+    if key is None or len(key) < _KEY.size:
+        raise CorruptRecord("key of a control record is too short")
+    version, control_type = _KEY.unpack_from(key)
+    if version < 0:
+        raise CorruptRecord(f"key of a control record of version {version}")
+    return control_type if ABORT <= control_type <= KRAFT_VOTERS else UNKNOWN
+
+
+def encode_marker_value(coordinator_epoch: int) -> bytes:
+    return _MARKER_VALUE.pack(0, coordinator_epoch)
+
+
+def decode_marker(key: bytes | None, value: bytes | None) -> EndTxnMarker:
+    """The transaction marker of a control record with this key and value."""
+    control_type = decode_type(key)
+    if control_type not in (ABORT, COMMIT):
+        raise CorruptRecord(f"control record of type {control_type} is no transaction marker")
+    if value is None or len(value) < _MARKER_VALUE.size:
+        raise CorruptRecord("value of a transaction marker is too short")
+    version, coordinator_epoch = _MARKER_VALUE.unpack_from(value)
+    if version < 0:
+        raise CorruptRecord(f"transaction marker of version {version}")
+    return EndTxnMarker(control_type, coordinator_epoch)
+
+
+def encode_message(message: RaftControlMessage) -> tuple[bytes, bytes]:
+    """(key, value) of a control record of the quorum."""
+    out: Parts = []
+    message.encode(out, _MESSAGE_VERSION)
+    return encode_key(_TYPES_BY_MESSAGE[type(message).__name__]), join_parts(out)
+
+
+def decode_message(record: Record) -> RaftControlMessage | None:
+    """The quorum's message of a control record; None for the types of a later Kafka."""
+    control_type = decode_type(record.key)
+    if control_type == UNKNOWN:
+        return None
+    try:
+        message, _ = _message_class(control_type).decode(record.value or b"", 0, _MESSAGE_VERSION)
+    except ProtocolError as fault:
+        raise CorruptRecord(f"control record of type {control_type}: {fault}") from None
+    return message
+
+
+def _message_class(control_type: int) -> type[RaftControlMessage]:
+    if control_type == LEADER_CHANGE:
+        from pykbroker.protocol.messages.leader_change_message import LeaderChangeMessage
+
+        return LeaderChangeMessage
+    if control_type == SNAPSHOT_HEADER:
+        from pykbroker.protocol.messages.snapshot_header_record import SnapshotHeaderRecord
+
+        return SnapshotHeaderRecord
+    if control_type == SNAPSHOT_FOOTER:
+        from pykbroker.protocol.messages.snapshot_footer_record import SnapshotFooterRecord
+
+        return SnapshotFooterRecord
+    if control_type == KRAFT_VERSION:
+        from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
+
+        return KRaftVersionRecord
+    if control_type == KRAFT_VOTERS:
+        from pykbroker.protocol.messages.voters_record import VotersRecord
+
+        return VotersRecord
+    raise CorruptRecord(f"control record of type {control_type} is none of the quorum's")
+
+
+def build_marker_batch(
+    marker: EndTxnMarker,
+    *,
+    producer_id: int,
+    producer_epoch: int,
+    timestamp_ms: int,
+    base_offset: int = 0,
+    leader_epoch: int = record_batch.NO_LEADER_EPOCH,
+) -> bytearray:
+    """The batch that ends a transaction of this producer."""
+    record: NewRecord = (
+        encode_key(marker.control_type),
+        encode_marker_value(marker.coordinator_epoch),
+        timestamp_ms,
+        (),
+    )
+    return record_batch.build_batch(
+        [record],
+        base_offset=base_offset,
+        leader_epoch=leader_epoch,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        is_transactional=True,
+        is_control=True,
+    )
+
+
+def build_control_batch(
+    messages: Iterable[RaftControlMessage],
+    *,
+    timestamp_ms: int,
+    base_offset: int = 0,
+    leader_epoch: int = record_batch.NO_LEADER_EPOCH,
+) -> bytearray:
+    """One control batch with these messages of the quorum."""
+    records: list[NewRecord] = [
+        (*encode_message(message), timestamp_ms, ()) for message in messages
+    ]
+    return record_batch.build_batch(
+        records, base_offset=base_offset, leader_epoch=leader_epoch, is_control=True
+    )

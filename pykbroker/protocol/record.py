@@ -1,0 +1,166 @@
+"""Single records of a batch of magic 2: zigzag varints, one record's bytes, both ways.
+
+    record    varint length of what follows | int8 attributes = 0 | varlong timestamp delta |
+              varint offset delta | varint key length (-1 null) | key | varint value length (-1
+              null) | value | varint header count | { varint length | header key | varint length
+              (-1 null) | header value }          all varints zigzag
+
+Source: Kafka's DefaultRecord.java and ByteUtils.java.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+Headers: TypeAlias = Sequence[tuple[str, bytes | None]]
+#: What `build_batch` takes: key, value, timestamp in ms, headers.
+NewRecord: TypeAlias = tuple[bytes | None, bytes | None, int, Headers]
+
+
+class CorruptBatch(Exception):
+    """Bytes that are not a record batch of magic 2."""
+
+
+class CorruptRecord(CorruptBatch):
+    """A batch whose records do not fit its header or the record format."""
+
+
+class Record:
+    """One record with its absolute offset and its timestamp in ms; key and value are copies."""
+
+    __slots__ = ("headers", "key", "offset", "timestamp", "value")
+
+    def __init__(
+        self,
+        offset: int,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers = (),
+    ) -> None:
+        self.offset = offset
+        self.timestamp = timestamp
+        self.key = key
+        self.value = value
+        self.headers = headers
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        return (
+            self.offset == other.offset
+            and self.timestamp == other.timestamp
+            and self.key == other.key
+            and self.value == other.value
+            and list(self.headers) == list(other.headers)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (
+            f"Record(offset={self.offset}, timestamp={self.timestamp}, key={self.key!r}, "
+            f"value={self.value!r}, headers={list(self.headers)!r})"
+        )
+
+
+def read_varint(buf: bytes, pos: int) -> tuple[int, int]:
+    """A zigzag varint of up to ten bytes at `pos`: (value, position behind it); IndexError."""
+    byte = buf[pos]
+    if byte < 0x80:
+        return (byte >> 1) ^ -(byte & 1), pos + 1
+    raw = byte & 0x7F
+    shift = 7
+    while True:
+        pos += 1
+        byte = buf[pos]
+        raw |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (raw >> 1) ^ -(raw & 1), pos + 1
+        shift += 7
+        if shift > 63:
+            raise CorruptRecord("varint of more than ten bytes")
+
+
+def read_record(buf: bytes, pos: int) -> tuple[int, int, bytes | None, bytes | None, Headers, int]:
+    """One record at `pos`: timestamp delta, offset delta, key, value, headers, end.
+
+    Raises CorruptRecord, IndexError at the end of `buf`, UnicodeDecodeError in a header's key.
+    """
+    length, pos = read_varint(buf, pos)
+    end = pos + length
+    if length < 6 or end > len(buf):
+        raise CorruptRecord(f"record of {length} bytes, {len(buf) - pos} are there")
+    timestamp_delta, pos = read_varint(buf, pos + 1)
+    delta, pos = read_varint(buf, pos)
+    key, pos = _read_bytes(buf, pos, end)
+    value, pos = _read_bytes(buf, pos, end)
+    count, pos = read_varint(buf, pos)
+    headers: list[tuple[str, bytes | None]] = []
+    if count:
+        if count < 0 or count > end - pos:
+            raise CorruptRecord(f"record of {count} headers in {end - pos} bytes")
+        for _ in range(count):
+            name, pos = _read_bytes(buf, pos, end)
+            if name is None:
+                raise CorruptRecord("header without a key")
+            header_value, pos = _read_bytes(buf, pos, end)
+            headers.append((name.decode(), header_value))
+    if pos != end:
+        raise CorruptRecord(f"record ends {end - pos} bytes before its length says")
+    return timestamp_delta, delta, key, value, headers, pos
+
+
+def _read_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
+    length, pos = read_varint(buf, pos)
+    if length < 0:
+        return None, pos
+    stop = pos + length
+    if stop > end:
+        raise CorruptRecord(f"field of {length} bytes in a record with {end - pos} left")
+    return buf[pos:stop], stop
+
+
+_SMALL_VARINTS = tuple(bytes([(n << 1) ^ (n >> 63)]) for n in range(-64, 64))
+
+
+def encode_varint(value: int) -> bytes:
+    """Zigzag, base 128; for 32-bit and 64-bit values alike."""
+    if -64 <= value < 64:
+        return _SMALL_VARINTS[value + 64]
+    raw = (value << 1) ^ (value >> 63)
+    encoded = bytearray()
+    while raw > 0x7F:
+        encoded.append(raw & 0x7F | 0x80)
+        raw >>= 7
+    encoded.append(raw)
+    return bytes(encoded)
+
+
+def encode_record(
+    offset_delta: int,
+    timestamp_delta: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Headers = (),
+) -> bytes:
+    parts = [b"\x00", encode_varint(timestamp_delta), encode_varint(offset_delta)]
+    for field in (key, value):
+        if field is None:
+            parts.append(b"\x01")
+        else:
+            parts.append(encode_varint(len(field)))
+            parts.append(field)
+    parts.append(encode_varint(len(headers)))
+    for name, header_value in headers:
+        encoded_name = name.encode()
+        parts.append(encode_varint(len(encoded_name)))
+        parts.append(encoded_name)
+        if header_value is None:
+            parts.append(b"\x01")
+        else:
+            parts.append(encode_varint(len(header_value)))
+            parts.append(header_value)
+    body = b"".join(parts)
+    return encode_varint(len(body)) + body
