@@ -89,7 +89,9 @@ def run_tool(
         timeout=timeout_s,
     )
     if check and done.returncode:
-        raise AssertionError(f"{class_name} {arguments}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
+        raise AssertionError(
+            f"{class_name} {arguments}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+        )
     return done.stdout if check else done.stdout + done.stderr
 
 

@@ -64,7 +64,9 @@ def _run(command: list[str], cwd: Path) -> None:
         raise MissingTool(f"{command[0]} is not on PATH")
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=900)
     if done.returncode:
-        raise MissingTool(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise MissingTool(
+            f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
 
 
 @cache

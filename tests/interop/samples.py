@@ -22,7 +22,7 @@ def samples(count: int = 60) -> list[Sample]:
     records = []
     for n in range(count):
         key = None if n % 5 == 0 else f"key-{n % 7}".encode()
-        value = None if n % 11 == 10 else (f"value-{n}-" + "x" * (n * 37 % 900)).encode()
+        value = None if n % 11 == 10 and key else (f"value-{n}-" + "x" * (n * 37 % 900)).encode()
         if n % 13 == 12:
             value = b""
         headers = [(f"h{i}", bytes([i]) * i) for i in range(n % 4)]

@@ -83,9 +83,9 @@ def test_round_trip(servers: str, name: str, codec: str, idempotent: bool):
     consumer.assign([TopicPartition(name, 0, OFFSET_BEGINNING)])
     received = _read(consumer, len(sent))
     consumer.close()
-    assert [
-        (m.key(), m.value(), m.headers() or [], m.timestamp()) for m in received
-    ] == [(s.key, s.value, s.headers, (TIMESTAMP_CREATE_TIME, s.timestamp_ms)) for s in sent]
+    assert [(m.key(), m.value(), m.headers() or [], m.timestamp()) for m in received] == [
+        (s.key, s.value, s.headers, (TIMESTAMP_CREATE_TIME, s.timestamp_ms)) for s in sent
+    ]
 
 
 @pytest.mark.parametrize("strategy", ["range", "cooperative-sticky"])

@@ -15,7 +15,11 @@ SCRIPTS = Path(__file__).parent / "js"
 
 
 def _node(script: str, *arguments: str) -> dict:
-    environment = {**os.environ, "NODE_PATH": str(node_modules()), "KAFKAJS_NO_PARTITIONER_WARNING": "1"}
+    environment = {
+        **os.environ,
+        "NODE_PATH": str(node_modules()),
+        "KAFKAJS_NO_PARTITIONER_WARNING": "1",
+    }
     done = subprocess.run(
         ["node", str(SCRIPTS / script), *arguments],
         env=environment,

@@ -26,9 +26,7 @@ def _kcat(servers: str, *arguments: str, stdin: str = "") -> str:
 @pytest.mark.parametrize("codec", CODECS)
 def test_produce_and_consume(servers: str, name: str, codec: str):
     lines = [f"k{n}:v{n}" for n in range(100)]
-    _kcat(
-        servers, "-P", "-t", name, "-K:", "-z", codec, "-H", "h=1", stdin="\n".join(lines) + "\n"
-    )
+    _kcat(servers, "-P", "-t", name, "-K:", "-z", codec, "-H", "h=1", stdin="\n".join(lines) + "\n")
     output = _kcat(servers, "-C", "-t", name, "-e", "-q", "-f", "%k:%s %h %o\n", "-o", "beginning")
     assert output.splitlines() == [f"{line} h=1 {n}" for n, line in enumerate(lines)]
 
@@ -44,8 +42,6 @@ def test_null_values_and_metadata(servers: str, name: str):
 
 def test_a_balanced_consumer_reads_everything(servers: str, name: str):
     _kcat(servers, "-P", "-t", name, stdin="".join(f"{n}\n" for n in range(50)))
-    output = _kcat(
-        servers, "-G", name, "-c", "50", "-q", "-X", "auto.offset.reset=earliest", name
-    )
+    output = _kcat(servers, "-G", name, "-c", "50", "-q", "-X", "auto.offset.reset=earliest", name)
     assert output.split() == [str(n) for n in range(50)]
     assert _kcat(servers, "-Q", "-t", f"{name}:0:-1").split() == [name, "[0]", "offset", "50"]
