@@ -1,6 +1,6 @@
 """The message schemas: a small text language and its parser.
 
-One file per API (request and response) or per kind of record under ``schemas/``. Indentation nests::
+One file per API (request and response) or kind of record under ``schemas/``. Indentation nests::
 
     request 0 ProduceRequest  versions 3-13  flexible 9+  listeners broker
       TransactionalId  string              3+  nullable 3+  default null
@@ -99,6 +99,11 @@ class Field:
     @property
     def element_type(self) -> str:
         return self.type[2:] if self.is_array else self.type
+
+    @property
+    def starts_absent(self) -> bool:
+        """Tagged structs are None while absent: a fresh default struct each time would be dear."""
+        return self.struct is not None and not self.is_array and bool(self.tagged)
 
     @property
     def snake_name(self) -> str:
@@ -268,7 +273,7 @@ def _resolve(message: Message) -> None:
 
 def schema_files() -> list[Path]:
     """Every schema file, in a fixed order."""
-    return sorted(SCHEMA_ROOT.glob("*/*.schema"))
+    return sorted(SCHEMA_ROOT.glob("*/*.txt"))
 
 
 def all_messages() -> list[Message]:
@@ -280,17 +285,17 @@ def _candidate_files(name: str) -> list[Path]:
     snake = to_snake_case(name)
     for suffix in ("_request", "_response", "_key", "_value"):
         if snake.endswith(suffix):
-            base = snake[: -len(suffix)] + ".schema"
+            base = snake[: -len(suffix)] + ".txt"
             if suffix in ("_key", "_value"):
                 return sorted(SCHEMA_ROOT.glob(f"*/{base}"))
             return [SCHEMA_ROOT / "api" / base]
-    return sorted(SCHEMA_ROOT.glob(f"*/{snake}.schema"))
+    return sorted(SCHEMA_ROOT.glob(f"*/{snake}.txt"))
 
 
 @cache
 def message_schema(name: str) -> Message:
     """The schema of the message with Kafka's name `name`, e.g. ``ProduceRequest``."""
-    candidates = [*_candidate_files(name), SCHEMA_ROOT / "header" / "headers.schema"]
+    candidates = [*_candidate_files(name), SCHEMA_ROOT / "header" / "headers.txt"]
     for path in candidates:
         if path.is_file():
             for message in parse_schema(path.read_text("utf-8")):

@@ -1,0 +1,1 @@
+"""Kafka's bytes: messages, headers, frames, record batches. Knows no socket and no file."""

@@ -1,0 +1,263 @@
+"""The decoding half of the message generator. Development time only; see generate.py.
+
+In the generated code: ``buf``, ``pos``, ``version``; ``o`` is the object being filled, ``n`` a
+length, ``e`` an end, ``a`` a list.
+"""
+
+from __future__ import annotations
+
+from pykbroker.protocol.codegen import (
+    FORMAT_SIZES,
+    Emitter,
+    Group,
+    condition,
+    flexible_ranges,
+    fresh_default,
+    is_flexible,
+    layout_of,
+    smallest_size,
+)
+from pykbroker.protocol.schema import FIXED_FORMATS, Field, Message, Struct, Versions
+
+
+class ReadGenerator:
+    """Emits the readers of one message."""
+
+    def __init__(self, message: Message, out: Emitter) -> None:
+        self.message = message
+        self.out = out
+        self.pending: list[tuple[str, str]] = []
+
+    def struct_reader(self, struct: Struct) -> None:
+        """The function ``_read_X`` of a struct inside the message, and ``_tags_X``."""
+        name = struct.name
+        signature = "(buf: bytes | memoryview, pos: int, version: int)"
+        with self.out.block(f"def _read_{name}{signature} -> tuple[{name}, int]:"):
+            self.out(f"o = _new({name})")
+            self.body(struct)
+            self.out("return o, pos")
+        self.tags_reader(struct)
+
+    def body(self, struct: Struct) -> None:
+        """Fill ``o`` from ``buf`` and move ``pos``."""
+        ranges = flexible_ranges(self.message, struct)
+        if len(ranges) == 1:
+            self._layout(struct, *ranges[0])
+            return
+        with self.out.block(f"if version >= {ranges[1][1].low}:"):
+            self._layout(struct, *ranges[1])
+        with self.out.block("else:"):
+            self._layout(struct, *ranges[0])
+
+    def _layout(self, struct: Struct, flexible: bool, known: Versions) -> None:
+        layout = layout_of(struct, known)
+        for group in layout.groups:
+            if group.test:
+                self._flush()
+                with self.out.block(f"if {group.test}:"):
+                    self._group(group, flexible)
+                    self._flush()
+                with self.out.block("else:"):
+                    for item in group.fields:
+                        self._default(item)
+            else:
+                self._group(group, flexible)
+        if flexible:
+            self.pending.append(("n", "B"))
+        self._flush()
+        for item in layout.absent:
+            self._default(item)
+        if not flexible:
+            self.out("o.unknown_tags = None")
+            return
+        with self.out.block("if n == 0:"):
+            self.out("o.unknown_tags = None")
+        with self.out.block("else:"):
+            read = self.out.use("read_uvarint")
+            with self.out.block("if n > 127:"):
+                self.out(f"n, pos = {read}(buf, pos - 1)")
+            if self._all_tagged(struct):
+                self.out(f"pos = _tags_{struct.name}(o, buf, pos, version, n)")
+            else:
+                unknown = self.out.use("read_unknown_tags")
+                self.out(f"o.unknown_tags, pos = {unknown}(buf, pos, n)")
+
+    def _default(self, item: Field) -> None:
+        value = fresh_default(item)
+        if value == "ZERO_UUID":
+            self.out.use(value)
+        self.out(f"o.{item.snake_name} = {value}")
+
+    def _all_tagged(self, struct: Struct) -> list[Field]:
+        return [
+            item
+            for item in struct.fields
+            if item.tagged.intersect(item.versions).intersect(struct.versions)
+        ]
+
+    def tags_reader(self, struct: Struct) -> None:
+        """The function ``_tags_X`` that reads the tagged fields, if the struct has any."""
+        tagged = self._all_tagged(struct)
+        if not tagged:
+            return
+        known = flexible_ranges(self.message, struct)[-1][1]
+        out = self.out
+        out()
+        out()
+        signature = (
+            f"(o: {struct.name}, buf: bytes | memoryview, pos: int, version: int, count: int)"
+        )
+        with out.block(f"def _tags_{struct.name}{signature} -> int:"):
+            out("o.unknown_tags = None")
+            read = out.use("read_uvarint")
+            with out.block("for _ in range(count):"):
+                out(f"tag, pos = {read}(buf, pos)")
+                out(f"size, pos = {read}(buf, pos)")
+                word = "if"
+                for item in tagged:
+                    with out.block(f"{word} tag == {item.tag}:"):
+                        self._tagged_field(item, known)
+                    word = "elif"
+                with out.block("else:"):
+                    with out.block("if o.unknown_tags is None:"):
+                        out("o.unknown_tags = {}")
+                    value = f"{out.use('read_unknown_tag')}(buf, pos, size)"
+                    out(f"o.unknown_tags[tag & 0xFFFFFFFF], pos = {value}")
+            out("return pos")
+
+    def _tagged_field(self, item: Field, known: Versions) -> None:
+        if test := condition(item.tagged.intersect(known), known):
+            error = self.out.use("DecodeError")
+            with self.out.block(f"if not {test}:"):
+                self.out(f'raise {error}(f"tag {item.tag} is not valid for version {{version}}")')
+        group = Group(item.tagged.intersect(known), "", [item])
+        self._field(item, group.versions, flexible=True, tagged=True)
+        self._flush()
+
+    def _group(self, group: Group, flexible: bool) -> None:
+        for item in group.fields:
+            self._field(item, group.versions, flexible, tagged=False)
+
+    def _flush(self) -> None:
+        """Emit one read of all the pending fixed fields."""
+        pending, self.pending = self.pending, []
+        if not pending:
+            return
+        formats = [item[1] for item in pending]
+        size = sum(FORMAT_SIZES[item] for item in formats)
+        if formats == ["B"]:
+            self.out(f"{pending[0][0]} = buf[pos]")
+        elif formats == ["?"]:
+            self.out(f"{pending[0][0]} = buf[pos] != 0")
+        elif len(pending) == 1:
+            self.out(f"({pending[0][0]},) = {self.out.unpacker(formats)}(buf, pos)")
+        else:
+            targets = ", ".join(item[0] for item in pending)
+            self.out(f"{targets} = {self.out.unpacker(formats)}(buf, pos)")
+        self.out(f"pos += {size}")
+
+    def _field(self, item: Field, known: Versions, flexible: bool, tagged: bool) -> None:
+        target = f"o.{item.snake_name}"
+        if not item.is_array and item.type in FIXED_FORMATS:
+            self.pending.append((target, FIXED_FORMATS[item.type]))
+        elif not item.is_array and item.struct is not None:
+            self._struct_field(item, known, tagged)
+        elif item.is_array:
+            self._array(item, target, known, flexible)
+        else:
+            compact = is_flexible(item, flexible)
+            self._length(compact, item.type == "string")
+            with self.out.block("if n > 0:" if compact else "if n >= 0:"):
+                self.out("e = pos + n - 1" if compact else "e = pos + n")
+                self.out(f"{target} = {self._slice(item.type)}")
+                self.out("pos = e")
+            self._null(item, target, known)
+
+    def _slice(self, kind: str) -> str:
+        if kind == "string":
+            return 'str(buf[pos:e], "utf-8", "java")'
+        return "buf[pos:e]" if kind == "records" else "bytes(buf[pos:e])"
+
+    def _length(self, compact: bool, is_string: bool, name: str = "n") -> None:
+        """Read a length into `name`; a compact one stays one too large, as on the wire."""
+        if not compact:
+            self.pending.append((name, "h" if is_string else "i"))
+            self._flush()
+            return
+        self.pending.append((name, "B"))
+        self._flush()
+        read = self.out.use("read_string_length" if is_string else "read_length")
+        with self.out.block(f"if {name} > 127:"):
+            self.out(f"{name}, pos = {read}(buf, pos - 1)")
+
+    def _null(self, item: Field, target: str, known: Versions) -> None:
+        """The else branch that takes or refuses a null."""
+        nullable = item.nullable.intersect(known)
+        if not nullable:
+            with self.out.block("else:"):
+                self.out(f'raise {self.out.use("refuse_null")}("{item.snake_name}")')
+            return
+        test = condition(nullable, known)
+        with self.out.block(f"elif {test}:" if test else "else:"):
+            self.out(f"{target} = None")
+        if test:
+            with self.out.block("else:"):
+                self.out(f'raise {self.out.use("refuse_null")}("{item.snake_name}")')
+
+    def _struct_field(self, item: Field, known: Versions, tagged: bool) -> None:
+        target = f"o.{item.snake_name}"
+        call = f"{target}, pos = _read_{item.element_type}(buf, pos, version)"
+        nullable = item.nullable.intersect(known)
+        if not nullable:
+            self._flush()
+            self.out(call)
+            return
+        if nullable != known:
+            raise NotImplementedError(f"{item.name}: nullable struct in some of the versions")
+        if tagged:
+            self._flush()
+            self.out(f"n, pos = {self.out.use('read_uvarint')}(buf, pos)")
+        else:
+            self.pending.append(("n", "b"))
+            self._flush()
+        with self.out.block("if n <= 0:" if tagged else "if n < 0:"):
+            self.out(f"{target} = None")
+        with self.out.block("else:"):
+            self.out(call)
+
+    def _array(self, item: Field, target: str, known: Versions, flexible: bool) -> None:
+        out = self.out
+        kind = item.element_type
+        self._length(flexible, is_string=False)
+        with out.block("if n > 0:" if flexible else "if n >= 0:"):
+            if flexible:
+                out("n -= 1")
+            least = smallest_size(self.message, item, known, flexible)
+            claimed = f"n * {least}" if least > 1 else "n"
+            with out.block(f"if {claimed} > len(buf) - pos:"):
+                refuse = out.use("refuse_count")
+                out(f'raise {refuse}("{item.snake_name}", n, len(buf) - pos)')
+            if kind == "uuid":
+                out(f"{target}, pos = {out.use('read_uuids')}(buf, pos, n)")
+            elif kind in FIXED_FORMATS:
+                code = FIXED_FORMATS[kind]
+                out(f'{target} = list({out.use("unpack_from")}(f">{{n}}{code}", buf, pos))')
+                out(f"pos += {least} * n" if least > 1 else "pos += n")
+            else:
+                out(f"{target} = a = []")
+                with out.block("for _ in range(n):"):
+                    self._element(item, flexible)
+        self._null(item, target, known)
+
+    def _element(self, item: Field, flexible: bool) -> None:
+        out = self.out
+        if item.struct is not None:
+            out(f"x, pos = _read_{item.element_type}(buf, pos, version)")
+            out("a.append(x)")
+            return
+        self._length(flexible, item.element_type == "string", "m")
+        with out.block("if m <= 0:" if flexible else "if m < 0:"):
+            out(f'raise {out.use("refuse_null")}("{item.snake_name} element")')
+        out("e = pos + m - 1" if flexible else "e = pos + m")
+        out(f"a.append({self._slice(item.element_type)})")
+        out("pos = e")

@@ -1,0 +1,1 @@
+"""The generated messages. Import the module of each; nothing is imported here."""

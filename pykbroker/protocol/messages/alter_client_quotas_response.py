@@ -1,0 +1,369 @@
+"""AlterClientQuotasResponse (response 49, versions 0-1).
+
+Generated from schemas/api/alter_client_quotas.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_hB = Struct(">hB").unpack_from
+_u_hh = Struct(">hh").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ii = Struct(">ii").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ii = Struct(">ii").pack
+
+
+class AlterClientQuotasResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "entries",
+        "unknown_tags",
+    )
+
+    API_KEY = 49
+    MIN_VERSION = 0
+    MAX_VERSION = 1
+    LATEST_VERSION = 1
+    FLEXIBLE_FROM = 1
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        entries: list[EntryData] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.entries = [] if entries is FRESH else entries
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 1:
+            raise refuse_version("AlterClientQuotasResponse", version)
+        o = _new(cls)
+        try:
+            if version >= 1:
+                o.throttle_time_ms, n = _u_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 5 > len(buf) - pos:
+                        raise refuse_count("entries", n, len(buf) - pos)
+                    o.entries = a = []
+                    for _ in range(n):
+                        x, pos = _read_EntryData(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("entries")
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                o.throttle_time_ms, n = _u_ii(buf, pos)
+                pos += 8
+                if n >= 0:
+                    if n * 8 > len(buf) - pos:
+                        raise refuse_count("entries", n, len(buf) - pos)
+                    o.entries = a = []
+                    for _ in range(n):
+                        x, pos = _read_EntryData(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("entries")
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"AlterClientQuotasResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"AlterClientQuotasResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 1:
+            raise EncodeError(f"AlterClientQuotasResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 1:
+                w += _p_i(o.throttle_time_ms)
+                n = len(o.entries) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.entries:
+                    _write_EntryData(x, w, version)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_ii(o.throttle_time_ms, len(o.entries))
+                for x in o.entries:
+                    _write_EntryData(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"AlterClientQuotasResponse v{version}: {error}") from error
+
+
+class EntryData(Message):
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "entity",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = "",
+        entity: list[EntityData] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.entity = [] if entity is FRESH else entity
+        self.unknown_tags = unknown_tags
+
+
+class EntityData(Message):
+    __slots__ = (
+        "entity_type",
+        "entity_name",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        entity_type: str = "",
+        entity_name: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.entity_type = entity_type
+        self.entity_name = entity_name
+        self.unknown_tags = unknown_tags
+
+
+def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntryData, int]:
+    o = _new(EntryData)
+    if version >= 1:
+        o.error_code, n = _u_hB(buf, pos)
+        pos += 3
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.error_message = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.error_message = None
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 3 > len(buf) - pos:
+                raise refuse_count("entity", n, len(buf) - pos)
+            o.entity = a = []
+            for _ in range(n):
+                x, pos = _read_EntityData(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("entity")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.error_code, n = _u_hh(buf, pos)
+        pos += 4
+        if n >= 0:
+            e = pos + n
+            o.error_message = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.error_message = None
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 4 > len(buf) - pos:
+                raise refuse_count("entity", n, len(buf) - pos)
+            o.entity = a = []
+            for _ in range(n):
+                x, pos = _read_EntityData(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("entity")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_EntryData(o: EntryData, w: bytearray, version: int) -> None:
+    if version >= 1:
+        w += _p_h(o.error_code)
+        if o.error_message is None:
+            w.append(0)
+        else:
+            s = o.error_message.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        n = len(o.entity) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.entity:
+            _write_EntityData(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_h(o.error_code)
+        if o.error_message is None:
+            w += b"\xff\xff"
+        else:
+            s = o.error_message.encode()
+            w += _p_h(len(s))
+            w += s
+        w += _p_i(len(o.entity))
+        for x in o.entity:
+            _write_EntityData(x, w, version)
+
+
+def _read_EntityData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntityData, int]:
+    o = _new(EntityData)
+    if version >= 1:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.entity_type = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("entity_type")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.entity_name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.entity_name = None
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.entity_type = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("entity_type")
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.entity_name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.entity_name = None
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_EntityData(o: EntityData, w: bytearray, version: int) -> None:
+    if version >= 1:
+        s = o.entity_type.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        if o.entity_name is None:
+            w.append(0)
+        else:
+            s = o.entity_name.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.entity_type.encode()
+        w += _p_h(len(s))
+        w += s
+        if o.entity_name is None:
+            w += b"\xff\xff"
+        else:
+            s = o.entity_name.encode()
+            w += _p_h(len(s))
+            w += s

@@ -1,0 +1,366 @@
+"""AlterConfigsRequest (request 33, versions 0-2).
+
+Generated from schemas/api/alter_configs.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_oB = Struct(">?B").unpack_from
+_u_bB = Struct(">bB").unpack_from
+_u_bh = Struct(">bh").unpack_from
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_p_o = Struct(">?").pack
+_p_b = Struct(">b").pack
+_p_bh = Struct(">bh").pack
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+
+
+class AlterConfigsRequest(Message):
+    __slots__ = (
+        "resources",
+        "validate_only",
+        "unknown_tags",
+    )
+
+    API_KEY = 33
+    MIN_VERSION = 0
+    MAX_VERSION = 2
+    LATEST_VERSION = 2
+    FLEXIBLE_FROM = 2
+
+    def __init__(
+        self,
+        *,
+        resources: list[AlterConfigsResource] = FRESH,
+        validate_only: bool = False,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.resources = [] if resources is FRESH else resources
+        self.validate_only = validate_only
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 2:
+            raise refuse_version("AlterConfigsRequest", version)
+        o = _new(cls)
+        try:
+            if version >= 2:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 4 > len(buf) - pos:
+                        raise refuse_count("resources", n, len(buf) - pos)
+                    o.resources = a = []
+                    for _ in range(n):
+                        x, pos = _read_AlterConfigsResource(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("resources")
+                o.validate_only, n = _u_oB(buf, pos)
+                pos += 2
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                (n,) = _u_i(buf, pos)
+                pos += 4
+                if n >= 0:
+                    if n * 7 > len(buf) - pos:
+                        raise refuse_count("resources", n, len(buf) - pos)
+                    o.resources = a = []
+                    for _ in range(n):
+                        x, pos = _read_AlterConfigsResource(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("resources")
+                o.validate_only = buf[pos] != 0
+                pos += 1
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"AlterConfigsRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"AlterConfigsRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 2:
+            raise EncodeError(f"AlterConfigsRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 2:
+                n = len(o.resources) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.resources:
+                    _write_AlterConfigsResource(x, w, version)
+                w += _p_o(o.validate_only)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_i(len(o.resources))
+                for x in o.resources:
+                    _write_AlterConfigsResource(x, w, version)
+                w += _p_o(o.validate_only)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"AlterConfigsRequest v{version}: {error}") from error
+
+
+class AlterConfigsResource(Message):
+    __slots__ = (
+        "resource_type",
+        "resource_name",
+        "configs",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        resource_type: int = 0,
+        resource_name: str = "",
+        configs: list[AlterableConfig] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configs = [] if configs is FRESH else configs
+        self.unknown_tags = unknown_tags
+
+
+class AlterableConfig(Message):
+    __slots__ = (
+        "name",
+        "value",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        value: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.unknown_tags = unknown_tags
+
+
+def _read_AlterConfigsResource(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterConfigsResource, int]:
+    o = _new(AlterConfigsResource)
+    if version >= 2:
+        o.resource_type, n = _u_bB(buf, pos)
+        pos += 2
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.resource_name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("resource_name")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 3 > len(buf) - pos:
+                raise refuse_count("configs", n, len(buf) - pos)
+            o.configs = a = []
+            for _ in range(n):
+                x, pos = _read_AlterableConfig(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("configs")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.resource_type, n = _u_bh(buf, pos)
+        pos += 3
+        if n >= 0:
+            e = pos + n
+            o.resource_name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("resource_name")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 4 > len(buf) - pos:
+                raise refuse_count("configs", n, len(buf) - pos)
+            o.configs = a = []
+            for _ in range(n):
+                x, pos = _read_AlterableConfig(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("configs")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_AlterConfigsResource(o: AlterConfigsResource, w: bytearray, version: int) -> None:
+    if version >= 2:
+        s = o.resource_name.encode()
+        w += _p_b(o.resource_type)
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o.configs) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.configs:
+            _write_AlterableConfig(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.resource_name.encode()
+        w += _p_bh(o.resource_type, len(s))
+        w += s
+        w += _p_i(len(o.configs))
+        for x in o.configs:
+            _write_AlterableConfig(x, w, version)
+
+
+def _read_AlterableConfig(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterableConfig, int]:
+    o = _new(AlterableConfig)
+    if version >= 2:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.value = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.value = None
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.value = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.value = None
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_AlterableConfig(o: AlterableConfig, w: bytearray, version: int) -> None:
+    if version >= 2:
+        s = o.name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        if o.value is None:
+            w.append(0)
+        else:
+            s = o.value.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        if o.value is None:
+            w += b"\xff\xff"
+        else:
+            s = o.value.encode()
+            w += _p_h(len(s))
+            w += s

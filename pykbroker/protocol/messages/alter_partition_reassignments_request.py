@@ -1,0 +1,267 @@
+"""AlterPartitionReassignmentsRequest (request 45, versions 0-1).
+
+Generated from schemas/api/alter_partition_reassignments.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_p_o = Struct(">?").pack
+_p_i = Struct(">i").pack
+
+
+class AlterPartitionReassignmentsRequest(Message):
+    __slots__ = (
+        "timeout_ms",
+        "allow_replication_factor_change",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 45
+    MIN_VERSION = 0
+    MAX_VERSION = 1
+    LATEST_VERSION = 1
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        timeout_ms: int = 60000,
+        allow_replication_factor_change: bool = True,
+        topics: list[ReassignableTopic] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.timeout_ms = timeout_ms
+        self.allow_replication_factor_change = allow_replication_factor_change
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 1:
+            raise refuse_version("AlterPartitionReassignmentsRequest", version)
+        o = _new(cls)
+        try:
+            (o.timeout_ms,) = _u_i(buf, pos)
+            pos += 4
+            if version >= 1:
+                o.allow_replication_factor_change = buf[pos] != 0
+                pos += 1
+            else:
+                o.allow_replication_factor_change = True
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    x, pos = _read_ReassignableTopic(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("topics")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"AlterPartitionReassignmentsRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"AlterPartitionReassignmentsRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 1:
+            raise EncodeError(f"AlterPartitionReassignmentsRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_i(o.timeout_ms)
+            if version >= 1:
+                w += _p_o(o.allow_replication_factor_change)
+            elif not o.allow_replication_factor_change:
+                raise refuse_field("allow_replication_factor_change", version)
+            n = len(o.topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.topics:
+                _write_ReassignableTopic(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"AlterPartitionReassignmentsRequest v{version}: {error}") from error
+
+
+class ReassignableTopic(Message):
+    __slots__ = (
+        "name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: list[ReassignablePartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class ReassignablePartition(Message):
+    __slots__ = (
+        "partition_index",
+        "replicas",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        replicas: list[int] | None = None,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.replicas = replicas
+        self.unknown_tags = unknown_tags
+
+
+def _read_ReassignableTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReassignableTopic, int]:
+    o = _new(ReassignableTopic)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("name")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 6 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_ReassignablePartition(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_ReassignableTopic(o: ReassignableTopic, w: bytearray, version: int) -> None:
+    s = o.name.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_ReassignablePartition(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_ReassignablePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReassignablePartition, int]:
+    o = _new(ReassignablePartition)
+    o.partition_index, n = _u_iB(buf, pos)
+    pos += 5
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 4 > len(buf) - pos:
+            raise refuse_count("replicas", n, len(buf) - pos)
+        o.replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += 4 * n
+    else:
+        o.replicas = None
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_ReassignablePartition(o: ReassignablePartition, w: bytearray, version: int) -> None:
+    w += _p_i(o.partition_index)
+    if o.replicas is None:
+        w.append(0)
+    else:
+        n = len(o.replicas) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        w += pack(f">{len(o.replicas)}i", *o.replicas)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

@@ -1,0 +1,255 @@
+"""AlterPartitionResponse (response 56, versions 2-3).
+
+Generated from schemas/api/alter_partition.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_u_biB = Struct(">biB").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_u_ihiiB = Struct(">ihiiB").unpack_from
+_p_u = Struct(">16s").pack
+_p_bi = Struct(">bi").pack
+_p_ih = Struct(">ih").pack
+_p_ihii = Struct(">ihii").pack
+
+
+class AlterPartitionResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 56
+    MIN_VERSION = 2
+    MAX_VERSION = 3
+    LATEST_VERSION = 3
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        topics: list[TopicData] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 2 <= version <= 3:
+            raise refuse_version("AlterPartitionResponse", version)
+        o = _new(cls)
+        try:
+            o.throttle_time_ms, o.error_code, n = _u_ihB(buf, pos)
+            pos += 7
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 18 > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    x, pos = _read_TopicData(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("topics")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"AlterPartitionResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"AlterPartitionResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 2 <= version <= 3:
+            raise EncodeError(f"AlterPartitionResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_ih(o.throttle_time_ms, o.error_code)
+            n = len(o.topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.topics:
+                _write_TopicData(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"AlterPartitionResponse v{version}: {error}") from error
+
+
+class TopicData(Message):
+    __slots__ = (
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class PartitionData(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "leader_id",
+        "leader_epoch",
+        "isr",
+        "leader_recovery_state",
+        "partition_epoch",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        isr: list[int] = FRESH,
+        leader_recovery_state: int = 0,
+        partition_epoch: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.isr = [] if isr is FRESH else isr
+        self.leader_recovery_state = leader_recovery_state
+        self.partition_epoch = partition_epoch
+        self.unknown_tags = unknown_tags
+
+
+def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicData, int]:
+    o = _new(TopicData)
+    o.topic_id, n = _u_uB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 21 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_PartitionData(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_TopicData(o: TopicData, w: bytearray, version: int) -> None:
+    w += _p_u(o.topic_id)
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_PartitionData(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
+    o = _new(PartitionData)
+    o.partition_index, o.error_code, o.leader_id, o.leader_epoch, n = _u_ihiiB(buf, pos)
+    pos += 15
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 4 > len(buf) - pos:
+            raise refuse_count("isr", n, len(buf) - pos)
+        o.isr = list(unpack_from(f">{n}i", buf, pos))
+        pos += 4 * n
+    else:
+        raise refuse_null("isr")
+    o.leader_recovery_state, o.partition_epoch, n = _u_biB(buf, pos)
+    pos += 6
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
+    w += _p_ihii(o.partition_index, o.error_code, o.leader_id, o.leader_epoch)
+    n = len(o.isr) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    w += pack(f">{len(o.isr)}i", *o.isr)
+    w += _p_bi(o.leader_recovery_state, o.partition_epoch)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

@@ -1,0 +1,301 @@
+"""AlterReplicaLogDirsResponse (response 34, versions 1-2).
+
+Generated from schemas/api/alter_replica_log_dirs.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ih = Struct(">ih").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_u_ii = Struct(">ii").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ih = Struct(">ih").pack
+_p_ii = Struct(">ii").pack
+
+
+class AlterReplicaLogDirsResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "results",
+        "unknown_tags",
+    )
+
+    API_KEY = 34
+    MIN_VERSION = 1
+    MAX_VERSION = 2
+    LATEST_VERSION = 2
+    FLEXIBLE_FROM = 2
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        results: list[AlterReplicaLogDirTopicResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is FRESH else results
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 1 <= version <= 2:
+            raise refuse_version("AlterReplicaLogDirsResponse", version)
+        o = _new(cls)
+        try:
+            if version >= 2:
+                o.throttle_time_ms, n = _u_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 3 > len(buf) - pos:
+                        raise refuse_count("results", n, len(buf) - pos)
+                    o.results = a = []
+                    for _ in range(n):
+                        x, pos = _read_AlterReplicaLogDirTopicResult(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("results")
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                o.throttle_time_ms, n = _u_ii(buf, pos)
+                pos += 8
+                if n >= 0:
+                    if n * 6 > len(buf) - pos:
+                        raise refuse_count("results", n, len(buf) - pos)
+                    o.results = a = []
+                    for _ in range(n):
+                        x, pos = _read_AlterReplicaLogDirTopicResult(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("results")
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"AlterReplicaLogDirsResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"AlterReplicaLogDirsResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 1 <= version <= 2:
+            raise EncodeError(f"AlterReplicaLogDirsResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 2:
+                w += _p_i(o.throttle_time_ms)
+                n = len(o.results) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.results:
+                    _write_AlterReplicaLogDirTopicResult(x, w, version)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_ii(o.throttle_time_ms, len(o.results))
+                for x in o.results:
+                    _write_AlterReplicaLogDirTopicResult(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"AlterReplicaLogDirsResponse v{version}: {error}") from error
+
+
+class AlterReplicaLogDirTopicResult(Message):
+    __slots__ = (
+        "topic_name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_name: str = "",
+        partitions: list[AlterReplicaLogDirPartitionResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class AlterReplicaLogDirPartitionResult(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tags = unknown_tags
+
+
+def _read_AlterReplicaLogDirTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterReplicaLogDirTopicResult, int]:
+    o = _new(AlterReplicaLogDirTopicResult)
+    if version >= 2:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.topic_name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("topic_name")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 7 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_AlterReplicaLogDirPartitionResult(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.topic_name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("topic_name")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 6 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_AlterReplicaLogDirPartitionResult(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_AlterReplicaLogDirTopicResult(o: AlterReplicaLogDirTopicResult, w: bytearray, version: int) -> None:
+    if version >= 2:
+        s = o.topic_name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.partitions:
+            _write_AlterReplicaLogDirPartitionResult(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.topic_name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_i(len(o.partitions))
+        for x in o.partitions:
+            _write_AlterReplicaLogDirPartitionResult(x, w, version)
+
+
+def _read_AlterReplicaLogDirPartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterReplicaLogDirPartitionResult, int]:
+    o = _new(AlterReplicaLogDirPartitionResult)
+    if version >= 2:
+        o.partition_index, o.error_code, n = _u_ihB(buf, pos)
+        pos += 7
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.partition_index, o.error_code = _u_ih(buf, pos)
+        pos += 6
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_AlterReplicaLogDirPartitionResult(o: AlterReplicaLogDirPartitionResult, w: bytearray, version: int) -> None:
+    if version >= 2:
+        w += _p_ih(o.partition_index, o.error_code)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_ih(o.partition_index, o.error_code)

@@ -1,0 +1,245 @@
+"""AlterShareGroupOffsetsRequest (request 91, versions 0-0).
+
+Generated from schemas/api/alter_share_group_offsets.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_iqB = Struct(">iqB").unpack_from
+_p_iq = Struct(">iq").pack
+
+
+class AlterShareGroupOffsetsRequest(Message):
+    __slots__ = (
+        "group_id",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 91
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        topics: list[AlterShareGroupOffsetsRequestTopic] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("AlterShareGroupOffsetsRequest", version)
+        o = _new(cls)
+        try:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.group_id = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("group_id")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    x, pos = _read_AlterShareGroupOffsetsRequestTopic(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("topics")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"AlterShareGroupOffsetsRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"AlterShareGroupOffsetsRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"AlterShareGroupOffsetsRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            s = o.group_id.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+            n = len(o.topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.topics:
+                _write_AlterShareGroupOffsetsRequestTopic(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"AlterShareGroupOffsetsRequest v{version}: {error}") from error
+
+
+class AlterShareGroupOffsetsRequestTopic(Message):
+    __slots__ = (
+        "topic_name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_name: str = "",
+        partitions: list[AlterShareGroupOffsetsRequestPartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class AlterShareGroupOffsetsRequestPartition(Message):
+    __slots__ = (
+        "partition_index",
+        "start_offset",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        start_offset: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.start_offset = start_offset
+        self.unknown_tags = unknown_tags
+
+
+def _read_AlterShareGroupOffsetsRequestTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterShareGroupOffsetsRequestTopic, int]:
+    o = _new(AlterShareGroupOffsetsRequestTopic)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.topic_name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("topic_name")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 13 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_AlterShareGroupOffsetsRequestPartition(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_AlterShareGroupOffsetsRequestTopic(o: AlterShareGroupOffsetsRequestTopic, w: bytearray, version: int) -> None:
+    s = o.topic_name.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_AlterShareGroupOffsetsRequestPartition(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_AlterShareGroupOffsetsRequestPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterShareGroupOffsetsRequestPartition, int]:
+    o = _new(AlterShareGroupOffsetsRequestPartition)
+    o.partition_index, o.start_offset, n = _u_iqB(buf, pos)
+    pos += 13
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_AlterShareGroupOffsetsRequestPartition(o: AlterShareGroupOffsetsRequestPartition, w: bytearray, version: int) -> None:
+    w += _p_iq(o.partition_index, o.start_offset)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

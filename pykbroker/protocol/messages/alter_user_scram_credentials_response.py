@@ -1,0 +1,194 @@
+"""AlterUserScramCredentialsResponse (response 51, versions 0-0).
+
+Generated from schemas/api/alter_user_scram_credentials.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_hB = Struct(">hB").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+
+
+class AlterUserScramCredentialsResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "results",
+        "unknown_tags",
+    )
+
+    API_KEY = 51
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        results: list[AlterUserScramCredentialsResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is FRESH else results
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("AlterUserScramCredentialsResponse", version)
+        o = _new(cls)
+        try:
+            o.throttle_time_ms, n = _u_iB(buf, pos)
+            pos += 5
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 5 > len(buf) - pos:
+                    raise refuse_count("results", n, len(buf) - pos)
+                o.results = a = []
+                for _ in range(n):
+                    x, pos = _read_AlterUserScramCredentialsResult(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("results")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"AlterUserScramCredentialsResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"AlterUserScramCredentialsResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"AlterUserScramCredentialsResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_i(o.throttle_time_ms)
+            n = len(o.results) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.results:
+                _write_AlterUserScramCredentialsResult(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"AlterUserScramCredentialsResponse v{version}: {error}") from error
+
+
+class AlterUserScramCredentialsResult(Message):
+    __slots__ = (
+        "user",
+        "error_code",
+        "error_message",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        user: str = "",
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.user = user
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tags = unknown_tags
+
+
+def _read_AlterUserScramCredentialsResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterUserScramCredentialsResult, int]:
+    o = _new(AlterUserScramCredentialsResult)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.user = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("user")
+    o.error_code, n = _u_hB(buf, pos)
+    pos += 3
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.error_message = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.error_message = None
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_AlterUserScramCredentialsResult(o: AlterUserScramCredentialsResult, w: bytearray, version: int) -> None:
+    s = o.user.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    w += _p_h(o.error_code)
+    if o.error_message is None:
+        w.append(0)
+    else:
+        s = o.error_message.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

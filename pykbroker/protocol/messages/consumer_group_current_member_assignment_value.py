@@ -1,0 +1,249 @@
+"""ConsumerGroupCurrentMemberAssignmentValue (value 8, versions 0-0).
+
+Generated from schemas/group_coordinator/consumer_group_current_member_assignment.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_unknown_tag,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_u_iibB = Struct(">iibB").unpack_from
+_p_u = Struct(">16s").pack
+_p_iib = Struct(">iib").pack
+
+
+class ConsumerGroupCurrentMemberAssignmentValue(Message):
+    __slots__ = (
+        "member_epoch",
+        "previous_member_epoch",
+        "state",
+        "assigned_partitions",
+        "partitions_pending_revocation",
+        "unknown_tags",
+    )
+
+    API_KEY = 8
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        member_epoch: int = 0,
+        previous_member_epoch: int = 0,
+        state: int = 0,
+        assigned_partitions: list[TopicPartitions] = FRESH,
+        partitions_pending_revocation: list[TopicPartitions] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.member_epoch = member_epoch
+        self.previous_member_epoch = previous_member_epoch
+        self.state = state
+        self.assigned_partitions = [] if assigned_partitions is FRESH else assigned_partitions
+        self.partitions_pending_revocation = [] if partitions_pending_revocation is FRESH else partitions_pending_revocation
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("ConsumerGroupCurrentMemberAssignmentValue", version)
+        o = _new(cls)
+        try:
+            o.member_epoch, o.previous_member_epoch, o.state, n = _u_iibB(buf, pos)
+            pos += 10
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 18 > len(buf) - pos:
+                    raise refuse_count("assigned_partitions", n, len(buf) - pos)
+                o.assigned_partitions = a = []
+                for _ in range(n):
+                    x, pos = _read_TopicPartitions(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("assigned_partitions")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 18 > len(buf) - pos:
+                    raise refuse_count("partitions_pending_revocation", n, len(buf) - pos)
+                o.partitions_pending_revocation = a = []
+                for _ in range(n):
+                    x, pos = _read_TopicPartitions(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("partitions_pending_revocation")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"ConsumerGroupCurrentMemberAssignmentValue v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"ConsumerGroupCurrentMemberAssignmentValue v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"ConsumerGroupCurrentMemberAssignmentValue has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_iib(o.member_epoch, o.previous_member_epoch, o.state)
+            n = len(o.assigned_partitions) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.assigned_partitions:
+                _write_TopicPartitions(x, w, version)
+            n = len(o.partitions_pending_revocation) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.partitions_pending_revocation:
+                _write_TopicPartitions(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"ConsumerGroupCurrentMemberAssignmentValue v{version}: {error}") from error
+
+
+class TopicPartitions(Message):
+    __slots__ = (
+        "topic_id",
+        "partitions",
+        "assignment_epochs",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = FRESH,
+        assignment_epochs: list[int] | None = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.assignment_epochs = [] if assignment_epochs is FRESH else assignment_epochs
+        self.unknown_tags = unknown_tags
+
+
+def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicPartitions, int]:
+    o = _new(TopicPartitions)
+    o.topic_id, n = _u_uB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 4 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        pos += 4 * n
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    o.assignment_epochs = []
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        pos = _tags_TopicPartitions(o, buf, pos, version, n)
+    return o, pos
+
+
+def _tags_TopicPartitions(o: TopicPartitions, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 4 > len(buf) - pos:
+                    raise refuse_count("assignment_epochs", n, len(buf) - pos)
+                o.assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                pos += 4 * n
+            else:
+                o.assignment_epochs = None
+        else:
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
+
+
+def _write_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
+    w += _p_u(o.topic_id)
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if (o.assignment_epochs is None or len(o.assignment_epochs) != 0) or o.unknown_tags:
+        _put_tags_TopicPartitions(o, w, version)
+    else:
+        w.append(0)
+
+
+def _put_tags_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if (o.assignment_epochs is None or len(o.assignment_epochs) != 0):
+        w = bytearray()
+        if o.assignment_epochs is None:
+            w.append(0)
+        else:
+            n = len(o.assignment_epochs) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            w += pack(f">{len(o.assignment_epochs)}i", *o.assignment_epochs)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)

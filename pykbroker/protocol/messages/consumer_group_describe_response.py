@@ -1,0 +1,634 @@
+"""ConsumerGroupDescribeResponse (response 69, versions 0-1).
+
+Generated from schemas/api/consumer_group_describe.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_u_b = Struct(">b").unpack_from
+_u_hB = Struct(">hB").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_iiB = Struct(">iiB").unpack_from
+_p_u = Struct(">16s").pack
+_p_b = Struct(">b").pack
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ii = Struct(">ii").pack
+
+
+class ConsumerGroupDescribeResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "groups",
+        "unknown_tags",
+    )
+
+    API_KEY = 69
+    MIN_VERSION = 0
+    MAX_VERSION = 1
+    LATEST_VERSION = 1
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        groups: list[DescribedGroup] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is FRESH else groups
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 1:
+            raise refuse_version("ConsumerGroupDescribeResponse", version)
+        o = _new(cls)
+        try:
+            o.throttle_time_ms, n = _u_iB(buf, pos)
+            pos += 5
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 20 > len(buf) - pos:
+                    raise refuse_count("groups", n, len(buf) - pos)
+                o.groups = a = []
+                for _ in range(n):
+                    x, pos = _read_DescribedGroup(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("groups")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"ConsumerGroupDescribeResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"ConsumerGroupDescribeResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 1:
+            raise EncodeError(f"ConsumerGroupDescribeResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_i(o.throttle_time_ms)
+            n = len(o.groups) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.groups:
+                _write_DescribedGroup(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"ConsumerGroupDescribeResponse v{version}: {error}") from error
+
+
+class DescribedGroup(Message):
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "group_epoch",
+        "assignment_epoch",
+        "assignor_name",
+        "members",
+        "authorized_operations",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        group_epoch: int = 0,
+        assignment_epoch: int = 0,
+        assignor_name: str = "",
+        members: list[Member] = FRESH,
+        authorized_operations: int = -2147483648,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.group_epoch = group_epoch
+        self.assignment_epoch = assignment_epoch
+        self.assignor_name = assignor_name
+        self.members = [] if members is FRESH else members
+        self.authorized_operations = authorized_operations
+        self.unknown_tags = unknown_tags
+
+
+class Member(Message):
+    __slots__ = (
+        "member_id",
+        "instance_id",
+        "rack_id",
+        "member_epoch",
+        "client_id",
+        "client_host",
+        "subscribed_topic_names",
+        "subscribed_topic_regex",
+        "assignment",
+        "target_assignment",
+        "member_type",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        member_id: str = "",
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        member_epoch: int = 0,
+        client_id: str = "",
+        client_host: str = "",
+        subscribed_topic_names: list[str] = FRESH,
+        subscribed_topic_regex: str | None = None,
+        assignment: Assignment = FRESH,
+        target_assignment: Assignment = FRESH,
+        member_type: int = -1,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.member_id = member_id
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.member_epoch = member_epoch
+        self.client_id = client_id
+        self.client_host = client_host
+        self.subscribed_topic_names = [] if subscribed_topic_names is FRESH else subscribed_topic_names
+        self.subscribed_topic_regex = subscribed_topic_regex
+        self.assignment = Assignment() if assignment is FRESH else assignment
+        self.target_assignment = Assignment() if target_assignment is FRESH else target_assignment
+        self.member_type = member_type
+        self.unknown_tags = unknown_tags
+
+
+class Assignment(Message):
+    __slots__ = (
+        "topic_partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_partitions: list[TopicPartitions] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_partitions = [] if topic_partitions is FRESH else topic_partitions
+        self.unknown_tags = unknown_tags
+
+
+class TopicPartitions(Message):
+    __slots__ = (
+        "topic_id",
+        "topic_name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        topic_name: str = "",
+        partitions: list[int] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribedGroup, int]:
+    o = _new(DescribedGroup)
+    o.error_code, n = _u_hB(buf, pos)
+    pos += 3
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.error_message = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.error_message = None
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.group_id = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("group_id")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.group_state = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("group_state")
+    o.group_epoch, o.assignment_epoch, n = _u_iiB(buf, pos)
+    pos += 9
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.assignor_name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("assignor_name")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 16 > len(buf) - pos:
+            raise refuse_count("members", n, len(buf) - pos)
+        o.members = a = []
+        for _ in range(n):
+            x, pos = _read_Member(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("members")
+    o.authorized_operations, n = _u_iB(buf, pos)
+    pos += 5
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_DescribedGroup(o: DescribedGroup, w: bytearray, version: int) -> None:
+    w += _p_h(o.error_code)
+    if o.error_message is None:
+        w.append(0)
+    else:
+        s = o.error_message.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    s = o.group_id.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    s = o.group_state.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    s = o.assignor_name.encode()
+    w += _p_ii(o.group_epoch, o.assignment_epoch)
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.members) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.members:
+        _write_Member(x, w, version)
+    w += _p_i(o.authorized_operations)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Member, int]:
+    o = _new(Member)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.member_id = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("member_id")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.instance_id = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.instance_id = None
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.rack_id = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.rack_id = None
+    o.member_epoch, n = _u_iB(buf, pos)
+    pos += 5
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.client_id = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("client_id")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.client_host = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("client_host")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n > len(buf) - pos:
+            raise refuse_count("subscribed_topic_names", n, len(buf) - pos)
+        o.subscribed_topic_names = a = []
+        for _ in range(n):
+            m = buf[pos]
+            pos += 1
+            if m > 127:
+                m, pos = read_string_length(buf, pos - 1)
+            if m <= 0:
+                raise refuse_null("subscribed_topic_names element")
+            e = pos + m - 1
+            a.append(str(buf[pos:e], "utf-8", "java"))
+            pos = e
+    else:
+        raise refuse_null("subscribed_topic_names")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.subscribed_topic_regex = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.subscribed_topic_regex = None
+    o.assignment, pos = _read_Assignment(buf, pos, version)
+    o.target_assignment, pos = _read_Assignment(buf, pos, version)
+    if version >= 1:
+        (o.member_type,) = _u_b(buf, pos)
+        pos += 1
+    else:
+        o.member_type = -1
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_Member(o: Member, w: bytearray, version: int) -> None:
+    s = o.member_id.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    if o.instance_id is None:
+        w.append(0)
+    else:
+        s = o.instance_id.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    if o.rack_id is None:
+        w.append(0)
+    else:
+        s = o.rack_id.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    s = o.client_id.encode()
+    w += _p_i(o.member_epoch)
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    s = o.client_host.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.subscribed_topic_names) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.subscribed_topic_names:
+        s = x.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    if o.subscribed_topic_regex is None:
+        w.append(0)
+    else:
+        s = o.subscribed_topic_regex.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    _write_Assignment(o.assignment, w, version)
+    _write_Assignment(o.target_assignment, w, version)
+    if version >= 1:
+        w += _p_b(o.member_type)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[Assignment, int]:
+    o = _new(Assignment)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 19 > len(buf) - pos:
+            raise refuse_count("topic_partitions", n, len(buf) - pos)
+        o.topic_partitions = a = []
+        for _ in range(n):
+            x, pos = _read_TopicPartitions(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("topic_partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_Assignment(o: Assignment, w: bytearray, version: int) -> None:
+    n = len(o.topic_partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.topic_partitions:
+        _write_TopicPartitions(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicPartitions, int]:
+    o = _new(TopicPartitions)
+    o.topic_id, n = _u_uB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.topic_name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("topic_name")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 4 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        pos += 4 * n
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
+    s = o.topic_name.encode()
+    w += _p_u(o.topic_id)
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

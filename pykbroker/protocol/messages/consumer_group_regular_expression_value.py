@@ -1,0 +1,128 @@
+"""ConsumerGroupRegularExpressionValue (value 16, versions 0-0).
+
+Generated from schemas/group_coordinator/consumer_group_regular_expression.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_qqB = Struct(">qqB").unpack_from
+_p_qq = Struct(">qq").pack
+
+
+class ConsumerGroupRegularExpressionValue(Message):
+    __slots__ = (
+        "topics",
+        "version",
+        "timestamp",
+        "unknown_tags",
+    )
+
+    API_KEY = 16
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        topics: list[str] = FRESH,
+        version: int = 0,
+        timestamp: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topics = [] if topics is FRESH else topics
+        self.version = version
+        self.timestamp = timestamp
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("ConsumerGroupRegularExpressionValue", version)
+        o = _new(cls)
+        try:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    m = buf[pos]
+                    pos += 1
+                    if m > 127:
+                        m, pos = read_string_length(buf, pos - 1)
+                    if m <= 0:
+                        raise refuse_null("topics element")
+                    e = pos + m - 1
+                    a.append(str(buf[pos:e], "utf-8", "java"))
+                    pos = e
+            else:
+                raise refuse_null("topics")
+            o.version, o.timestamp, n = _u_qqB(buf, pos)
+            pos += 17
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"ConsumerGroupRegularExpressionValue v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"ConsumerGroupRegularExpressionValue v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"ConsumerGroupRegularExpressionValue has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            n = len(o.topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.topics:
+                s = x.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+            w += _p_qq(o.version, o.timestamp)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"ConsumerGroupRegularExpressionValue v{version}: {error}") from error

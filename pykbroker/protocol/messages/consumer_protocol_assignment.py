@@ -1,0 +1,158 @@
+"""ConsumerProtocolAssignment (data, versions 0-3).
+
+Generated from schemas/consumer_protocol/consumer_protocol_assignment.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail, part_size, put_part
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+
+
+class ConsumerProtocolAssignment(Message):
+    __slots__ = (
+        "assigned_partitions",
+        "user_data",
+        "unknown_tags",
+    )
+
+    API_KEY = -1
+    MIN_VERSION = 0
+    MAX_VERSION = 3
+    LATEST_VERSION = 3
+    FLEXIBLE_FROM = 32767
+
+    def __init__(
+        self,
+        *,
+        assigned_partitions: list[TopicPartition] = FRESH,
+        user_data: bytes | memoryview | None = None,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.assigned_partitions = [] if assigned_partitions is FRESH else assigned_partitions
+        self.user_data = user_data
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 3:
+            raise refuse_version("ConsumerProtocolAssignment", version)
+        if type(buf) is not memoryview:
+            buf = memoryview(buf)
+        o = _new(cls)
+        try:
+            (n,) = _u_i(buf, pos)
+            pos += 4
+            if n >= 0:
+                if n * 6 > len(buf) - pos:
+                    raise refuse_count("assigned_partitions", n, len(buf) - pos)
+                o.assigned_partitions = a = []
+                for _ in range(n):
+                    x, pos = _read_TopicPartition(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("assigned_partitions")
+            (n,) = _u_i(buf, pos)
+            pos += 4
+            if n >= 0:
+                e = pos + n
+                o.user_data = bytes(buf[pos:e])
+                pos = e
+            else:
+                o.user_data = None
+            o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"ConsumerProtocolAssignment v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"ConsumerProtocolAssignment v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 3:
+            raise EncodeError(f"ConsumerProtocolAssignment has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if o.unknown_tags:
+                raise refuse_field("unknown_tags", version)
+            w += _p_i(len(o.assigned_partitions))
+            for x in o.assigned_partitions:
+                _write_TopicPartition(x, w, version)
+            if o.user_data is None:
+                w += b"\xff\xff\xff\xff"
+            else:
+                w += _p_i(part_size(o.user_data))
+                w = put_part(out, w, o.user_data)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"ConsumerProtocolAssignment v{version}: {error}") from error
+
+
+class TopicPartition(Message):
+    __slots__ = (
+        "topic",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic: str = "",
+        partitions: list[int] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+def _read_TopicPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicPartition, int]:
+    o = _new(TopicPartition)
+    (n,) = _u_h(buf, pos)
+    pos += 2
+    if n >= 0:
+        e = pos + n
+        o.topic = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("topic")
+    (n,) = _u_i(buf, pos)
+    pos += 4
+    if n >= 0:
+        if n * 4 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        pos += 4 * n
+    else:
+        raise refuse_null("partitions")
+    o.unknown_tags = None
+    return o, pos
+
+
+def _write_TopicPartition(o: TopicPartition, w: bytearray, version: int) -> None:
+    if o.unknown_tags:
+        raise refuse_field("unknown_tags", version)
+    s = o.topic.encode()
+    w += _p_h(len(s))
+    w += s
+    w += _p_i(len(o.partitions))
+    w += pack(f">{len(o.partitions)}i", *o.partitions)

@@ -1,0 +1,339 @@
+"""CreatePartitionsRequest (request 37, versions 0-3).
+
+Generated from schemas/api/create_partitions.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_io = Struct(">i?").unpack_from
+_u_ioB = Struct(">i?B").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ii = Struct(">ii").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_io = Struct(">i?").pack
+
+
+class CreatePartitionsRequest(Message):
+    __slots__ = (
+        "topics",
+        "timeout_ms",
+        "validate_only",
+        "unknown_tags",
+    )
+
+    API_KEY = 37
+    MIN_VERSION = 0
+    MAX_VERSION = 3
+    LATEST_VERSION = 3
+    FLEXIBLE_FROM = 2
+
+    def __init__(
+        self,
+        *,
+        topics: list[CreatePartitionsTopic] = FRESH,
+        timeout_ms: int = 0,
+        validate_only: bool = False,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topics = [] if topics is FRESH else topics
+        self.timeout_ms = timeout_ms
+        self.validate_only = validate_only
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 3:
+            raise refuse_version("CreatePartitionsRequest", version)
+        o = _new(cls)
+        try:
+            if version >= 2:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 7 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_CreatePartitionsTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.timeout_ms, o.validate_only, n = _u_ioB(buf, pos)
+                pos += 6
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                (n,) = _u_i(buf, pos)
+                pos += 4
+                if n >= 0:
+                    if n * 10 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_CreatePartitionsTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.timeout_ms, o.validate_only = _u_io(buf, pos)
+                pos += 5
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"CreatePartitionsRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"CreatePartitionsRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 3:
+            raise EncodeError(f"CreatePartitionsRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 2:
+                n = len(o.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.topics:
+                    _write_CreatePartitionsTopic(x, w, version)
+                w += _p_io(o.timeout_ms, o.validate_only)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_i(len(o.topics))
+                for x in o.topics:
+                    _write_CreatePartitionsTopic(x, w, version)
+                w += _p_io(o.timeout_ms, o.validate_only)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"CreatePartitionsRequest v{version}: {error}") from error
+
+
+class CreatePartitionsTopic(Message):
+    __slots__ = (
+        "name",
+        "count",
+        "assignments",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        count: int = 0,
+        assignments: list[CreatePartitionsAssignment] | None = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.count = count
+        self.assignments = [] if assignments is FRESH else assignments
+        self.unknown_tags = unknown_tags
+
+
+class CreatePartitionsAssignment(Message):
+    __slots__ = (
+        "broker_ids",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        broker_ids: list[int] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.broker_ids = [] if broker_ids is FRESH else broker_ids
+        self.unknown_tags = unknown_tags
+
+
+def _read_CreatePartitionsTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatePartitionsTopic, int]:
+    o = _new(CreatePartitionsTopic)
+    if version >= 2:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        o.count, n = _u_iB(buf, pos)
+        pos += 5
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 2 > len(buf) - pos:
+                raise refuse_count("assignments", n, len(buf) - pos)
+            o.assignments = a = []
+            for _ in range(n):
+                x, pos = _read_CreatePartitionsAssignment(buf, pos, version)
+                a.append(x)
+        else:
+            o.assignments = None
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        o.count, n = _u_ii(buf, pos)
+        pos += 8
+        if n >= 0:
+            if n * 4 > len(buf) - pos:
+                raise refuse_count("assignments", n, len(buf) - pos)
+            o.assignments = a = []
+            for _ in range(n):
+                x, pos = _read_CreatePartitionsAssignment(buf, pos, version)
+                a.append(x)
+        else:
+            o.assignments = None
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_CreatePartitionsTopic(o: CreatePartitionsTopic, w: bytearray, version: int) -> None:
+    if version >= 2:
+        s = o.name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        w += _p_i(o.count)
+        if o.assignments is None:
+            w.append(0)
+        else:
+            n = len(o.assignments) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.assignments:
+                _write_CreatePartitionsAssignment(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_i(o.count)
+        if o.assignments is None:
+            w += b"\xff\xff\xff\xff"
+        else:
+            w += _p_i(len(o.assignments))
+            for x in o.assignments:
+                _write_CreatePartitionsAssignment(x, w, version)
+
+
+def _read_CreatePartitionsAssignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatePartitionsAssignment, int]:
+    o = _new(CreatePartitionsAssignment)
+    if version >= 2:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 4 > len(buf) - pos:
+                raise refuse_count("broker_ids", n, len(buf) - pos)
+            o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
+            pos += 4 * n
+        else:
+            raise refuse_null("broker_ids")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 4 > len(buf) - pos:
+                raise refuse_count("broker_ids", n, len(buf) - pos)
+            o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
+            pos += 4 * n
+        else:
+            raise refuse_null("broker_ids")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_CreatePartitionsAssignment(o: CreatePartitionsAssignment, w: bytearray, version: int) -> None:
+    if version >= 2:
+        n = len(o.broker_ids) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        w += pack(f">{len(o.broker_ids)}i", *o.broker_ids)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_i(len(o.broker_ids))
+        w += pack(f">{len(o.broker_ids)}i", *o.broker_ids)

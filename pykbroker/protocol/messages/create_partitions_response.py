@@ -1,0 +1,253 @@
+"""CreatePartitionsResponse (response 37, versions 0-3).
+
+Generated from schemas/api/create_partitions.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_hB = Struct(">hB").unpack_from
+_u_hh = Struct(">hh").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ii = Struct(">ii").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ii = Struct(">ii").pack
+
+
+class CreatePartitionsResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "results",
+        "unknown_tags",
+    )
+
+    API_KEY = 37
+    MIN_VERSION = 0
+    MAX_VERSION = 3
+    LATEST_VERSION = 3
+    FLEXIBLE_FROM = 2
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        results: list[CreatePartitionsTopicResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is FRESH else results
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 3:
+            raise refuse_version("CreatePartitionsResponse", version)
+        o = _new(cls)
+        try:
+            if version >= 2:
+                o.throttle_time_ms, n = _u_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 5 > len(buf) - pos:
+                        raise refuse_count("results", n, len(buf) - pos)
+                    o.results = a = []
+                    for _ in range(n):
+                        x, pos = _read_CreatePartitionsTopicResult(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("results")
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                o.throttle_time_ms, n = _u_ii(buf, pos)
+                pos += 8
+                if n >= 0:
+                    if n * 6 > len(buf) - pos:
+                        raise refuse_count("results", n, len(buf) - pos)
+                    o.results = a = []
+                    for _ in range(n):
+                        x, pos = _read_CreatePartitionsTopicResult(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("results")
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"CreatePartitionsResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"CreatePartitionsResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 3:
+            raise EncodeError(f"CreatePartitionsResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 2:
+                w += _p_i(o.throttle_time_ms)
+                n = len(o.results) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.results:
+                    _write_CreatePartitionsTopicResult(x, w, version)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_ii(o.throttle_time_ms, len(o.results))
+                for x in o.results:
+                    _write_CreatePartitionsTopicResult(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"CreatePartitionsResponse v{version}: {error}") from error
+
+
+class CreatePartitionsTopicResult(Message):
+    __slots__ = (
+        "name",
+        "error_code",
+        "error_message",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tags = unknown_tags
+
+
+def _read_CreatePartitionsTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatePartitionsTopicResult, int]:
+    o = _new(CreatePartitionsTopicResult)
+    if version >= 2:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        o.error_code, n = _u_hB(buf, pos)
+        pos += 3
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.error_message = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.error_message = None
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        o.error_code, n = _u_hh(buf, pos)
+        pos += 4
+        if n >= 0:
+            e = pos + n
+            o.error_message = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.error_message = None
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_CreatePartitionsTopicResult(o: CreatePartitionsTopicResult, w: bytearray, version: int) -> None:
+    if version >= 2:
+        s = o.name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        w += _p_h(o.error_code)
+        if o.error_message is None:
+            w.append(0)
+        else:
+            s = o.error_message.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_h(o.error_code)
+        if o.error_message is None:
+            w += b"\xff\xff"
+        else:
+            s = o.error_message.encode()
+            w += _p_h(len(s))
+            w += s

@@ -1,0 +1,490 @@
+"""CreateTopicsRequest (request 19, versions 2-7).
+
+Generated from schemas/api/create_topics.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_io = Struct(">i?").unpack_from
+_u_ioB = Struct(">i?B").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_u_ihi = Struct(">ihi").unpack_from
+_u_ii = Struct(">ii").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_io = Struct(">i?").pack
+_p_ih = Struct(">ih").pack
+_p_ihi = Struct(">ihi").pack
+_p_ii = Struct(">ii").pack
+
+
+class CreateTopicsRequest(Message):
+    __slots__ = (
+        "topics",
+        "timeout_ms",
+        "validate_only",
+        "unknown_tags",
+    )
+
+    API_KEY = 19
+    MIN_VERSION = 2
+    MAX_VERSION = 7
+    LATEST_VERSION = 7
+    FLEXIBLE_FROM = 5
+
+    def __init__(
+        self,
+        *,
+        topics: list[CreatableTopic] = FRESH,
+        timeout_ms: int = 60000,
+        validate_only: bool = False,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topics = [] if topics is FRESH else topics
+        self.timeout_ms = timeout_ms
+        self.validate_only = validate_only
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 2 <= version <= 7:
+            raise refuse_version("CreateTopicsRequest", version)
+        o = _new(cls)
+        try:
+            if version >= 5:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 10 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_CreatableTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.timeout_ms, o.validate_only, n = _u_ioB(buf, pos)
+                pos += 6
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                (n,) = _u_i(buf, pos)
+                pos += 4
+                if n >= 0:
+                    if n * 16 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_CreatableTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.timeout_ms, o.validate_only = _u_io(buf, pos)
+                pos += 5
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"CreateTopicsRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"CreateTopicsRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 2 <= version <= 7:
+            raise EncodeError(f"CreateTopicsRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 5:
+                n = len(o.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.topics:
+                    _write_CreatableTopic(x, w, version)
+                w += _p_io(o.timeout_ms, o.validate_only)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_i(len(o.topics))
+                for x in o.topics:
+                    _write_CreatableTopic(x, w, version)
+                w += _p_io(o.timeout_ms, o.validate_only)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"CreateTopicsRequest v{version}: {error}") from error
+
+
+class CreatableTopic(Message):
+    __slots__ = (
+        "name",
+        "num_partitions",
+        "replication_factor",
+        "assignments",
+        "configs",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        num_partitions: int = 0,
+        replication_factor: int = 0,
+        assignments: list[CreatableReplicaAssignment] = FRESH,
+        configs: list[CreatableTopicConfig] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.num_partitions = num_partitions
+        self.replication_factor = replication_factor
+        self.assignments = [] if assignments is FRESH else assignments
+        self.configs = [] if configs is FRESH else configs
+        self.unknown_tags = unknown_tags
+
+
+class CreatableReplicaAssignment(Message):
+    __slots__ = (
+        "partition_index",
+        "broker_ids",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        broker_ids: list[int] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.broker_ids = [] if broker_ids is FRESH else broker_ids
+        self.unknown_tags = unknown_tags
+
+
+class CreatableTopicConfig(Message):
+    __slots__ = (
+        "name",
+        "value",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        value: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.unknown_tags = unknown_tags
+
+
+def _read_CreatableTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableTopic, int]:
+    o = _new(CreatableTopic)
+    if version >= 5:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        o.num_partitions, o.replication_factor, n = _u_ihB(buf, pos)
+        pos += 7
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 6 > len(buf) - pos:
+                raise refuse_count("assignments", n, len(buf) - pos)
+            o.assignments = a = []
+            for _ in range(n):
+                x, pos = _read_CreatableReplicaAssignment(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("assignments")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 3 > len(buf) - pos:
+                raise refuse_count("configs", n, len(buf) - pos)
+            o.configs = a = []
+            for _ in range(n):
+                x, pos = _read_CreatableTopicConfig(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("configs")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        o.num_partitions, o.replication_factor, n = _u_ihi(buf, pos)
+        pos += 10
+        if n >= 0:
+            if n * 8 > len(buf) - pos:
+                raise refuse_count("assignments", n, len(buf) - pos)
+            o.assignments = a = []
+            for _ in range(n):
+                x, pos = _read_CreatableReplicaAssignment(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("assignments")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 4 > len(buf) - pos:
+                raise refuse_count("configs", n, len(buf) - pos)
+            o.configs = a = []
+            for _ in range(n):
+                x, pos = _read_CreatableTopicConfig(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("configs")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_CreatableTopic(o: CreatableTopic, w: bytearray, version: int) -> None:
+    if version >= 5:
+        s = o.name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        w += _p_ih(o.num_partitions, o.replication_factor)
+        n = len(o.assignments) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.assignments:
+            _write_CreatableReplicaAssignment(x, w, version)
+        n = len(o.configs) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.configs:
+            _write_CreatableTopicConfig(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_ihi(o.num_partitions, o.replication_factor, len(o.assignments))
+        for x in o.assignments:
+            _write_CreatableReplicaAssignment(x, w, version)
+        w += _p_i(len(o.configs))
+        for x in o.configs:
+            _write_CreatableTopicConfig(x, w, version)
+
+
+def _read_CreatableReplicaAssignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableReplicaAssignment, int]:
+    o = _new(CreatableReplicaAssignment)
+    if version >= 5:
+        o.partition_index, n = _u_iB(buf, pos)
+        pos += 5
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 4 > len(buf) - pos:
+                raise refuse_count("broker_ids", n, len(buf) - pos)
+            o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
+            pos += 4 * n
+        else:
+            raise refuse_null("broker_ids")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.partition_index, n = _u_ii(buf, pos)
+        pos += 8
+        if n >= 0:
+            if n * 4 > len(buf) - pos:
+                raise refuse_count("broker_ids", n, len(buf) - pos)
+            o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
+            pos += 4 * n
+        else:
+            raise refuse_null("broker_ids")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_CreatableReplicaAssignment(o: CreatableReplicaAssignment, w: bytearray, version: int) -> None:
+    if version >= 5:
+        w += _p_i(o.partition_index)
+        n = len(o.broker_ids) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        w += pack(f">{len(o.broker_ids)}i", *o.broker_ids)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_ii(o.partition_index, len(o.broker_ids))
+        w += pack(f">{len(o.broker_ids)}i", *o.broker_ids)
+
+
+def _read_CreatableTopicConfig(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableTopicConfig, int]:
+    o = _new(CreatableTopicConfig)
+    if version >= 5:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.value = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.value = None
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.value = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.value = None
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_CreatableTopicConfig(o: CreatableTopicConfig, w: bytearray, version: int) -> None:
+    if version >= 5:
+        s = o.name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        if o.value is None:
+            w.append(0)
+        else:
+            s = o.value.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        if o.value is None:
+            w += b"\xff\xff"
+        else:
+            s = o.value.encode()
+            w += _p_h(len(s))
+            w += s

@@ -1,0 +1,246 @@
+"""DeleteGroupsResponse (response 42, versions 0-3).
+
+Generated from schemas/api/delete_groups.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ii = Struct(">ii").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ii = Struct(">ii").pack
+
+
+class DeleteGroupsResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "results",
+        "unknown_tags",
+    )
+
+    API_KEY = 42
+    MIN_VERSION = 0
+    MAX_VERSION = 3
+    LATEST_VERSION = 3
+    FLEXIBLE_FROM = 2
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        results: list[DeletableGroupResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is FRESH else results
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 3:
+            raise refuse_version("DeleteGroupsResponse", version)
+        o = _new(cls)
+        try:
+            if version >= 2:
+                o.throttle_time_ms, n = _u_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 4 > len(buf) - pos:
+                        raise refuse_count("results", n, len(buf) - pos)
+                    o.results = a = []
+                    for _ in range(n):
+                        x, pos = _read_DeletableGroupResult(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("results")
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                o.throttle_time_ms, n = _u_ii(buf, pos)
+                pos += 8
+                if n >= 0:
+                    if n * 4 > len(buf) - pos:
+                        raise refuse_count("results", n, len(buf) - pos)
+                    o.results = a = []
+                    for _ in range(n):
+                        x, pos = _read_DeletableGroupResult(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("results")
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"DeleteGroupsResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"DeleteGroupsResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 3:
+            raise EncodeError(f"DeleteGroupsResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 2:
+                w += _p_i(o.throttle_time_ms)
+                n = len(o.results) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.results:
+                    _write_DeletableGroupResult(x, w, version)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_ii(o.throttle_time_ms, len(o.results))
+                for x in o.results:
+                    _write_DeletableGroupResult(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"DeleteGroupsResponse v{version}: {error}") from error
+
+
+class DeletableGroupResult(Message):
+    __slots__ = (
+        "group_id",
+        "error_code",
+        "error_message",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.group_id = group_id
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tags = unknown_tags
+
+
+def _read_DeletableGroupResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeletableGroupResult, int]:
+    o = _new(DeletableGroupResult)
+    if version >= 2:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.group_id = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("group_id")
+        (o.error_code,) = _u_h(buf, pos)
+        pos += 2
+        if version >= 3:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.error_message = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                o.error_message = None
+        else:
+            o.error_message = None
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.group_id = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("group_id")
+        (o.error_code,) = _u_h(buf, pos)
+        pos += 2
+        o.error_message = None
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_DeletableGroupResult(o: DeletableGroupResult, w: bytearray, version: int) -> None:
+    if version >= 2:
+        s = o.group_id.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        w += _p_h(o.error_code)
+        if version >= 3:
+            if o.error_message is None:
+                w.append(0)
+            else:
+                s = o.error_message.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.group_id.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_h(o.error_code)

@@ -1,0 +1,302 @@
+"""DeleteRecordsRequest (request 21, versions 0-2).
+
+Generated from schemas/api/delete_records.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_iq = Struct(">iq").unpack_from
+_u_iqB = Struct(">iqB").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_iq = Struct(">iq").pack
+
+
+class DeleteRecordsRequest(Message):
+    __slots__ = (
+        "topics",
+        "timeout_ms",
+        "unknown_tags",
+    )
+
+    API_KEY = 21
+    MIN_VERSION = 0
+    MAX_VERSION = 2
+    LATEST_VERSION = 2
+    FLEXIBLE_FROM = 2
+
+    def __init__(
+        self,
+        *,
+        topics: list[DeleteRecordsTopic] = FRESH,
+        timeout_ms: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topics = [] if topics is FRESH else topics
+        self.timeout_ms = timeout_ms
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 2:
+            raise refuse_version("DeleteRecordsRequest", version)
+        o = _new(cls)
+        try:
+            if version >= 2:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 3 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_DeleteRecordsTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.timeout_ms, n = _u_iB(buf, pos)
+                pos += 5
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                (n,) = _u_i(buf, pos)
+                pos += 4
+                if n >= 0:
+                    if n * 6 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_DeleteRecordsTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                (o.timeout_ms,) = _u_i(buf, pos)
+                pos += 4
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"DeleteRecordsRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"DeleteRecordsRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 2:
+            raise EncodeError(f"DeleteRecordsRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 2:
+                n = len(o.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.topics:
+                    _write_DeleteRecordsTopic(x, w, version)
+                w += _p_i(o.timeout_ms)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_i(len(o.topics))
+                for x in o.topics:
+                    _write_DeleteRecordsTopic(x, w, version)
+                w += _p_i(o.timeout_ms)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"DeleteRecordsRequest v{version}: {error}") from error
+
+
+class DeleteRecordsTopic(Message):
+    __slots__ = (
+        "name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: list[DeleteRecordsPartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class DeleteRecordsPartition(Message):
+    __slots__ = (
+        "partition_index",
+        "offset",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        offset: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.offset = offset
+        self.unknown_tags = unknown_tags
+
+
+def _read_DeleteRecordsTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeleteRecordsTopic, int]:
+    o = _new(DeleteRecordsTopic)
+    if version >= 2:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 13 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_DeleteRecordsPartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 12 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_DeleteRecordsPartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_DeleteRecordsTopic(o: DeleteRecordsTopic, w: bytearray, version: int) -> None:
+    if version >= 2:
+        s = o.name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.partitions:
+            _write_DeleteRecordsPartition(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_i(len(o.partitions))
+        for x in o.partitions:
+            _write_DeleteRecordsPartition(x, w, version)
+
+
+def _read_DeleteRecordsPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeleteRecordsPartition, int]:
+    o = _new(DeleteRecordsPartition)
+    if version >= 2:
+        o.partition_index, o.offset, n = _u_iqB(buf, pos)
+        pos += 13
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.partition_index, o.offset = _u_iq(buf, pos)
+        pos += 12
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_DeleteRecordsPartition(o: DeleteRecordsPartition, w: bytearray, version: int) -> None:
+    if version >= 2:
+        w += _p_iq(o.partition_index, o.offset)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_iq(o.partition_index, o.offset)

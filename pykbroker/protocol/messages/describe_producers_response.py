@@ -1,0 +1,332 @@
+"""DescribeProducersResponse (response 61, versions 0-0).
+
+Generated from schemas/api/describe_producers.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_iB = Struct(">iB").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_u_qiiqiqB = Struct(">qiiqiqB").unpack_from
+_p_i = Struct(">i").pack
+_p_ih = Struct(">ih").pack
+_p_qiiqiq = Struct(">qiiqiq").pack
+
+
+class DescribeProducersResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 61
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        topics: list[TopicResponse] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("DescribeProducersResponse", version)
+        o = _new(cls)
+        try:
+            o.throttle_time_ms, n = _u_iB(buf, pos)
+            pos += 5
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    x, pos = _read_TopicResponse(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("topics")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"DescribeProducersResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"DescribeProducersResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"DescribeProducersResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_i(o.throttle_time_ms)
+            n = len(o.topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.topics:
+                _write_TopicResponse(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"DescribeProducersResponse v{version}: {error}") from error
+
+
+class TopicResponse(Message):
+    __slots__ = (
+        "name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: list[PartitionResponse] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class PartitionResponse(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "error_message",
+        "active_producers",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        active_producers: list[ProducerState] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.active_producers = [] if active_producers is FRESH else active_producers
+        self.unknown_tags = unknown_tags
+
+
+class ProducerState(Message):
+    __slots__ = (
+        "producer_id",
+        "producer_epoch",
+        "last_sequence",
+        "last_timestamp",
+        "coordinator_epoch",
+        "current_txn_start_offset",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        last_sequence: int = -1,
+        last_timestamp: int = -1,
+        coordinator_epoch: int = 0,
+        current_txn_start_offset: int = -1,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.last_sequence = last_sequence
+        self.last_timestamp = last_timestamp
+        self.coordinator_epoch = coordinator_epoch
+        self.current_txn_start_offset = current_txn_start_offset
+        self.unknown_tags = unknown_tags
+
+
+def _read_TopicResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicResponse, int]:
+    o = _new(TopicResponse)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("name")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 9 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_PartitionResponse(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_TopicResponse(o: TopicResponse, w: bytearray, version: int) -> None:
+    s = o.name.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_PartitionResponse(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_PartitionResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionResponse, int]:
+    o = _new(PartitionResponse)
+    o.partition_index, o.error_code, n = _u_ihB(buf, pos)
+    pos += 7
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.error_message = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.error_message = None
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 37 > len(buf) - pos:
+            raise refuse_count("active_producers", n, len(buf) - pos)
+        o.active_producers = a = []
+        for _ in range(n):
+            x, pos = _read_ProducerState(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("active_producers")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_PartitionResponse(o: PartitionResponse, w: bytearray, version: int) -> None:
+    w += _p_ih(o.partition_index, o.error_code)
+    if o.error_message is None:
+        w.append(0)
+    else:
+        s = o.error_message.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    n = len(o.active_producers) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.active_producers:
+        _write_ProducerState(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_ProducerState(buf: bytes | memoryview, pos: int, version: int) -> tuple[ProducerState, int]:
+    o = _new(ProducerState)
+    o.producer_id, o.producer_epoch, o.last_sequence, o.last_timestamp, o.coordinator_epoch, o.current_txn_start_offset, n = _u_qiiqiqB(buf, pos)
+    pos += 37
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_ProducerState(o: ProducerState, w: bytearray, version: int) -> None:
+    w += _p_qiiqiq(o.producer_id, o.producer_epoch, o.last_sequence, o.last_timestamp, o.coordinator_epoch, o.current_txn_start_offset)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

@@ -1,0 +1,103 @@
+"""LegacyOffsetCommitKey (key 0, versions 0-0).
+
+Generated from schemas/group_coordinator/legacy_offset_commit.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    Message,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+
+
+class LegacyOffsetCommitKey(Message):
+    __slots__ = (
+        "group",
+        "topic",
+        "partition",
+        "unknown_tags",
+    )
+
+    API_KEY = 0
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 32767
+
+    def __init__(
+        self,
+        *,
+        group: str = "",
+        topic: str = "",
+        partition: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.group = group
+        self.topic = topic
+        self.partition = partition
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("LegacyOffsetCommitKey", version)
+        o = _new(cls)
+        try:
+            (n,) = _u_h(buf, pos)
+            pos += 2
+            if n >= 0:
+                e = pos + n
+                o.group = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("group")
+            (n,) = _u_h(buf, pos)
+            pos += 2
+            if n >= 0:
+                e = pos + n
+                o.topic = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("topic")
+            (o.partition,) = _u_i(buf, pos)
+            pos += 4
+            o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"LegacyOffsetCommitKey v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"LegacyOffsetCommitKey v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"LegacyOffsetCommitKey has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if o.unknown_tags:
+                raise refuse_field("unknown_tags", version)
+            s = o.group.encode()
+            w += _p_h(len(s))
+            w += s
+            s = o.topic.encode()
+            w += _p_h(len(s))
+            w += s
+            w += _p_i(o.partition)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"LegacyOffsetCommitKey v{version}: {error}") from error

@@ -1,0 +1,342 @@
+"""ListOffsetsRequest (request 2, versions 1-11).
+
+Generated from schemas/api/list_offsets.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_b = Struct(">b").unpack_from
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_ibB = Struct(">ibB").unpack_from
+_u_iiqB = Struct(">iiqB").unpack_from
+_u_q = Struct(">q").unpack_from
+_p_b = Struct(">b").pack
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ib = Struct(">ib").pack
+_p_iiq = Struct(">iiq").pack
+_p_q = Struct(">q").pack
+
+
+class ListOffsetsRequest(Message):
+    __slots__ = (
+        "replica_id",
+        "isolation_level",
+        "topics",
+        "timeout_ms",
+        "unknown_tags",
+    )
+
+    API_KEY = 2
+    MIN_VERSION = 1
+    MAX_VERSION = 11
+    LATEST_VERSION = 11
+    FLEXIBLE_FROM = 6
+
+    def __init__(
+        self,
+        *,
+        replica_id: int = 0,
+        isolation_level: int = 0,
+        topics: list[ListOffsetsTopic] = FRESH,
+        timeout_ms: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.replica_id = replica_id
+        self.isolation_level = isolation_level
+        self.topics = [] if topics is FRESH else topics
+        self.timeout_ms = timeout_ms
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 1 <= version <= 11:
+            raise refuse_version("ListOffsetsRequest", version)
+        o = _new(cls)
+        try:
+            if version >= 6:
+                o.replica_id, o.isolation_level, n = _u_ibB(buf, pos)
+                pos += 6
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 3 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_ListOffsetsTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                if version >= 10:
+                    (o.timeout_ms,) = _u_i(buf, pos)
+                    pos += 4
+                else:
+                    o.timeout_ms = 0
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                (o.replica_id,) = _u_i(buf, pos)
+                pos += 4
+                if version >= 2:
+                    (o.isolation_level,) = _u_b(buf, pos)
+                    pos += 1
+                else:
+                    o.isolation_level = 0
+                (n,) = _u_i(buf, pos)
+                pos += 4
+                if n >= 0:
+                    if n * 6 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_ListOffsetsTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.timeout_ms = 0
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"ListOffsetsRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"ListOffsetsRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 1 <= version <= 11:
+            raise EncodeError(f"ListOffsetsRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 6:
+                w += _p_ib(o.replica_id, o.isolation_level)
+                n = len(o.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.topics:
+                    _write_ListOffsetsTopic(x, w, version)
+                if version >= 10:
+                    w += _p_i(o.timeout_ms)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_i(o.replica_id)
+                if version >= 2:
+                    w += _p_b(o.isolation_level)
+                elif o.isolation_level != 0:
+                    raise refuse_field("isolation_level", version)
+                w += _p_i(len(o.topics))
+                for x in o.topics:
+                    _write_ListOffsetsTopic(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"ListOffsetsRequest v{version}: {error}") from error
+
+
+class ListOffsetsTopic(Message):
+    __slots__ = (
+        "name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: list[ListOffsetsPartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class ListOffsetsPartition(Message):
+    __slots__ = (
+        "partition_index",
+        "current_leader_epoch",
+        "timestamp",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        current_leader_epoch: int = -1,
+        timestamp: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.current_leader_epoch = current_leader_epoch
+        self.timestamp = timestamp
+        self.unknown_tags = unknown_tags
+
+
+def _read_ListOffsetsTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[ListOffsetsTopic, int]:
+    o = _new(ListOffsetsTopic)
+    if version >= 6:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 17 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_ListOffsetsPartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 12 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_ListOffsetsPartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_ListOffsetsTopic(o: ListOffsetsTopic, w: bytearray, version: int) -> None:
+    if version >= 6:
+        s = o.name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.partitions:
+            _write_ListOffsetsPartition(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_i(len(o.partitions))
+        for x in o.partitions:
+            _write_ListOffsetsPartition(x, w, version)
+
+
+def _read_ListOffsetsPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[ListOffsetsPartition, int]:
+    o = _new(ListOffsetsPartition)
+    if version >= 6:
+        o.partition_index, o.current_leader_epoch, o.timestamp, n = _u_iiqB(buf, pos)
+        pos += 17
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (o.partition_index,) = _u_i(buf, pos)
+        pos += 4
+        if version >= 4:
+            (o.current_leader_epoch,) = _u_i(buf, pos)
+            pos += 4
+        else:
+            o.current_leader_epoch = -1
+        (o.timestamp,) = _u_q(buf, pos)
+        pos += 8
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_ListOffsetsPartition(o: ListOffsetsPartition, w: bytearray, version: int) -> None:
+    if version >= 6:
+        w += _p_iiq(o.partition_index, o.current_leader_epoch, o.timestamp)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_i(o.partition_index)
+        if version >= 4:
+            w += _p_i(o.current_leader_epoch)
+        w += _p_q(o.timestamp)

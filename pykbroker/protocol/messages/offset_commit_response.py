@@ -1,0 +1,324 @@
+"""OffsetCommitResponse (response 8, versions 2-10).
+
+Generated from schemas/api/offset_commit.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_u = Struct(">16s").unpack_from
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ih = Struct(">ih").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_p_u = Struct(">16s").pack
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ih = Struct(">ih").pack
+
+
+class OffsetCommitResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 8
+    MIN_VERSION = 2
+    MAX_VERSION = 10
+    LATEST_VERSION = 10
+    FLEXIBLE_FROM = 8
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        topics: list[OffsetCommitResponseTopic] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 2 <= version <= 10:
+            raise refuse_version("OffsetCommitResponse", version)
+        o = _new(cls)
+        try:
+            if version >= 8:
+                o.throttle_time_ms, n = _u_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 2 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_OffsetCommitResponseTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                if version >= 3:
+                    (o.throttle_time_ms,) = _u_i(buf, pos)
+                    pos += 4
+                else:
+                    o.throttle_time_ms = 0
+                (n,) = _u_i(buf, pos)
+                pos += 4
+                if n >= 0:
+                    if n * 6 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_OffsetCommitResponseTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"OffsetCommitResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"OffsetCommitResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 2 <= version <= 10:
+            raise EncodeError(f"OffsetCommitResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 8:
+                w += _p_i(o.throttle_time_ms)
+                n = len(o.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.topics:
+                    _write_OffsetCommitResponseTopic(x, w, version)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                if version >= 3:
+                    w += _p_i(o.throttle_time_ms)
+                w += _p_i(len(o.topics))
+                for x in o.topics:
+                    _write_OffsetCommitResponseTopic(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"OffsetCommitResponse v{version}: {error}") from error
+
+
+class OffsetCommitResponseTopic(Message):
+    __slots__ = (
+        "name",
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[OffsetCommitResponsePartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class OffsetCommitResponsePartition(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tags = unknown_tags
+
+
+def _read_OffsetCommitResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetCommitResponseTopic, int]:
+    o = _new(OffsetCommitResponseTopic)
+    if version >= 8:
+        if version <= 9:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.name = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("name")
+        else:
+            o.name = ""
+        if version >= 10:
+            (o.topic_id,) = _u_u(buf, pos)
+            pos += 16
+        else:
+            o.topic_id = ZERO_UUID
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 7 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_OffsetCommitResponsePartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 6 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_OffsetCommitResponsePartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        o.topic_id = ZERO_UUID
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_OffsetCommitResponseTopic(o: OffsetCommitResponseTopic, w: bytearray, version: int) -> None:
+    if version >= 8:
+        if version <= 9:
+            s = o.name.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        if version >= 10:
+            w += _p_u(o.topic_id)
+        n = len(o.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.partitions:
+            _write_OffsetCommitResponsePartition(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_i(len(o.partitions))
+        for x in o.partitions:
+            _write_OffsetCommitResponsePartition(x, w, version)
+
+
+def _read_OffsetCommitResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetCommitResponsePartition, int]:
+    o = _new(OffsetCommitResponsePartition)
+    if version >= 8:
+        o.partition_index, o.error_code, n = _u_ihB(buf, pos)
+        pos += 7
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.partition_index, o.error_code = _u_ih(buf, pos)
+        pos += 6
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_OffsetCommitResponsePartition(o: OffsetCommitResponsePartition, w: bytearray, version: int) -> None:
+    if version >= 8:
+        w += _p_ih(o.partition_index, o.error_code)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_ih(o.partition_index, o.error_code)

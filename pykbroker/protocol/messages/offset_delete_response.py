@@ -1,0 +1,186 @@
+"""OffsetDeleteResponse (response 47, versions 0-0).
+
+Generated from schemas/api/offset_delete.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_hii = Struct(">hii").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_ih = Struct(">ih").unpack_from
+_p_h = Struct(">h").pack
+_p_hii = Struct(">hii").pack
+_p_i = Struct(">i").pack
+_p_ih = Struct(">ih").pack
+
+
+class OffsetDeleteResponse(Message):
+    __slots__ = (
+        "error_code",
+        "throttle_time_ms",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 47
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 32767
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        throttle_time_ms: int = 0,
+        topics: list[OffsetDeleteResponseTopic] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.error_code = error_code
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("OffsetDeleteResponse", version)
+        o = _new(cls)
+        try:
+            o.error_code, o.throttle_time_ms, n = _u_hii(buf, pos)
+            pos += 10
+            if n >= 0:
+                if n * 6 > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    x, pos = _read_OffsetDeleteResponseTopic(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("topics")
+            o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"OffsetDeleteResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"OffsetDeleteResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"OffsetDeleteResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if o.unknown_tags:
+                raise refuse_field("unknown_tags", version)
+            w += _p_hii(o.error_code, o.throttle_time_ms, len(o.topics))
+            for x in o.topics:
+                _write_OffsetDeleteResponseTopic(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"OffsetDeleteResponse v{version}: {error}") from error
+
+
+class OffsetDeleteResponseTopic(Message):
+    __slots__ = (
+        "name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: list[OffsetDeleteResponsePartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class OffsetDeleteResponsePartition(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tags = unknown_tags
+
+
+def _read_OffsetDeleteResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetDeleteResponseTopic, int]:
+    o = _new(OffsetDeleteResponseTopic)
+    (n,) = _u_h(buf, pos)
+    pos += 2
+    if n >= 0:
+        e = pos + n
+        o.name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("name")
+    (n,) = _u_i(buf, pos)
+    pos += 4
+    if n >= 0:
+        if n * 6 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_OffsetDeleteResponsePartition(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    o.unknown_tags = None
+    return o, pos
+
+
+def _write_OffsetDeleteResponseTopic(o: OffsetDeleteResponseTopic, w: bytearray, version: int) -> None:
+    if o.unknown_tags:
+        raise refuse_field("unknown_tags", version)
+    s = o.name.encode()
+    w += _p_h(len(s))
+    w += s
+    w += _p_i(len(o.partitions))
+    for x in o.partitions:
+        _write_OffsetDeleteResponsePartition(x, w, version)
+
+
+def _read_OffsetDeleteResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetDeleteResponsePartition, int]:
+    o = _new(OffsetDeleteResponsePartition)
+    o.partition_index, o.error_code = _u_ih(buf, pos)
+    pos += 6
+    o.unknown_tags = None
+    return o, pos
+
+
+def _write_OffsetDeleteResponsePartition(o: OffsetDeleteResponsePartition, w: bytearray, version: int) -> None:
+    if o.unknown_tags:
+        raise refuse_field("unknown_tags", version)
+    w += _p_ih(o.partition_index, o.error_code)

@@ -1,0 +1,309 @@
+"""OffsetForLeaderEpochRequest (request 23, versions 2-4).
+
+Generated from schemas/api/offset_for_leader_epoch.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_iii = Struct(">iii").unpack_from
+_u_iiiB = Struct(">iiiB").unpack_from
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_iii = Struct(">iii").pack
+
+
+class OffsetForLeaderEpochRequest(Message):
+    __slots__ = (
+        "replica_id",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 23
+    MIN_VERSION = 2
+    MAX_VERSION = 4
+    LATEST_VERSION = 4
+    FLEXIBLE_FROM = 4
+
+    def __init__(
+        self,
+        *,
+        replica_id: int = -2,
+        topics: list[OffsetForLeaderTopic] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.replica_id = replica_id
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 2 <= version <= 4:
+            raise refuse_version("OffsetForLeaderEpochRequest", version)
+        o = _new(cls)
+        try:
+            if version >= 4:
+                o.replica_id, n = _u_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 3 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_OffsetForLeaderTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                if version >= 3:
+                    (o.replica_id,) = _u_i(buf, pos)
+                    pos += 4
+                else:
+                    o.replica_id = -2
+                (n,) = _u_i(buf, pos)
+                pos += 4
+                if n >= 0:
+                    if n * 6 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_OffsetForLeaderTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"OffsetForLeaderEpochRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"OffsetForLeaderEpochRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 2 <= version <= 4:
+            raise EncodeError(f"OffsetForLeaderEpochRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 4:
+                w += _p_i(o.replica_id)
+                n = len(o.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.topics:
+                    _write_OffsetForLeaderTopic(x, w, version)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                if version >= 3:
+                    w += _p_i(o.replica_id)
+                w += _p_i(len(o.topics))
+                for x in o.topics:
+                    _write_OffsetForLeaderTopic(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"OffsetForLeaderEpochRequest v{version}: {error}") from error
+
+
+class OffsetForLeaderTopic(Message):
+    __slots__ = (
+        "topic",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic: str = "",
+        partitions: list[OffsetForLeaderPartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class OffsetForLeaderPartition(Message):
+    __slots__ = (
+        "partition",
+        "current_leader_epoch",
+        "leader_epoch",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition: int = 0,
+        current_leader_epoch: int = -1,
+        leader_epoch: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition = partition
+        self.current_leader_epoch = current_leader_epoch
+        self.leader_epoch = leader_epoch
+        self.unknown_tags = unknown_tags
+
+
+def _read_OffsetForLeaderTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetForLeaderTopic, int]:
+    o = _new(OffsetForLeaderTopic)
+    if version >= 4:
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.topic = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("topic")
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 13 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_OffsetForLeaderPartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.topic = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("topic")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 12 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_OffsetForLeaderPartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_OffsetForLeaderTopic(o: OffsetForLeaderTopic, w: bytearray, version: int) -> None:
+    if version >= 4:
+        s = o.topic.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.partitions:
+            _write_OffsetForLeaderPartition(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.topic.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_i(len(o.partitions))
+        for x in o.partitions:
+            _write_OffsetForLeaderPartition(x, w, version)
+
+
+def _read_OffsetForLeaderPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetForLeaderPartition, int]:
+    o = _new(OffsetForLeaderPartition)
+    if version >= 4:
+        o.partition, o.current_leader_epoch, o.leader_epoch, n = _u_iiiB(buf, pos)
+        pos += 13
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.partition, o.current_leader_epoch, o.leader_epoch = _u_iii(buf, pos)
+        pos += 12
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_OffsetForLeaderPartition(o: OffsetForLeaderPartition, w: bytearray, version: int) -> None:
+    if version >= 4:
+        w += _p_iii(o.partition, o.current_leader_epoch, o.leader_epoch)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_iii(o.partition, o.current_leader_epoch, o.leader_epoch)

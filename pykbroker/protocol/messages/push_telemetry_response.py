@@ -1,0 +1,84 @@
+"""PushTelemetryResponse (response 72, versions 0-0).
+
+Generated from schemas/api/push_telemetry.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    Message,
+    put_tags,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_ihB = Struct(">ihB").unpack_from
+_p_ih = Struct(">ih").pack
+
+
+class PushTelemetryResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "unknown_tags",
+    )
+
+    API_KEY = 72
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("PushTelemetryResponse", version)
+        o = _new(cls)
+        try:
+            o.throttle_time_ms, o.error_code, n = _u_ihB(buf, pos)
+            pos += 7
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"PushTelemetryResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"PushTelemetryResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"PushTelemetryResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_ih(o.throttle_time_ms, o.error_code)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"PushTelemetryResponse v{version}: {error}") from error

@@ -1,0 +1,82 @@
+"""RemoveTopicRecord (record 9, versions 0-0).
+
+Generated from schemas/metadata/remove_topic_record.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    Message,
+    ZERO_UUID,
+    put_tags,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_p_u = Struct(">16s").pack
+
+
+class RemoveTopicRecord(Message):
+    __slots__ = (
+        "topic_id",
+        "unknown_tags",
+    )
+
+    API_KEY = 9
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("RemoveTopicRecord", version)
+        o = _new(cls)
+        try:
+            o.topic_id, n = _u_uB(buf, pos)
+            pos += 17
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"RemoveTopicRecord v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"RemoveTopicRecord v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"RemoveTopicRecord has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_u(o.topic_id)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"RemoveTopicRecord v{version}: {error}") from error

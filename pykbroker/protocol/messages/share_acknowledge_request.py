@@ -1,0 +1,363 @@
+"""ShareAcknowledgeRequest (request 79, versions 1-2).
+
+Generated from schemas/api/share_acknowledge.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_qqB = Struct(">qqB").unpack_from
+_p_u = Struct(">16s").pack
+_p_o = Struct(">?").pack
+_p_i = Struct(">i").pack
+_p_qq = Struct(">qq").pack
+
+
+class ShareAcknowledgeRequest(Message):
+    __slots__ = (
+        "group_id",
+        "member_id",
+        "share_session_epoch",
+        "is_renew_ack",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 79
+    MIN_VERSION = 1
+    MAX_VERSION = 2
+    LATEST_VERSION = 2
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        group_id: str | None = None,
+        member_id: str | None = "",
+        share_session_epoch: int = 0,
+        is_renew_ack: bool = False,
+        topics: list[AcknowledgeTopic] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.share_session_epoch = share_session_epoch
+        self.is_renew_ack = is_renew_ack
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 1 <= version <= 2:
+            raise refuse_version("ShareAcknowledgeRequest", version)
+        o = _new(cls)
+        try:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.group_id = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                o.group_id = None
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.member_id = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                o.member_id = None
+            (o.share_session_epoch,) = _u_i(buf, pos)
+            pos += 4
+            if version >= 2:
+                o.is_renew_ack = buf[pos] != 0
+                pos += 1
+            else:
+                o.is_renew_ack = False
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 18 > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    x, pos = _read_AcknowledgeTopic(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("topics")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"ShareAcknowledgeRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"ShareAcknowledgeRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 1 <= version <= 2:
+            raise EncodeError(f"ShareAcknowledgeRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if o.group_id is None:
+                w.append(0)
+            else:
+                s = o.group_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+            if o.member_id is None:
+                w.append(0)
+            else:
+                s = o.member_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+            w += _p_i(o.share_session_epoch)
+            if version >= 2:
+                w += _p_o(o.is_renew_ack)
+            elif o.is_renew_ack:
+                raise refuse_field("is_renew_ack", version)
+            n = len(o.topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.topics:
+                _write_AcknowledgeTopic(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"ShareAcknowledgeRequest v{version}: {error}") from error
+
+
+class AcknowledgeTopic(Message):
+    __slots__ = (
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[AcknowledgePartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class AcknowledgePartition(Message):
+    __slots__ = (
+        "partition_index",
+        "acknowledgement_batches",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        acknowledgement_batches: list[AcknowledgementBatch] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.acknowledgement_batches = [] if acknowledgement_batches is FRESH else acknowledgement_batches
+        self.unknown_tags = unknown_tags
+
+
+class AcknowledgementBatch(Message):
+    __slots__ = (
+        "first_offset",
+        "last_offset",
+        "acknowledge_types",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        acknowledge_types: list[int] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.acknowledge_types = [] if acknowledge_types is FRESH else acknowledge_types
+        self.unknown_tags = unknown_tags
+
+
+def _read_AcknowledgeTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[AcknowledgeTopic, int]:
+    o = _new(AcknowledgeTopic)
+    o.topic_id, n = _u_uB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 6 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_AcknowledgePartition(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_AcknowledgeTopic(o: AcknowledgeTopic, w: bytearray, version: int) -> None:
+    w += _p_u(o.topic_id)
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_AcknowledgePartition(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_AcknowledgePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[AcknowledgePartition, int]:
+    o = _new(AcknowledgePartition)
+    o.partition_index, n = _u_iB(buf, pos)
+    pos += 5
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 18 > len(buf) - pos:
+            raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
+        o.acknowledgement_batches = a = []
+        for _ in range(n):
+            x, pos = _read_AcknowledgementBatch(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("acknowledgement_batches")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_AcknowledgePartition(o: AcknowledgePartition, w: bytearray, version: int) -> None:
+    w += _p_i(o.partition_index)
+    n = len(o.acknowledgement_batches) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.acknowledgement_batches:
+        _write_AcknowledgementBatch(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_AcknowledgementBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[AcknowledgementBatch, int]:
+    o = _new(AcknowledgementBatch)
+    o.first_offset, o.last_offset, n = _u_qqB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n > len(buf) - pos:
+            raise refuse_count("acknowledge_types", n, len(buf) - pos)
+        o.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
+        pos += n
+    else:
+        raise refuse_null("acknowledge_types")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_AcknowledgementBatch(o: AcknowledgementBatch, w: bytearray, version: int) -> None:
+    w += _p_qq(o.first_offset, o.last_offset)
+    n = len(o.acknowledge_types) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    w += pack(f">{len(o.acknowledge_types)}b", *o.acknowledge_types)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

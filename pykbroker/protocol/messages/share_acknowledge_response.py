@@ -1,0 +1,433 @@
+"""ShareAcknowledgeResponse (response 79, versions 1-2).
+
+Generated from schemas/api/share_acknowledge.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_u_iiB = Struct(">iiB").unpack_from
+_p_u = Struct(">16s").pack
+_p_i = Struct(">i").pack
+_p_ih = Struct(">ih").pack
+_p_ii = Struct(">ii").pack
+
+
+class ShareAcknowledgeResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "acquisition_lock_timeout_ms",
+        "responses",
+        "node_endpoints",
+        "unknown_tags",
+    )
+
+    API_KEY = 79
+    MIN_VERSION = 1
+    MAX_VERSION = 2
+    LATEST_VERSION = 2
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        acquisition_lock_timeout_ms: int = 0,
+        responses: list[ShareAcknowledgeTopicResponse] = FRESH,
+        node_endpoints: list[NodeEndpoint] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
+        self.responses = [] if responses is FRESH else responses
+        self.node_endpoints = [] if node_endpoints is FRESH else node_endpoints
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 1 <= version <= 2:
+            raise refuse_version("ShareAcknowledgeResponse", version)
+        o = _new(cls)
+        try:
+            o.throttle_time_ms, o.error_code, n = _u_ihB(buf, pos)
+            pos += 7
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.error_message = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                o.error_message = None
+            if version >= 2:
+                (o.acquisition_lock_timeout_ms,) = _u_i(buf, pos)
+                pos += 4
+            else:
+                o.acquisition_lock_timeout_ms = 0
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 18 > len(buf) - pos:
+                    raise refuse_count("responses", n, len(buf) - pos)
+                o.responses = a = []
+                for _ in range(n):
+                    x, pos = _read_ShareAcknowledgeTopicResponse(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("responses")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 11 > len(buf) - pos:
+                    raise refuse_count("node_endpoints", n, len(buf) - pos)
+                o.node_endpoints = a = []
+                for _ in range(n):
+                    x, pos = _read_NodeEndpoint(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("node_endpoints")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"ShareAcknowledgeResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"ShareAcknowledgeResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 1 <= version <= 2:
+            raise EncodeError(f"ShareAcknowledgeResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_ih(o.throttle_time_ms, o.error_code)
+            if o.error_message is None:
+                w.append(0)
+            else:
+                s = o.error_message.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+            if version >= 2:
+                w += _p_i(o.acquisition_lock_timeout_ms)
+            n = len(o.responses) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.responses:
+                _write_ShareAcknowledgeTopicResponse(x, w, version)
+            n = len(o.node_endpoints) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.node_endpoints:
+                _write_NodeEndpoint(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"ShareAcknowledgeResponse v{version}: {error}") from error
+
+
+class ShareAcknowledgeTopicResponse(Message):
+    __slots__ = (
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class PartitionData(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "error_message",
+        "current_leader",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        current_leader: LeaderIdAndEpoch = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.current_leader = LeaderIdAndEpoch() if current_leader is FRESH else current_leader
+        self.unknown_tags = unknown_tags
+
+
+class LeaderIdAndEpoch(Message):
+    __slots__ = (
+        "leader_id",
+        "leader_epoch",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.unknown_tags = unknown_tags
+
+
+class NodeEndpoint(Message):
+    __slots__ = (
+        "node_id",
+        "host",
+        "port",
+        "rack",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        rack: str | None = None,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
+        self.unknown_tags = unknown_tags
+
+
+def _read_ShareAcknowledgeTopicResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[ShareAcknowledgeTopicResponse, int]:
+    o = _new(ShareAcknowledgeTopicResponse)
+    o.topic_id, n = _u_uB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 17 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_PartitionData(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_ShareAcknowledgeTopicResponse(o: ShareAcknowledgeTopicResponse, w: bytearray, version: int) -> None:
+    w += _p_u(o.topic_id)
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_PartitionData(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
+    o = _new(PartitionData)
+    o.partition_index, o.error_code, n = _u_ihB(buf, pos)
+    pos += 7
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.error_message = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.error_message = None
+    o.current_leader, pos = _read_LeaderIdAndEpoch(buf, pos, version)
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
+    w += _p_ih(o.partition_index, o.error_code)
+    if o.error_message is None:
+        w.append(0)
+    else:
+        s = o.error_message.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    _write_LeaderIdAndEpoch(o.current_leader, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
+    o = _new(LeaderIdAndEpoch)
+    o.leader_id, o.leader_epoch, n = _u_iiB(buf, pos)
+    pos += 9
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_LeaderIdAndEpoch(o: LeaderIdAndEpoch, w: bytearray, version: int) -> None:
+    w += _p_ii(o.leader_id, o.leader_epoch)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[NodeEndpoint, int]:
+    o = _new(NodeEndpoint)
+    o.node_id, n = _u_iB(buf, pos)
+    pos += 5
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.host = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("host")
+    o.port, n = _u_iB(buf, pos)
+    pos += 5
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.rack = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.rack = None
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
+    s = o.host.encode()
+    w += _p_i(o.node_id)
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    w += _p_i(o.port)
+    if o.rack is None:
+        w.append(0)
+    else:
+        s = o.rack.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

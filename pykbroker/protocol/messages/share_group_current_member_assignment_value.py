@@ -1,0 +1,177 @@
+"""ShareGroupCurrentMemberAssignmentValue (value 14, versions 0-0).
+
+Generated from schemas/group_coordinator/share_group_current_member_assignment.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_u_iibB = Struct(">iibB").unpack_from
+_p_u = Struct(">16s").pack
+_p_iib = Struct(">iib").pack
+
+
+class ShareGroupCurrentMemberAssignmentValue(Message):
+    __slots__ = (
+        "member_epoch",
+        "previous_member_epoch",
+        "state",
+        "assigned_partitions",
+        "unknown_tags",
+    )
+
+    API_KEY = 14
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        member_epoch: int = 0,
+        previous_member_epoch: int = 0,
+        state: int = 0,
+        assigned_partitions: list[TopicPartitions] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.member_epoch = member_epoch
+        self.previous_member_epoch = previous_member_epoch
+        self.state = state
+        self.assigned_partitions = [] if assigned_partitions is FRESH else assigned_partitions
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("ShareGroupCurrentMemberAssignmentValue", version)
+        o = _new(cls)
+        try:
+            o.member_epoch, o.previous_member_epoch, o.state, n = _u_iibB(buf, pos)
+            pos += 10
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 18 > len(buf) - pos:
+                    raise refuse_count("assigned_partitions", n, len(buf) - pos)
+                o.assigned_partitions = a = []
+                for _ in range(n):
+                    x, pos = _read_TopicPartitions(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("assigned_partitions")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"ShareGroupCurrentMemberAssignmentValue v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"ShareGroupCurrentMemberAssignmentValue v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"ShareGroupCurrentMemberAssignmentValue has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_iib(o.member_epoch, o.previous_member_epoch, o.state)
+            n = len(o.assigned_partitions) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.assigned_partitions:
+                _write_TopicPartitions(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"ShareGroupCurrentMemberAssignmentValue v{version}: {error}") from error
+
+
+class TopicPartitions(Message):
+    __slots__ = (
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicPartitions, int]:
+    o = _new(TopicPartitions)
+    o.topic_id, n = _u_uB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 4 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        pos += 4 * n
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
+    w += _p_u(o.topic_id)
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

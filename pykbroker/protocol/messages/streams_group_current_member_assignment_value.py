@@ -1,0 +1,360 @@
+"""StreamsGroupCurrentMemberAssignmentValue (value 22, versions 0-0).
+
+Generated from schemas/group_coordinator/streams_group_current_member_assignment.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tag,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_iibB = Struct(">iibB").unpack_from
+_p_iib = Struct(">iib").pack
+
+
+class StreamsGroupCurrentMemberAssignmentValue(Message):
+    __slots__ = (
+        "member_epoch",
+        "previous_member_epoch",
+        "state",
+        "active_tasks",
+        "standby_tasks",
+        "warmup_tasks",
+        "active_tasks_pending_revocation",
+        "standby_tasks_pending_revocation",
+        "warmup_tasks_pending_revocation",
+        "unknown_tags",
+    )
+
+    API_KEY = 22
+    MIN_VERSION = 0
+    MAX_VERSION = 0
+    LATEST_VERSION = 0
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        member_epoch: int = 0,
+        previous_member_epoch: int = 0,
+        state: int = 0,
+        active_tasks: list[TaskIds] = FRESH,
+        standby_tasks: list[TaskIds] = FRESH,
+        warmup_tasks: list[TaskIds] = FRESH,
+        active_tasks_pending_revocation: list[TaskIds] = FRESH,
+        standby_tasks_pending_revocation: list[TaskIds] = FRESH,
+        warmup_tasks_pending_revocation: list[TaskIds] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.member_epoch = member_epoch
+        self.previous_member_epoch = previous_member_epoch
+        self.state = state
+        self.active_tasks = [] if active_tasks is FRESH else active_tasks
+        self.standby_tasks = [] if standby_tasks is FRESH else standby_tasks
+        self.warmup_tasks = [] if warmup_tasks is FRESH else warmup_tasks
+        self.active_tasks_pending_revocation = [] if active_tasks_pending_revocation is FRESH else active_tasks_pending_revocation
+        self.standby_tasks_pending_revocation = [] if standby_tasks_pending_revocation is FRESH else standby_tasks_pending_revocation
+        self.warmup_tasks_pending_revocation = [] if warmup_tasks_pending_revocation is FRESH else warmup_tasks_pending_revocation
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 0:
+            raise refuse_version("StreamsGroupCurrentMemberAssignmentValue", version)
+        o = _new(cls)
+        try:
+            o.member_epoch, o.previous_member_epoch, o.state, n = _u_iibB(buf, pos)
+            pos += 10
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("active_tasks", n, len(buf) - pos)
+                o.active_tasks = a = []
+                for _ in range(n):
+                    x, pos = _read_TaskIds(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("active_tasks")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("standby_tasks", n, len(buf) - pos)
+                o.standby_tasks = a = []
+                for _ in range(n):
+                    x, pos = _read_TaskIds(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("standby_tasks")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("warmup_tasks", n, len(buf) - pos)
+                o.warmup_tasks = a = []
+                for _ in range(n):
+                    x, pos = _read_TaskIds(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("warmup_tasks")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("active_tasks_pending_revocation", n, len(buf) - pos)
+                o.active_tasks_pending_revocation = a = []
+                for _ in range(n):
+                    x, pos = _read_TaskIds(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("active_tasks_pending_revocation")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("standby_tasks_pending_revocation", n, len(buf) - pos)
+                o.standby_tasks_pending_revocation = a = []
+                for _ in range(n):
+                    x, pos = _read_TaskIds(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("standby_tasks_pending_revocation")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("warmup_tasks_pending_revocation", n, len(buf) - pos)
+                o.warmup_tasks_pending_revocation = a = []
+                for _ in range(n):
+                    x, pos = _read_TaskIds(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("warmup_tasks_pending_revocation")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"StreamsGroupCurrentMemberAssignmentValue v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"StreamsGroupCurrentMemberAssignmentValue v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 0:
+            raise EncodeError(f"StreamsGroupCurrentMemberAssignmentValue has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_iib(o.member_epoch, o.previous_member_epoch, o.state)
+            n = len(o.active_tasks) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.active_tasks:
+                _write_TaskIds(x, w, version)
+            n = len(o.standby_tasks) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.standby_tasks:
+                _write_TaskIds(x, w, version)
+            n = len(o.warmup_tasks) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.warmup_tasks:
+                _write_TaskIds(x, w, version)
+            n = len(o.active_tasks_pending_revocation) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.active_tasks_pending_revocation:
+                _write_TaskIds(x, w, version)
+            n = len(o.standby_tasks_pending_revocation) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.standby_tasks_pending_revocation:
+                _write_TaskIds(x, w, version)
+            n = len(o.warmup_tasks_pending_revocation) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.warmup_tasks_pending_revocation:
+                _write_TaskIds(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"StreamsGroupCurrentMemberAssignmentValue v{version}: {error}") from error
+
+
+class TaskIds(Message):
+    __slots__ = (
+        "subtopology_id",
+        "partitions",
+        "assignment_epochs",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        subtopology_id: str = "",
+        partitions: list[int] = FRESH,
+        assignment_epochs: list[int] | None = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.assignment_epochs = [] if assignment_epochs is FRESH else assignment_epochs
+        self.unknown_tags = unknown_tags
+
+
+def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[TaskIds, int]:
+    o = _new(TaskIds)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.subtopology_id = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("subtopology_id")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 4 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        pos += 4 * n
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    o.assignment_epochs = []
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        pos = _tags_TaskIds(o, buf, pos, version, n)
+    return o, pos
+
+
+def _tags_TaskIds(o: TaskIds, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 4 > len(buf) - pos:
+                    raise refuse_count("assignment_epochs", n, len(buf) - pos)
+                o.assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                pos += 4 * n
+            else:
+                o.assignment_epochs = None
+        else:
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
+
+
+def _write_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
+    s = o.subtopology_id.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if (o.assignment_epochs is None or len(o.assignment_epochs) != 0) or o.unknown_tags:
+        _put_tags_TaskIds(o, w, version)
+    else:
+        w.append(0)
+
+
+def _put_tags_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if (o.assignment_epochs is None or len(o.assignment_epochs) != 0):
+        w = bytearray()
+        if o.assignment_epochs is None:
+            w.append(0)
+        else:
+            n = len(o.assignment_epochs) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            w += pack(f">{len(o.assignment_epochs)}i", *o.assignment_epochs)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)

@@ -1,0 +1,139 @@
+"""StreamsGroupDescribeRequest (request 89, versions 0-1).
+
+Generated from schemas/api/streams_group_describe.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_p_o = Struct(">?").pack
+
+
+class StreamsGroupDescribeRequest(Message):
+    __slots__ = (
+        "group_ids",
+        "include_authorized_operations",
+        "include_topology_description",
+        "unknown_tags",
+    )
+
+    API_KEY = 89
+    MIN_VERSION = 0
+    MAX_VERSION = 1
+    LATEST_VERSION = 1
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        group_ids: list[str] = FRESH,
+        include_authorized_operations: bool = False,
+        include_topology_description: bool = False,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.group_ids = [] if group_ids is FRESH else group_ids
+        self.include_authorized_operations = include_authorized_operations
+        self.include_topology_description = include_topology_description
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 1:
+            raise refuse_version("StreamsGroupDescribeRequest", version)
+        o = _new(cls)
+        try:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n > len(buf) - pos:
+                    raise refuse_count("group_ids", n, len(buf) - pos)
+                o.group_ids = a = []
+                for _ in range(n):
+                    m = buf[pos]
+                    pos += 1
+                    if m > 127:
+                        m, pos = read_string_length(buf, pos - 1)
+                    if m <= 0:
+                        raise refuse_null("group_ids element")
+                    e = pos + m - 1
+                    a.append(str(buf[pos:e], "utf-8", "java"))
+                    pos = e
+            else:
+                raise refuse_null("group_ids")
+            o.include_authorized_operations = buf[pos] != 0
+            pos += 1
+            if version >= 1:
+                o.include_topology_description = buf[pos] != 0
+                pos += 1
+            else:
+                o.include_topology_description = False
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"StreamsGroupDescribeRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"StreamsGroupDescribeRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 1:
+            raise EncodeError(f"StreamsGroupDescribeRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            n = len(o.group_ids) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.group_ids:
+                s = x.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+            w += _p_o(o.include_authorized_operations)
+            if version >= 1:
+                w += _p_o(o.include_topology_description)
+            elif o.include_topology_description:
+                raise refuse_field("include_topology_description", version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"StreamsGroupDescribeRequest v{version}: {error}") from error

@@ -1,0 +1,487 @@
+"""TxnOffsetCommitRequest (request 28, versions 0-6).
+
+Generated from schemas/api/txn_offset_commit.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_u = Struct(">16s").unpack_from
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iq = Struct(">iq").unpack_from
+_u_iqiB = Struct(">iqiB").unpack_from
+_u_qhi = Struct(">qhi").unpack_from
+_u_qhiB = Struct(">qhiB").unpack_from
+_p_u = Struct(">16s").pack
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_iq = Struct(">iq").pack
+_p_iqi = Struct(">iqi").pack
+_p_qhi = Struct(">qhi").pack
+
+
+class TxnOffsetCommitRequest(Message):
+    __slots__ = (
+        "transactional_id",
+        "group_id",
+        "producer_id",
+        "producer_epoch",
+        "generation_id_or_member_epoch",
+        "member_id",
+        "group_instance_id",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 28
+    MIN_VERSION = 0
+    MAX_VERSION = 6
+    LATEST_VERSION = 6
+    FLEXIBLE_FROM = 3
+
+    def __init__(
+        self,
+        *,
+        transactional_id: str = "",
+        group_id: str = "",
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        generation_id_or_member_epoch: int = -1,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        topics: list[TxnOffsetCommitRequestTopic] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.group_id = group_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.generation_id_or_member_epoch = generation_id_or_member_epoch
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 6:
+            raise refuse_version("TxnOffsetCommitRequest", version)
+        o = _new(cls)
+        try:
+            if version >= 3:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_string_length(buf, pos - 1)
+                if n > 0:
+                    e = pos + n - 1
+                    o.transactional_id = str(buf[pos:e], "utf-8", "java")
+                    pos = e
+                else:
+                    raise refuse_null("transactional_id")
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_string_length(buf, pos - 1)
+                if n > 0:
+                    e = pos + n - 1
+                    o.group_id = str(buf[pos:e], "utf-8", "java")
+                    pos = e
+                else:
+                    raise refuse_null("group_id")
+                o.producer_id, o.producer_epoch, o.generation_id_or_member_epoch, n = _u_qhiB(buf, pos)
+                pos += 15
+                if n > 127:
+                    n, pos = read_string_length(buf, pos - 1)
+                if n > 0:
+                    e = pos + n - 1
+                    o.member_id = str(buf[pos:e], "utf-8", "java")
+                    pos = e
+                else:
+                    raise refuse_null("member_id")
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_string_length(buf, pos - 1)
+                if n > 0:
+                    e = pos + n - 1
+                    o.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                    pos = e
+                else:
+                    o.group_instance_id = None
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 2 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_TxnOffsetCommitRequestTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                (n,) = _u_h(buf, pos)
+                pos += 2
+                if n >= 0:
+                    e = pos + n
+                    o.transactional_id = str(buf[pos:e], "utf-8", "java")
+                    pos = e
+                else:
+                    raise refuse_null("transactional_id")
+                (n,) = _u_h(buf, pos)
+                pos += 2
+                if n >= 0:
+                    e = pos + n
+                    o.group_id = str(buf[pos:e], "utf-8", "java")
+                    pos = e
+                else:
+                    raise refuse_null("group_id")
+                o.producer_id, o.producer_epoch, n = _u_qhi(buf, pos)
+                pos += 14
+                if n >= 0:
+                    if n * 6 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_TxnOffsetCommitRequestTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.generation_id_or_member_epoch = -1
+                o.member_id = ""
+                o.group_instance_id = None
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"TxnOffsetCommitRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"TxnOffsetCommitRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 6:
+            raise EncodeError(f"TxnOffsetCommitRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 3:
+                s = o.transactional_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o.group_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o.member_id.encode()
+                w += _p_qhi(o.producer_id, o.producer_epoch, o.generation_id_or_member_epoch)
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                if o.group_instance_id is None:
+                    w.append(0)
+                else:
+                    s = o.group_instance_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                n = len(o.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.topics:
+                    _write_TxnOffsetCommitRequestTopic(x, w, version)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.generation_id_or_member_epoch != -1:
+                    raise refuse_field("generation_id_or_member_epoch", version)
+                if o.member_id != "":
+                    raise refuse_field("member_id", version)
+                if o.group_instance_id is not None:
+                    raise refuse_field("group_instance_id", version)
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                s = o.transactional_id.encode()
+                w += _p_h(len(s))
+                w += s
+                s = o.group_id.encode()
+                w += _p_h(len(s))
+                w += s
+                w += _p_qhi(o.producer_id, o.producer_epoch, len(o.topics))
+                for x in o.topics:
+                    _write_TxnOffsetCommitRequestTopic(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"TxnOffsetCommitRequest v{version}: {error}") from error
+
+
+class TxnOffsetCommitRequestTopic(Message):
+    __slots__ = (
+        "name",
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[TxnOffsetCommitRequestPartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class TxnOffsetCommitRequestPartition(Message):
+    __slots__ = (
+        "partition_index",
+        "committed_offset",
+        "committed_leader_epoch",
+        "committed_metadata",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        committed_metadata: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.committed_metadata = committed_metadata
+        self.unknown_tags = unknown_tags
+
+
+def _read_TxnOffsetCommitRequestTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[TxnOffsetCommitRequestTopic, int]:
+    o = _new(TxnOffsetCommitRequestTopic)
+    if version >= 3:
+        if version <= 5:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.name = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("name")
+        else:
+            o.name = ""
+        if version >= 6:
+            (o.topic_id,) = _u_u(buf, pos)
+            pos += 16
+        else:
+            o.topic_id = ZERO_UUID
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 18 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_TxnOffsetCommitRequestPartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 14 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_TxnOffsetCommitRequestPartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        o.topic_id = ZERO_UUID
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_TxnOffsetCommitRequestTopic(o: TxnOffsetCommitRequestTopic, w: bytearray, version: int) -> None:
+    if version >= 3:
+        if version <= 5:
+            s = o.name.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        if version >= 6:
+            w += _p_u(o.topic_id)
+        n = len(o.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.partitions:
+            _write_TxnOffsetCommitRequestPartition(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_i(len(o.partitions))
+        for x in o.partitions:
+            _write_TxnOffsetCommitRequestPartition(x, w, version)
+
+
+def _read_TxnOffsetCommitRequestPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[TxnOffsetCommitRequestPartition, int]:
+    o = _new(TxnOffsetCommitRequestPartition)
+    if version >= 3:
+        o.partition_index, o.committed_offset, o.committed_leader_epoch, n = _u_iqiB(buf, pos)
+        pos += 17
+        if n > 127:
+            n, pos = read_string_length(buf, pos - 1)
+        if n > 0:
+            e = pos + n - 1
+            o.committed_metadata = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.committed_metadata = None
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.partition_index, o.committed_offset = _u_iq(buf, pos)
+        pos += 12
+        if version >= 2:
+            (o.committed_leader_epoch,) = _u_i(buf, pos)
+            pos += 4
+        else:
+            o.committed_leader_epoch = -1
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.committed_metadata = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            o.committed_metadata = None
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_TxnOffsetCommitRequestPartition(o: TxnOffsetCommitRequestPartition, w: bytearray, version: int) -> None:
+    if version >= 3:
+        w += _p_iqi(o.partition_index, o.committed_offset, o.committed_leader_epoch)
+        if o.committed_metadata is None:
+            w.append(0)
+        else:
+            s = o.committed_metadata.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_iq(o.partition_index, o.committed_offset)
+        if version >= 2:
+            w += _p_i(o.committed_leader_epoch)
+        if o.committed_metadata is None:
+            w += b"\xff\xff"
+        else:
+            s = o.committed_metadata.encode()
+            w += _p_h(len(s))
+            w += s

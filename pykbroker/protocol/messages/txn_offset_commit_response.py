@@ -1,0 +1,319 @@
+"""TxnOffsetCommitResponse (response 28, versions 0-6).
+
+Generated from schemas/api/txn_offset_commit.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_u = Struct(">16s").unpack_from
+_u_h = Struct(">h").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ih = Struct(">ih").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_u_ii = Struct(">ii").unpack_from
+_p_u = Struct(">16s").pack
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ih = Struct(">ih").pack
+_p_ii = Struct(">ii").pack
+
+
+class TxnOffsetCommitResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 28
+    MIN_VERSION = 0
+    MAX_VERSION = 6
+    LATEST_VERSION = 6
+    FLEXIBLE_FROM = 3
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        topics: list[TxnOffsetCommitResponseTopic] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 6:
+            raise refuse_version("TxnOffsetCommitResponse", version)
+        o = _new(cls)
+        try:
+            if version >= 3:
+                o.throttle_time_ms, n = _u_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 2 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_TxnOffsetCommitResponseTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                n = buf[pos]
+                pos += 1
+                if n == 0:
+                    o.unknown_tags = None
+                else:
+                    if n > 127:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            else:
+                o.throttle_time_ms, n = _u_ii(buf, pos)
+                pos += 8
+                if n >= 0:
+                    if n * 6 > len(buf) - pos:
+                        raise refuse_count("topics", n, len(buf) - pos)
+                    o.topics = a = []
+                    for _ in range(n):
+                        x, pos = _read_TxnOffsetCommitResponseTopic(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("topics")
+                o.unknown_tags = None
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"TxnOffsetCommitResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"TxnOffsetCommitResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 6:
+            raise EncodeError(f"TxnOffsetCommitResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if version >= 3:
+                w += _p_i(o.throttle_time_ms)
+                n = len(o.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.topics:
+                    _write_TxnOffsetCommitResponseTopic(x, w, version)
+                if o.unknown_tags:
+                    put_tags(w, {}, o.unknown_tags)
+                else:
+                    w.append(0)
+            else:
+                if o.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_ii(o.throttle_time_ms, len(o.topics))
+                for x in o.topics:
+                    _write_TxnOffsetCommitResponseTopic(x, w, version)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"TxnOffsetCommitResponse v{version}: {error}") from error
+
+
+class TxnOffsetCommitResponseTopic(Message):
+    __slots__ = (
+        "name",
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[TxnOffsetCommitResponsePartition] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class TxnOffsetCommitResponsePartition(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tags = unknown_tags
+
+
+def _read_TxnOffsetCommitResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[TxnOffsetCommitResponseTopic, int]:
+    o = _new(TxnOffsetCommitResponseTopic)
+    if version >= 3:
+        if version <= 5:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.name = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("name")
+        else:
+            o.name = ""
+        if version >= 6:
+            (o.topic_id,) = _u_u(buf, pos)
+            pos += 16
+        else:
+            o.topic_id = ZERO_UUID
+        n = buf[pos]
+        pos += 1
+        if n > 127:
+            n, pos = read_length(buf, pos - 1)
+        if n > 0:
+            n -= 1
+            if n * 7 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_TxnOffsetCommitResponsePartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        n = buf[pos]
+        pos += 1
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        (n,) = _u_h(buf, pos)
+        pos += 2
+        if n >= 0:
+            e = pos + n
+            o.name = str(buf[pos:e], "utf-8", "java")
+            pos = e
+        else:
+            raise refuse_null("name")
+        (n,) = _u_i(buf, pos)
+        pos += 4
+        if n >= 0:
+            if n * 6 > len(buf) - pos:
+                raise refuse_count("partitions", n, len(buf) - pos)
+            o.partitions = a = []
+            for _ in range(n):
+                x, pos = _read_TxnOffsetCommitResponsePartition(buf, pos, version)
+                a.append(x)
+        else:
+            raise refuse_null("partitions")
+        o.topic_id = ZERO_UUID
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_TxnOffsetCommitResponseTopic(o: TxnOffsetCommitResponseTopic, w: bytearray, version: int) -> None:
+    if version >= 3:
+        if version <= 5:
+            s = o.name.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+        if version >= 6:
+            w += _p_u(o.topic_id)
+        n = len(o.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.partitions:
+            _write_TxnOffsetCommitResponsePartition(x, w, version)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        s = o.name.encode()
+        w += _p_h(len(s))
+        w += s
+        w += _p_i(len(o.partitions))
+        for x in o.partitions:
+            _write_TxnOffsetCommitResponsePartition(x, w, version)
+
+
+def _read_TxnOffsetCommitResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[TxnOffsetCommitResponsePartition, int]:
+    o = _new(TxnOffsetCommitResponsePartition)
+    if version >= 3:
+        o.partition_index, o.error_code, n = _u_ihB(buf, pos)
+        pos += 7
+        if n == 0:
+            o.unknown_tags = None
+        else:
+            if n > 127:
+                n, pos = read_uvarint(buf, pos - 1)
+            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    else:
+        o.partition_index, o.error_code = _u_ih(buf, pos)
+        pos += 6
+        o.unknown_tags = None
+    return o, pos
+
+
+def _write_TxnOffsetCommitResponsePartition(o: TxnOffsetCommitResponsePartition, w: bytearray, version: int) -> None:
+    if version >= 3:
+        w += _p_ih(o.partition_index, o.error_code)
+        if o.unknown_tags:
+            put_tags(w, {}, o.unknown_tags)
+        else:
+            w.append(0)
+    else:
+        if o.unknown_tags:
+            raise refuse_field("unknown_tags", version)
+        w += _p_ih(o.partition_index, o.error_code)

@@ -1,0 +1,224 @@
+"""UpdateFeaturesResponse (response 57, versions 0-2).
+
+Generated from schemas/api/update_features.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_hB = Struct(">hB").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_p_h = Struct(">h").pack
+_p_ih = Struct(">ih").pack
+
+
+class UpdateFeaturesResponse(Message):
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "results",
+        "unknown_tags",
+    )
+
+    API_KEY = 57
+    MIN_VERSION = 0
+    MAX_VERSION = 2
+    LATEST_VERSION = 2
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        results: list[UpdatableFeatureResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is FRESH else results
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 2:
+            raise refuse_version("UpdateFeaturesResponse", version)
+        o = _new(cls)
+        try:
+            o.throttle_time_ms, o.error_code, n = _u_ihB(buf, pos)
+            pos += 7
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.error_message = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                o.error_message = None
+            if version <= 1:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_length(buf, pos - 1)
+                if n > 0:
+                    n -= 1
+                    if n * 5 > len(buf) - pos:
+                        raise refuse_count("results", n, len(buf) - pos)
+                    o.results = a = []
+                    for _ in range(n):
+                        x, pos = _read_UpdatableFeatureResult(buf, pos, version)
+                        a.append(x)
+                else:
+                    raise refuse_null("results")
+            else:
+                o.results = []
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"UpdateFeaturesResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"UpdateFeaturesResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 2:
+            raise EncodeError(f"UpdateFeaturesResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            w += _p_ih(o.throttle_time_ms, o.error_code)
+            if o.error_message is None:
+                w.append(0)
+            else:
+                s = o.error_message.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+            if version <= 1:
+                n = len(o.results) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o.results:
+                    _write_UpdatableFeatureResult(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"UpdateFeaturesResponse v{version}: {error}") from error
+
+
+class UpdatableFeatureResult(Message):
+    __slots__ = (
+        "feature",
+        "error_code",
+        "error_message",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        feature: str = "",
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.feature = feature
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tags = unknown_tags
+
+
+def _read_UpdatableFeatureResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[UpdatableFeatureResult, int]:
+    o = _new(UpdatableFeatureResult)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.feature = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("feature")
+    o.error_code, n = _u_hB(buf, pos)
+    pos += 3
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.error_message = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.error_message = None
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_UpdatableFeatureResult(o: UpdatableFeatureResult, w: bytearray, version: int) -> None:
+    s = o.feature.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    w += _p_h(o.error_code)
+    if o.error_message is None:
+        w.append(0)
+    else:
+        s = o.error_message.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

@@ -1,0 +1,358 @@
+"""VoteResponse (response 52, versions 0-2).
+
+Generated from schemas/api/vote.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tag,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_field,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_HB = Struct(">HB").unpack_from
+_u_hB = Struct(">hB").unpack_from
+_u_iB = Struct(">iB").unpack_from
+_u_ihiioB = Struct(">ihii?B").unpack_from
+_p_H = Struct(">H").pack
+_p_h = Struct(">h").pack
+_p_i = Struct(">i").pack
+_p_ihiio = Struct(">ihii?").pack
+
+
+class VoteResponse(Message):
+    __slots__ = (
+        "error_code",
+        "topics",
+        "node_endpoints",
+        "unknown_tags",
+    )
+
+    API_KEY = 52
+    MIN_VERSION = 0
+    MAX_VERSION = 2
+    LATEST_VERSION = 2
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        topics: list[TopicData] = FRESH,
+        node_endpoints: list[NodeEndpoint] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.error_code = error_code
+        self.topics = [] if topics is FRESH else topics
+        self.node_endpoints = [] if node_endpoints is FRESH else node_endpoints
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 2:
+            raise refuse_version("VoteResponse", version)
+        o = _new(cls)
+        try:
+            o.error_code, n = _u_hB(buf, pos)
+            pos += 3
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 3 > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    x, pos = _read_TopicData(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("topics")
+            n = buf[pos]
+            pos += 1
+            o.node_endpoints = []
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                pos = _tags_VoteResponse(o, buf, pos, version, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"VoteResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"VoteResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 2:
+            raise EncodeError(f"VoteResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            if not (version >= 1) and len(o.node_endpoints) != 0:
+                raise refuse_field("node_endpoints", version)
+            w += _p_h(o.error_code)
+            n = len(o.topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.topics:
+                _write_TopicData(x, w, version)
+            if len(o.node_endpoints) != 0 or o.unknown_tags:
+                _put_tags_VoteResponse(o, w, version)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"VoteResponse v{version}: {error}") from error
+
+
+class TopicData(Message):
+    __slots__ = (
+        "topic_name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_name: str = "",
+        partitions: list[PartitionData] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class PartitionData(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "leader_id",
+        "leader_epoch",
+        "vote_granted",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        vote_granted: bool = False,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.vote_granted = vote_granted
+        self.unknown_tags = unknown_tags
+
+
+class NodeEndpoint(Message):
+    __slots__ = (
+        "node_id",
+        "host",
+        "port",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.unknown_tags = unknown_tags
+
+
+def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicData, int]:
+    o = _new(TopicData)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.topic_name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("topic_name")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 16 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_PartitionData(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_TopicData(o: TopicData, w: bytearray, version: int) -> None:
+    s = o.topic_name.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_PartitionData(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
+    o = _new(PartitionData)
+    o.partition_index, o.error_code, o.leader_id, o.leader_epoch, o.vote_granted, n = _u_ihiioB(buf, pos)
+    pos += 16
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
+    w += _p_ihiio(o.partition_index, o.error_code, o.leader_id, o.leader_epoch, o.vote_granted)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[NodeEndpoint, int]:
+    o = _new(NodeEndpoint)
+    o.node_id, n = _u_iB(buf, pos)
+    pos += 5
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.host = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("host")
+    o.port, n = _u_HB(buf, pos)
+    pos += 3
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
+    s = o.host.encode()
+    w += _p_i(o.node_id)
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    w += _p_H(o.port)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _tags_VoteResponse(o: VoteResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            if not version >= 1:
+                raise DecodeError(f"tag 0 is not valid for version {version}")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 8 > len(buf) - pos:
+                    raise refuse_count("node_endpoints", n, len(buf) - pos)
+                o.node_endpoints = a = []
+                for _ in range(n):
+                    x, pos = _read_NodeEndpoint(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("node_endpoints")
+        else:
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
+
+
+def _put_tags_VoteResponse(o: VoteResponse, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if version >= 1 and len(o.node_endpoints) != 0:
+        w = bytearray()
+        n = len(o.node_endpoints) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.node_endpoints:
+            _write_NodeEndpoint(x, w, version)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)

@@ -1,0 +1,324 @@
+"""WriteShareGroupStateRequest (request 85, versions 0-1).
+
+Generated from schemas/api/write_share_group_state.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_u_i = Struct(">i").unpack_from
+_u_iiiq = Struct(">iiiq").unpack_from
+_u_qqbhB = Struct(">qqbhB").unpack_from
+_p_u = Struct(">16s").pack
+_p_i = Struct(">i").pack
+_p_iiiq = Struct(">iiiq").pack
+_p_qqbh = Struct(">qqbh").pack
+
+
+class WriteShareGroupStateRequest(Message):
+    __slots__ = (
+        "group_id",
+        "topics",
+        "unknown_tags",
+    )
+
+    API_KEY = 85
+    MIN_VERSION = 0
+    MAX_VERSION = 1
+    LATEST_VERSION = 1
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        topics: list[WriteStateData] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 1:
+            raise refuse_version("WriteShareGroupStateRequest", version)
+        o = _new(cls)
+        try:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o.group_id = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("group_id")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 18 > len(buf) - pos:
+                    raise refuse_count("topics", n, len(buf) - pos)
+                o.topics = a = []
+                for _ in range(n):
+                    x, pos = _read_WriteStateData(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("topics")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"WriteShareGroupStateRequest v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"WriteShareGroupStateRequest v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 1:
+            raise EncodeError(f"WriteShareGroupStateRequest has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            s = o.group_id.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+            n = len(o.topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.topics:
+                _write_WriteStateData(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"WriteShareGroupStateRequest v{version}: {error}") from error
+
+
+class WriteStateData(Message):
+    __slots__ = (
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class PartitionData(Message):
+    __slots__ = (
+        "partition",
+        "state_epoch",
+        "leader_epoch",
+        "start_offset",
+        "delivery_complete_count",
+        "state_batches",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition: int = 0,
+        state_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = 0,
+        delivery_complete_count: int = -1,
+        state_batches: list[StateBatch] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition = partition
+        self.state_epoch = state_epoch
+        self.leader_epoch = leader_epoch
+        self.start_offset = start_offset
+        self.delivery_complete_count = delivery_complete_count
+        self.state_batches = [] if state_batches is FRESH else state_batches
+        self.unknown_tags = unknown_tags
+
+
+class StateBatch(Message):
+    __slots__ = (
+        "first_offset",
+        "last_offset",
+        "delivery_state",
+        "delivery_count",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        delivery_state: int = 0,
+        delivery_count: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_state = delivery_state
+        self.delivery_count = delivery_count
+        self.unknown_tags = unknown_tags
+
+
+def _read_WriteStateData(buf: bytes | memoryview, pos: int, version: int) -> tuple[WriteStateData, int]:
+    o = _new(WriteStateData)
+    o.topic_id, n = _u_uB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 22 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_PartitionData(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_WriteStateData(o: WriteStateData, w: bytearray, version: int) -> None:
+    w += _p_u(o.topic_id)
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_PartitionData(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
+    o = _new(PartitionData)
+    o.partition, o.state_epoch, o.leader_epoch, o.start_offset = _u_iiiq(buf, pos)
+    pos += 20
+    if version >= 1:
+        (o.delivery_complete_count,) = _u_i(buf, pos)
+        pos += 4
+    else:
+        o.delivery_complete_count = -1
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 20 > len(buf) - pos:
+            raise refuse_count("state_batches", n, len(buf) - pos)
+        o.state_batches = a = []
+        for _ in range(n):
+            x, pos = _read_StateBatch(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("state_batches")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
+    w += _p_iiiq(o.partition, o.state_epoch, o.leader_epoch, o.start_offset)
+    if version >= 1:
+        w += _p_i(o.delivery_complete_count)
+    n = len(o.state_batches) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.state_batches:
+        _write_StateBatch(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_StateBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[StateBatch, int]:
+    o = _new(StateBatch)
+    o.first_offset, o.last_offset, o.delivery_state, o.delivery_count, n = _u_qqbhB(buf, pos)
+    pos += 20
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_StateBatch(o: StateBatch, w: bytearray, version: int) -> None:
+    w += _p_qqbh(o.first_offset, o.last_offset, o.delivery_state, o.delivery_count)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

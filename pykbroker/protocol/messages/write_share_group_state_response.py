@@ -1,0 +1,235 @@
+"""WriteShareGroupStateResponse (response 85, versions 0-1).
+
+Generated from schemas/api/write_share_group_state.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    ZERO_UUID,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_uB = Struct(">16sB").unpack_from
+_u_ihB = Struct(">ihB").unpack_from
+_p_u = Struct(">16s").pack
+_p_ih = Struct(">ih").pack
+
+
+class WriteShareGroupStateResponse(Message):
+    __slots__ = (
+        "results",
+        "unknown_tags",
+    )
+
+    API_KEY = 85
+    MIN_VERSION = 0
+    MAX_VERSION = 1
+    LATEST_VERSION = 1
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        *,
+        results: list[WriteStateResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.results = [] if results is FRESH else results
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 0 <= version <= 1:
+            raise refuse_version("WriteShareGroupStateResponse", version)
+        o = _new(cls)
+        try:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 18 > len(buf) - pos:
+                    raise refuse_count("results", n, len(buf) - pos)
+                o.results = a = []
+                for _ in range(n):
+                    x, pos = _read_WriteStateResult(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("results")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"WriteShareGroupStateResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"WriteShareGroupStateResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 0 <= version <= 1:
+            raise EncodeError(f"WriteShareGroupStateResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            n = len(o.results) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.results:
+                _write_WriteStateResult(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"WriteShareGroupStateResponse v{version}: {error}") from error
+
+
+class WriteStateResult(Message):
+    __slots__ = (
+        "topic_id",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class PartitionResult(Message):
+    __slots__ = (
+        "partition",
+        "error_code",
+        "error_message",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tags = unknown_tags
+
+
+def _read_WriteStateResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[WriteStateResult, int]:
+    o = _new(WriteStateResult)
+    o.topic_id, n = _u_uB(buf, pos)
+    pos += 17
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 8 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_PartitionResult(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_WriteStateResult(o: WriteStateResult, w: bytearray, version: int) -> None:
+    w += _p_u(o.topic_id)
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_PartitionResult(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_PartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionResult, int]:
+    o = _new(PartitionResult)
+    o.partition, o.error_code, n = _u_ihB(buf, pos)
+    pos += 7
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.error_message = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        o.error_message = None
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_PartitionResult(o: PartitionResult, w: bytearray, version: int) -> None:
+    w += _p_ih(o.partition, o.error_code)
+    if o.error_message is None:
+        w.append(0)
+    else:
+        s = o.error_message.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

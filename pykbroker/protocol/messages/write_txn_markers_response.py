@@ -1,0 +1,288 @@
+"""WriteTxnMarkersResponse (response 27, versions 1-2).
+
+Generated from schemas/api/write_txn_markers.txt by pykbroker.protocol.generate: do not edit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, Self
+
+from pykbroker.protocol.parts_writer import Parts, open_tail
+from pykbroker.protocol.primitives import (
+    DecodeError,
+    EncodeError,
+    FRESH,
+    Message,
+    put_string_length,
+    put_tags,
+    put_uvarint,
+    read_length,
+    read_string_length,
+    read_unknown_tags,
+    read_uvarint,
+    refuse_count,
+    refuse_null,
+    refuse_version,
+    struct_error,
+)
+
+_new: Any = object.__new__
+_u_ihB = Struct(">ihB").unpack_from
+_u_qB = Struct(">qB").unpack_from
+_p_ih = Struct(">ih").pack
+_p_q = Struct(">q").pack
+
+
+class WriteTxnMarkersResponse(Message):
+    __slots__ = (
+        "markers",
+        "unknown_tags",
+    )
+
+    API_KEY = 27
+    MIN_VERSION = 1
+    MAX_VERSION = 2
+    LATEST_VERSION = 2
+    FLEXIBLE_FROM = 1
+
+    def __init__(
+        self,
+        *,
+        markers: list[WritableTxnMarkerResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.markers = [] if markers is FRESH else markers
+        self.unknown_tags = unknown_tags
+
+    @classmethod
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+        if not 1 <= version <= 2:
+            raise refuse_version("WriteTxnMarkersResponse", version)
+        o = _new(cls)
+        try:
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 10 > len(buf) - pos:
+                    raise refuse_count("markers", n, len(buf) - pos)
+                o.markers = a = []
+                for _ in range(n):
+                    x, pos = _read_WritableTxnMarkerResult(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("markers")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o.unknown_tags = None
+            else:
+                if n > 127:
+                    n, pos = read_uvarint(buf, pos - 1)
+                o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+        except (IndexError, struct_error) as error:
+            raise DecodeError(f"WriteTxnMarkersResponse v{version} is cut short: {error}") from error
+        if pos > len(buf):
+            raise DecodeError(f"WriteTxnMarkersResponse v{version} is cut short")
+        return o, pos
+
+    def encode(self, out: Parts, version: int) -> None:
+        if not 1 <= version <= 2:
+            raise EncodeError(f"WriteTxnMarkersResponse has no version {version}")
+        w = open_tail(out)
+        o = self
+        try:
+            n = len(o.markers) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o.markers:
+                _write_WritableTxnMarkerResult(x, w, version)
+            if o.unknown_tags:
+                put_tags(w, {}, o.unknown_tags)
+            else:
+                w.append(0)
+        except (struct_error, TypeError, AttributeError, ValueError) as error:
+            raise EncodeError(f"WriteTxnMarkersResponse v{version}: {error}") from error
+
+
+class WritableTxnMarkerResult(Message):
+    __slots__ = (
+        "producer_id",
+        "topics",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        producer_id: int = 0,
+        topics: list[WritableTxnMarkerTopicResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.producer_id = producer_id
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tags = unknown_tags
+
+
+class WritableTxnMarkerTopicResult(Message):
+    __slots__ = (
+        "name",
+        "partitions",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: list[WritableTxnMarkerPartitionResult] = FRESH,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tags = unknown_tags
+
+
+class WritableTxnMarkerPartitionResult(Message):
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "unknown_tags",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tags = unknown_tags
+
+
+def _read_WritableTxnMarkerResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[WritableTxnMarkerResult, int]:
+    o = _new(WritableTxnMarkerResult)
+    o.producer_id, n = _u_qB(buf, pos)
+    pos += 9
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 3 > len(buf) - pos:
+            raise refuse_count("topics", n, len(buf) - pos)
+        o.topics = a = []
+        for _ in range(n):
+            x, pos = _read_WritableTxnMarkerTopicResult(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("topics")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_WritableTxnMarkerResult(o: WritableTxnMarkerResult, w: bytearray, version: int) -> None:
+    w += _p_q(o.producer_id)
+    n = len(o.topics) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.topics:
+        _write_WritableTxnMarkerTopicResult(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_WritableTxnMarkerTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[WritableTxnMarkerTopicResult, int]:
+    o = _new(WritableTxnMarkerTopicResult)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("name")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 7 > len(buf) - pos:
+            raise refuse_count("partitions", n, len(buf) - pos)
+        o.partitions = a = []
+        for _ in range(n):
+            x, pos = _read_WritableTxnMarkerPartitionResult(buf, pos, version)
+            a.append(x)
+    else:
+        raise refuse_null("partitions")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_WritableTxnMarkerTopicResult(o: WritableTxnMarkerTopicResult, w: bytearray, version: int) -> None:
+    s = o.name.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for x in o.partitions:
+        _write_WritableTxnMarkerPartitionResult(x, w, version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_WritableTxnMarkerPartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[WritableTxnMarkerPartitionResult, int]:
+    o = _new(WritableTxnMarkerPartitionResult)
+    o.partition_index, o.error_code, n = _u_ihB(buf, pos)
+    pos += 7
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        if n > 127:
+            n, pos = read_uvarint(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_WritableTxnMarkerPartitionResult(o: WritableTxnMarkerPartitionResult, w: bytearray, version: int) -> None:
+    w += _p_ih(o.partition_index, o.error_code)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

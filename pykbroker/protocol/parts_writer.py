@@ -1,0 +1,100 @@
+"""Outgoing bytes as a list of parts, so that records and file slices are never copied.
+
+State: the list itself. A generated encoder appends small fields to one growing bytearray, and gives
+a large `records` buffer or a file slice a place of its own between two such bytearrays::
+
+    [bytearray: length, header, fields] [FileSlice: 1 MiB] [bytearray: fields] [memoryview] ...
+
+In: messages and records. Out: a list of bytearray, bytes, memoryview and `Part` objects, in wire
+order. Invariants: a foreign buffer of 2 KiB and more is never copied; the sum of the sizes is the
+size on the wire.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Protocol, TypeAlias
+
+# Below this size a copy into the growing bytearray costs less than one more iovec.
+SMALL_PART_BYTES = 2048
+
+_pack_length = struct.Struct(">i").pack
+
+
+class Part(Protocol):
+    """Bytes that are somewhere else, e.g. a slice of a segment file."""
+
+    def part_size(self) -> int:
+        """How many bytes this part puts on the wire."""
+
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+AnyPart: TypeAlias = bytes | bytearray | memoryview | Part
+Parts: TypeAlias = list[AnyPart]
+
+
+def part_size(part: AnyPart) -> int:
+    """The size of one part in bytes."""
+    if isinstance(part, (bytes, bytearray)):
+        return len(part)
+    if isinstance(part, memoryview):
+        return part.nbytes
+    return part.part_size()
+
+
+def parts_size(parts: Iterable[AnyPart]) -> int:
+    """The size of all the parts in bytes."""
+    return sum(map(part_size, parts))
+
+
+def open_tail(out: Parts) -> bytearray:
+    """The bytearray at the end of `out` that encoders append to; a new one if there is none."""
+    if out:
+        tail = out[-1]
+        if type(tail) is bytearray:
+            return tail
+    tail = bytearray()
+    out.append(tail)
+    return tail
+
+
+def put_part(out: Parts, tail: bytearray, part: AnyPart) -> bytearray:
+    """Append `part` after `tail` (the end of `out`); answers the bytearray to go on with."""
+    if isinstance(part, (bytes, bytearray, memoryview)):
+        size = part_size(part)
+        if size < SMALL_PART_BYTES:
+            tail += part
+            return tail
+    elif part.part_size() == 0:
+        return tail
+    out.append(part)
+    tail = bytearray()
+    out.append(tail)
+    return tail
+
+
+def frame_parts(out: Parts) -> Parts:
+    """The parts as one frame: a length of four bytes goes in front, an empty tail is dropped."""
+    if out and type(out[-1]) is bytearray and not out[-1]:
+        out.pop()
+    size = _pack_length(parts_size(out))
+    if out and type(out[0]) is bytearray:
+        out[0][0:0] = size
+    else:
+        out.insert(0, size)
+    return out
+
+
+def join_parts(out: Iterable[AnyPart]) -> bytes:
+    """All the parts as one bytes object: for tests and small messages.
+
+    A foreign part takes part if it has a method ``read() -> bytes``.
+    """
+    joined = []
+    for part in out:
+        if isinstance(part, (bytes, bytearray, memoryview)):
+            joined.append(bytes(part))
+        else:
+            joined.append(bytes(part.read()))  # type: ignore[attr-defined]
+    return b"".join(joined)
