@@ -1,0 +1,128 @@
+"""The APIs a node serves: dispatch, version checks and ApiVersions all come from `HANDLERS`.
+
+One module of this package per API. It exports `HANDLER`, and is imported when the first request for
+its API comes: a node starts without reading the code of APIs that nobody uses.
+
+A handler is a plain function `handle(broker, request)`. It never awaits. It returns
+
+* the reply, an instance of the API's response class;
+* a `Deferred` that will be resolved with any of the other things in this list;
+* None: no reply (Produce with acks=0);
+* `CloseConnection(reason)`.
+
+It raises (or its Deferred is resolved with) `KafkaError` to have `error_reply` make the answer. Any
+other exception is a bug of ours: the connection is closed, the traceback logged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pykbroker.protocol.api import API_BY_NAME, Api
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import CloseConnection, Request
+    from pykbroker.protocol.primitives import Message
+    from pykbroker.purgatory import Deferred
+
+    Outcome = Message | Deferred | CloseConnection | None
+
+
+class Handler(NamedTuple):
+    """What a handler module exports as `HANDLER`.
+
+    `error_reply(request, code, message)` is the API's answer when the whole request failed.
+    """
+
+    api_key: int
+    handle: Callable[[BrokerServer, Request], Outcome]
+    min_version: int
+    max_version: int
+    error_reply: Callable[[Request, int, str | None], Message]
+
+
+class Route:
+    """One served API: which versions, on which listeners, and which module handles it.
+
+    `decode`, `handle` and `error_reply` are there once `load` was called.
+    """
+
+    __slots__ = (
+        "advertised_min_version",
+        "api",
+        "decode",
+        "error_reply",
+        "handle",
+        "loaded",
+        "max_version",
+        "min_version",
+        "module",
+        "on_broker",
+        "on_controller",
+        "request_count",
+    )
+
+    def __init__(
+        self, name: str, module: str, on_controller: bool, advertised_min_version: int | None
+    ) -> None:
+        api = API_BY_NAME[name]
+        self.api: Api = api
+        self.module = module
+        self.min_version = api.min_version
+        self.max_version = api.max_version
+        if advertised_min_version is None:
+            advertised_min_version = api.min_version
+        self.advertised_min_version = advertised_min_version
+        self.on_broker = "broker" in api.listeners
+        self.on_controller = on_controller
+        self.loaded = False
+        self.request_count = 0
+        self.decode: Callable[[memoryview, int, int], tuple[Any, int]]
+        self.handle: Callable[[BrokerServer, Request], Outcome]
+        self.error_reply: Callable[[Request, int, str | None], Message]
+
+    def load(self) -> None:
+        """Import the handler and the classes of its messages."""
+        from pykbroker.protocol.api import request_class
+
+        handler: Handler = import_module(f"{__name__}.{self.module}").HANDLER
+        if handler.api_key != self.api.key:
+            raise AssertionError(f"{self.module} handles API {handler.api_key}, not {self.api}")
+        self.decode = request_class(self.api.key).decode
+        self.handle = handler.handle
+        self.error_reply = handler.error_reply
+        self.min_version = handler.min_version
+        self.max_version = handler.max_version
+        self.loaded = True
+
+    def __repr__(self) -> str:
+        return f"Route({self.api!r} -> {self.module})"
+
+
+class Served(NamedTuple):
+    """One line of HANDLERS: Kafka's name of the API, its module, and what is special about it.
+
+    `on_controller`: also served on controller listeners. `advertised_min_version`: what ApiVersions
+    says in place of the real minimum.
+    """
+
+    name: str
+    module: str
+    on_controller: bool = False
+    advertised_min_version: int | None = None
+
+
+HANDLERS: tuple[Served, ...] = (
+    # Kafka lists Produce from 0 on, for old librdkafka, and refuses 0 to 2 (KAFKA-18659).
+    Served("ApiVersions", "api_versions", on_controller=True),
+)
+
+
+def make_routes() -> list[Route]:
+    """The routes of one node, in the order of their API keys."""
+    routes = [Route(*served) for served in HANDLERS]
+    routes.sort(key=lambda route: route.api.key)
+    return routes

@@ -1,0 +1,182 @@
+"""The worker: takes requests from the channel, has them handled, sends the replies.
+
+A turn, run once per turn of the event loop in which something came::
+
+    round:  every request that is queued:  decode -> handle -> encode -> connection
+            end of the round:              every dirty log is written once, log ends and high
+                                           watermarks move, what waited for them is answered
+            a connection whose request was answered hands over its next frame: the next round
+    end:    one send per connection
+
+So the appends of all connections are gathered, and a client that pipelines is served in rounds
+within one turn. A turn ends after ROUNDS_PER_TURN rounds, so that other sockets have their say.
+
+Three kinds of error: `KafkaError` becomes the API's own error answer; a peer that sends what is no
+request loses its connection; anything else is a bug of ours: the connection is closed too (never an
+UNKNOWN_SERVER_ERROR and on as if nothing had happened), logged with its traceback and counted.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.network.request import CloseConnection, Request
+from pykbroker.protocol.api import API_VERSIONS
+from pykbroker.protocol.headers import encode_response
+from pykbroker.protocol.primitives import Message, ProtocolError
+from pykbroker.purgatory import Deferred
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pykbroker.broker.handlers import Route
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request_channel import RequestChannel
+    from pykbroker.protocol.parts_writer import Parts
+
+ROUNDS_PER_TURN = 32
+_KEYS = 128
+
+_log = logging.getLogger("pykbroker.worker")
+
+
+class Worker:
+    """Serves the requests of one node; see the module."""
+
+    __slots__ = ("_broker", "_channel", "_end_round", "_on_broker", "_on_controller", "_turn_ended")
+
+    def __init__(
+        self,
+        broker: BrokerServer,
+        channel: RequestChannel,
+        routes: list[Route],
+        end_round: Callable[[], None],
+        turn_ended: Callable[[], None],
+    ) -> None:
+        self._broker = broker
+        self._channel = channel
+        self._end_round = end_round
+        self._turn_ended = turn_ended
+        self._on_broker: list[Route | None] = [None] * _KEYS
+        self._on_controller: list[Route | None] = [None] * _KEYS
+        for route in routes:
+            if route.on_broker:
+                self._on_broker[route.api.key] = route
+            if route.on_controller:
+                self._on_controller[route.api.key] = route
+        channel.attach_worker(self.run_turn)
+
+    def run_turn(self) -> None:
+        """Serve what is queued; called by the event loop."""
+        channel = self._channel
+        queue = channel.queue
+        now_ms = self._broker.begin_turn()
+        try:
+            for _ in range(ROUNDS_PER_TURN):
+                for _ in range(len(queue)):
+                    request = queue.popleft()
+                    request.received_ms = now_ms
+                    self._serve(request)
+                self._end_round()
+                if channel.waiting:
+                    channel.admit_waiting()
+                if not queue:
+                    break
+            channel.flush_connections()
+            self._turn_ended()
+        except Exception as failure:
+            # What the logs and the machines hold is uncertain now: better no node than a wrong one.
+            self._broker.halt(failure)
+        finally:
+            channel.turn_finished()
+
+    def _serve(self, request: Request) -> None:
+        connection = request.connection
+        if connection.closed:
+            return
+        version = request.api_version
+        by_key = self._on_controller if connection.listener.is_controller else self._on_broker
+        route = by_key[request.api_key]
+        if route is None or not route.min_version <= version <= route.max_version:
+            self._refuse(request, route)
+            return
+        try:
+            if not route.loaded:
+                route.load()
+            route.request_count += 1
+            request.message = route.decode(request.frame, request.body_pos, version)[0]
+            outcome = route.handle(self._broker, request)
+            if isinstance(outcome, Deferred):
+                if outcome.done:
+                    self._finish(request, route, outcome.value)
+                else:
+                    outcome.on_resolved(partial(self._finish, request, route))
+            else:
+                self._reply(request, route, outcome)
+        except KafkaError as error:
+            self._reply_error(request, route, error)
+        except ProtocolError as malformed:
+            self._malformed(request, malformed)
+        except Exception:
+            self._our_bug(request)
+
+    def _finish(self, request: Request, route: Route, outcome: Any) -> None:
+        """A parked request has its outcome."""
+        try:
+            self._reply(request, route, outcome)
+        except Exception:
+            self._our_bug(request)
+
+    def _reply(self, request: Request, route: Route, outcome: Any) -> None:
+        if isinstance(outcome, Message):
+            out: Parts = []
+            api = route.api
+            size = encode_response(api, request.api_version, request.correlation_id, outcome, out)
+            if len(out) == 1:
+                request.connection.reply(out[0])  # type: ignore[arg-type]
+            else:
+                request.connection.reply_parts(out, size)  # type: ignore[arg-type]
+        elif outcome is None:
+            request.connection.no_reply()
+        elif isinstance(outcome, KafkaError):
+            self._reply_error(request, route, outcome)
+        elif isinstance(outcome, CloseConnection):
+            request.connection.refuse(outcome.reason)
+        else:
+            raise TypeError(f"{route} answered with {outcome!r}")
+
+    def _reply_error(self, request: Request, route: Route, error: KafkaError) -> None:
+        try:
+            self._reply(request, route, route.error_reply(request, error.code, error.message))
+        except Exception:
+            self._our_bug(request)
+
+    def _refuse(self, request: Request, route: Route | None) -> None:
+        """An API or version that is not served here."""
+        self._broker.counters.malformed_requests += 1
+        if request.api_key == API_VERSIONS and route is not None:
+            # The client asks what we speak: answer in the one version everybody reads (KIP-511).
+            if not route.loaded:
+                route.load()
+            request.api_version = 0
+            self._reply(
+                request, route, route.error_reply(request, ErrorCode.UNSUPPORTED_VERSION, None)
+            )
+            return
+        request.connection.refuse(
+            f"{request.api.name} version {request.api_version} is not served on this listener"
+        )
+
+    def _malformed(self, request: Request, malformed: ProtocolError) -> None:
+        self._broker.counters.malformed_requests += 1
+        request.connection.refuse(
+            f"malformed {request.api.name} request of version {request.api_version}: {malformed}"
+        )
+
+    def _our_bug(self, request: Request) -> None:
+        self._broker.counters.unexpected_errors += 1
+        _log.exception("cannot serve %r of %s", request, request.connection.peer)
+        request.connection.close()

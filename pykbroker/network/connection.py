@@ -1,0 +1,466 @@
+"""One client connection on a raw non-blocking socket.
+
+State: received bytes not handed over yet; at most one request in flight; what waits to be sent.
+In: readiness of the socket, `reply` by the worker, `close` by anyone.
+Out: requests on the channel.
+
+Reading. One `recv` of up to RECEIVE_BYTES takes as many small frames as came. A frame that is not
+complete and larger than SMALL_FRAME_BYTES gets a buffer of its own, filled by `recv_into`: its
+record bytes go from there to the file without a copy in Python. The length field is a claim: the
+buffer starts at FIRST_BUFFER_BYTES at most, and doubles only once it is full of received bytes.
+
+Invariants:
+
+* one request in flight: the next frame is handed over when the reply was queued (in the same turn
+  of the worker), so that replies leave in the order of the requests;
+* while a request is in flight at most BUFFER_BYTES more are read, then reading stops: a client
+  that pipelines without end is slowed down by TCP, and what it costs us stays bounded;
+* while a reply waits for a slow reader nothing is handed over;
+* muting costs no system call: `remove_reader` is called only when the buffer is full;
+* a stream that ends lets complete frames be served and their replies leave, then it is closed.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Sequence
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from pykbroker.network.request import Request
+from pykbroker.network.send import BLOCKED, SENT, FileCutShort, Part, SendQueue, read_window
+from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
+from pykbroker.protocol.headers import decode_request_header
+from pykbroker.protocol.primitives import DecodeError
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
+
+    from pykbroker.network.acceptor import Listener
+    from pykbroker.network.request_channel import RequestChannel
+    from pykbroker.network.socket_server import SocketServer
+
+RECEIVE_BYTES = 64 * 1024
+BUFFER_BYTES = 64 * 1024
+SMALL_FRAME_BYTES = 16 * 1024
+FIRST_BUFFER_BYTES = 1024 * 1024
+# Fairness: a large frame takes at most this many reads before others have their turn.
+READS_PER_TURN = 16
+# Replies of one turn that may gather before the next frame has to wait for the flush.
+REPLY_BYTES_PER_TURN = 256 * 1024
+
+_SIZE = struct.Struct(">i")
+_unpack_size = _SIZE.unpack_from
+_EMPTY = memoryview(b"")
+
+ANONYMOUS = "User:ANONYMOUS"
+
+
+class Connection:
+    """A client connection; see the module."""
+
+    __slots__ = (
+        "_blocked",
+        "_channel",
+        "_cold",
+        "_end",
+        "_end_of_stream",
+        "_fd",
+        "_flush_due",
+        "_frame_buffer",
+        "_frame_filled",
+        "_frame_size",
+        "_loop",
+        "_outgoing",
+        "_position",
+        "_reading",
+        "_receive",
+        "_replies",
+        "_reply_bytes",
+        "_server",
+        "_socket",
+        "_view",
+        "_waiting",
+        "closed",
+        "in_flight",
+        "last_active",
+        "listener",
+        "max_request_bytes",
+        "peer",
+        "peer_address",
+        "principal",
+        "software_name",
+        "software_version",
+    )
+
+    def __init__(
+        self, server: SocketServer, listener: Listener, sock: socket.socket, address: str, port: int
+    ) -> None:
+        self._server = server
+        self._loop: AbstractEventLoop = server.loop
+        self._channel: RequestChannel = server.channel
+        self._socket = sock
+        self._fd = sock.fileno()
+        self._receive = sock.recv
+        self._view = _EMPTY
+        self._position = 0
+        self._end = 0
+        self._frame_buffer: bytearray | None = None
+        self._frame_filled = 0
+        self._frame_size = 0
+        self._replies: list[bytearray] = []
+        self._reply_bytes = 0
+        self._outgoing: SendQueue | None = None
+        self._flush_due = False
+        self._blocked = False
+        self._cold = False
+        self._waiting = False
+        self._end_of_stream = False
+        self.closed = False
+        self.in_flight = False
+        self.listener = listener
+        self.max_request_bytes = server.max_request_bytes
+        self.peer_address = address
+        self.peer = f"{address}:{port}"
+        self.principal = ANONYMOUS
+        self.software_name = ""
+        self.software_version = ""
+        self.last_active = monotonic()
+        self._reading = True
+        self._loop.add_reader(self._fd, self._on_readable)
+
+    # ---------------------------------------------------------------- bytes in
+
+    def _on_readable(self) -> None:
+        if self._frame_buffer is not None:
+            self._receive_frame(self._frame_buffer)
+            return
+        unread = self._end - self._position
+        if unread >= BUFFER_BYTES:
+            self._stop_reading()
+            return
+        try:
+            chunk = self._receive(RECEIVE_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as failure:
+            self._lost(failure)
+            return
+        if not chunk:
+            self._stream_ended()
+            return
+        if unread:
+            chunk = self._view[self._position : self._end].tobytes() + chunk
+        self._view = memoryview(chunk)
+        self._position = 0
+        self._end = len(chunk)
+        self.last_active = monotonic()
+        if not (self.in_flight or self._blocked or self._waiting):
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Cut the next frame and put it on the channel; nothing is in flight now."""
+        position = self._position
+        available = self._end - position - LENGTH_BYTES
+        if available < 0:
+            if self._frame_buffer is not None and self._frame_filled == self._frame_size:
+                self._put_frame_buffer()
+            return
+        (size,) = _unpack_size(self._view, position)
+        if size <= 0 or size > self.max_request_bytes:
+            try:
+                check_length(size, self.max_request_bytes)
+            except FrameError as stranger:
+                self.refuse(str(stranger))
+            return
+        position += LENGTH_BYTES
+        if size > available:
+            if size > SMALL_FRAME_BYTES:
+                self._begin_frame(size, available)
+            return
+        if self._channel.full:
+            self._waiting = True
+            self._channel.wait(self)
+            return
+        end = position + size
+        frame = self._view[position:end]
+        if end == self._end:
+            self._view = _EMPTY
+            self._position = self._end = 0
+        else:
+            self._position = end
+        self._put(frame)
+
+    def _put(self, frame: memoryview) -> None:
+        request = Request(self, frame)
+        try:
+            decode_request_header(frame, request)
+        except DecodeError as malformed:
+            self.refuse(str(malformed))
+            return
+        self.in_flight = True
+        self._channel.put(request)
+
+    def _begin_frame(self, size: int, available: int) -> None:
+        """Give the frame at the head of the received bytes a buffer of its own."""
+        buffer = bytearray(min(size, max(FIRST_BUFFER_BYTES, available)))
+        if available:
+            buffer[:available] = self._view[self._position + LENGTH_BYTES : self._end]
+        self._view = _EMPTY
+        self._position = self._end = 0
+        self._frame_buffer = buffer
+        self._frame_filled = available
+        self._frame_size = size
+        if self._end_of_stream:
+            self._close_when_done()
+        else:
+            self._receive_frame(buffer)
+
+    def _receive_frame(self, buffer: bytearray) -> None:
+        filled = self._frame_filled
+        size = self._frame_size
+        if filled == size:  # complete, and waiting for room on the channel
+            self._stop_reading()
+            return
+        view = memoryview(buffer)
+        try:
+            for _ in range(READS_PER_TURN):
+                received = self._socket.recv_into(view[filled:])
+                if not received:
+                    self._stream_ended()
+                    return
+                filled += received
+                if filled == len(buffer):
+                    if filled == size:
+                        break
+                    view.release()
+                    buffer.extend(bytes(min(filled, size - filled)))
+                    view = memoryview(buffer)
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError as failure:
+            self._lost(failure)
+            return
+        self._frame_filled = filled
+        self.last_active = monotonic()
+        if filled == size:
+            self._put_frame_buffer()
+
+    def _put_frame_buffer(self) -> None:
+        if self._channel.full:
+            self._waiting = True
+            self._channel.wait(self)
+            return
+        buffer = self._frame_buffer
+        assert buffer is not None
+        self._frame_buffer = None
+        self._put(memoryview(buffer))
+
+    def resume_hand_over(self) -> None:
+        """The channel has room again."""
+        self._waiting = False
+        if not self.closed:
+            self._hand_over()
+            self._resume_reading()
+
+    # --------------------------------------------------------------- bytes out
+
+    def reply(self, payload: bytearray) -> None:
+        """Queue the framed reply of the request in flight."""
+        if self.closed:
+            return
+        size = len(payload)
+        if self._outgoing is None:
+            self._replies.append(payload)
+            size += self._reply_bytes
+            self._reply_bytes = size
+        else:
+            self._outgoing.add((payload,), size)
+            size = self._outgoing.pending_bytes
+        self._answered(size > REPLY_BYTES_PER_TURN)
+
+    def reply_parts(self, parts: Sequence[Part], size: int) -> None:
+        """Queue a framed reply of `size` bytes in parts; some may be slices of files."""
+        if self.closed:
+            for part in parts:
+                if not isinstance(part, (bytes, bytearray, memoryview)):
+                    part.release()
+            return
+        outgoing = self._send_queue()
+        outgoing.add(parts, size)
+        self._answered(outgoing.pending_bytes > REPLY_BYTES_PER_TURN)
+
+    def no_reply(self) -> None:
+        """The request in flight has no reply (Produce with acks=0): go on with the next."""
+        if not self.closed:
+            self._answered(False)
+
+    def _answered(self, over: bool) -> None:
+        self.in_flight = False
+        if not self._flush_due:
+            self._flush_due = True
+            self._channel.flush_later(self)
+        if not (over or self._blocked) and (self._end or self._frame_buffer is not None):
+            self._hand_over()
+
+    def _send_queue(self) -> SendQueue:
+        """The queue for all that is not a handful of small replies; made when first needed."""
+        outgoing = self._outgoing
+        if outgoing is None:
+            outgoing = self._outgoing = SendQueue()
+            if self._replies:
+                outgoing.add(self._replies, self._reply_bytes)
+                self._replies = []
+                self._reply_bytes = 0
+        return outgoing
+
+    def flush(self) -> None:
+        """Send the replies of this turn; called once at its end."""
+        self._flush_due = False
+        if self.closed or self._blocked:
+            return
+        if self._outgoing is not None:
+            self._send()
+            return
+        replies = self._replies
+        if replies:
+            payload = replies[0] if len(replies) == 1 else b"".join(replies)
+            self._replies = []
+            self._reply_bytes = 0
+            try:
+                sent = self._socket.send(payload)
+            except (BlockingIOError, InterruptedError):
+                sent = 0
+            except OSError as failure:
+                self._lost(failure)
+                return
+            if sent != len(payload):
+                self._send_queue().add((memoryview(payload)[sent:],), len(payload) - sent)
+                self._wait_until_writable()
+                return
+        if self._end_of_stream or not self._reading or self._end:
+            self._flushed()
+
+    def _send(self) -> None:
+        outgoing = self._outgoing
+        assert outgoing is not None
+        before = outgoing.sent_bytes
+        try:
+            state = outgoing.send(self._socket)
+        except FileCutShort as cut:
+            self.refuse(f"cannot complete a reply: {cut}")
+            return
+        except OSError as failure:
+            self._lost(failure)
+            return
+        if outgoing.sent_bytes != before:
+            self.last_active = monotonic()
+        if state == SENT:
+            if self._blocked:
+                self._blocked = False
+                self._loop.remove_writer(self._fd)
+            self._outgoing = None
+            self._flushed()
+        elif state == BLOCKED:
+            self._wait_until_writable()
+        else:
+            self._read_cold(outgoing)
+
+    def _wait_until_writable(self) -> None:
+        if not self._blocked:
+            self._blocked = True
+            self._loop.add_writer(self._fd, self._on_writable)
+
+    def _on_writable(self) -> None:
+        self._send()
+
+    def _read_cold(self, outgoing: SendQueue) -> None:
+        """Have a thread read what is not in the page cache; sending goes on when it is there."""
+        if self._blocked:
+            self._loop.remove_writer(self._fd)
+        self._blocked = self._cold = True
+        file, position, size = outgoing.cold_window()
+        reading = self._loop.run_in_executor(None, read_window, file, position, size)
+        reading.add_done_callback(partial(self._cold_read_done, outgoing))
+
+    def _cold_read_done(self, outgoing: SendQueue, reading: Future[bytes]) -> None:
+        self._blocked = self._cold = False
+        failure = None if reading.cancelled() else reading.exception()
+        if self.closed or reading.cancelled():
+            outgoing.release()  # not before: the thread had the file
+        elif failure is not None:
+            self.refuse(f"cannot read a log file for a reply: {failure}")
+        else:
+            try:
+                outgoing.put_back(reading.result())
+            except FileCutShort as cut:
+                self.refuse(f"cannot complete a reply: {cut}")
+                return
+            self._send()
+
+    def _flushed(self) -> None:
+        """Everything left: go on with what was held back meanwhile."""
+        if not (self.in_flight or self._waiting):
+            self._hand_over()
+            if self._end_of_stream and not (self.closed or self.in_flight or self._waiting):
+                self.close()
+                return
+        self._resume_reading()
+
+    # ---------------------------------------------------------------- life cycle
+
+    def _stop_reading(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self._fd)
+
+    def _resume_reading(self) -> None:
+        if self._reading or self.closed or self._end_of_stream or self._waiting:
+            return
+        if self._end - self._position < BUFFER_BYTES:
+            self._reading = True
+            self._loop.add_reader(self._fd, self._on_readable)
+
+    def _stream_ended(self) -> None:
+        """The peer sends no more. What it sent whole is served, then the connection closes."""
+        self._stop_reading()
+        self._end_of_stream = True
+        self._close_when_done()
+
+    def _close_when_done(self) -> None:
+        if not (self.in_flight or self._blocked or self._waiting or self._flush_due):
+            self.close()
+
+    def _lost(self, failure: OSError) -> None:
+        """The connection broke: nobody's fault, nothing to log."""
+        self._server.lost_count += 1
+        self.close()
+
+    def refuse(self, reason: str) -> None:
+        """Close the connection because of what its peer did, with one (rate-limited) log line."""
+        if not self.closed:
+            self._server.peer_log.closed(self.peer, self.listener.name, reason, monotonic())
+            self.close()
+
+    def close(self) -> None:
+        """Close at once; a request in flight is answered to nobody."""
+        if self.closed:
+            return
+        self.closed = True
+        self._stop_reading()
+        if self._blocked:
+            self._loop.remove_writer(self._fd)
+        if self._outgoing is not None and not self._cold:
+            self._outgoing.release()
+        self._outgoing = None
+        self._replies = []
+        self._view = _EMPTY
+        self._position = self._end = 0
+        self._frame_buffer = None
+        self._socket.close()
+        self._server.connection_closed(self)
+
+    def __repr__(self) -> str:
+        return f"Connection({self.peer} on {self.listener.name})"

@@ -1,0 +1,90 @@
+"""How many connections a node takes: `max.connections`, `max.connections.per.ip`.
+
+State: open connections, in all, by listener and by address.
+In: `opened`, `closed`. Out: whether a listener may accept, whether an address has had its share.
+Invariants: as in Kafka's `ConnectionQuotas`,
+
+* a listener at its own or the broker's `max.connections` stops accepting until one closes: the
+  clients wait in the backlog and are not turned away;
+* with several listeners the inter-broker one is protected: it may go over the broker's limit, and
+  the longest idle connection of another listener is closed in its favour;
+* an address over `max.connections.per.ip` (or its entry in the overrides) is accepted and closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class ConnectionLimits:
+    """Counts connections against the limits."""
+
+    __slots__ = (
+        "_by_address",
+        "_by_listener",
+        "_listener_max",
+        "_max_connections",
+        "_max_per_address",
+        "_max_per_address_overrides",
+        "_protected_listener",
+        "total",
+    )
+
+    def __init__(
+        self,
+        max_connections: int,
+        max_per_address: int,
+        max_per_address_overrides: Mapping[str, int],
+        protected_listener: str | None,
+    ) -> None:
+        self._max_connections = max_connections
+        self._max_per_address = max_per_address
+        self._max_per_address_overrides = dict(max_per_address_overrides)
+        self._protected_listener = protected_listener
+        self._listener_max: dict[str, int] = {}
+        self._by_listener: dict[str, int] = {}
+        self._by_address: dict[str, int] = {}
+        self.total = 0
+
+    def add_listener(self, listener_name: str, max_connections: int) -> None:
+        """Count for one more listener, with its own `max.connections`."""
+        self._listener_max[listener_name] = max_connections
+        self._by_listener.setdefault(listener_name, 0)
+
+    def is_protected(self, listener_name: str) -> bool:
+        """Whether this is the inter-broker listener of a node with several."""
+        return len(self._listener_max) > 1 and listener_name == self._protected_listener
+
+    def may_accept(self, listener_name: str) -> bool:
+        """Whether the listener may take another connection now."""
+        if self._by_listener[listener_name] >= self._listener_max[listener_name]:
+            return False
+        return self.total < self._max_connections or self.is_protected(listener_name)
+
+    def exceeded(self) -> bool:
+        """Whether a protected listener went over the broker's limit."""
+        return self.total > self._max_connections
+
+    def max_for_address(self, address: str) -> int:
+        """Connections that `address` may have."""
+        return self._max_per_address_overrides.get(address, self._max_per_address)
+
+    def opened(self, listener_name: str, address: str) -> bool:
+        """Count a new connection; False when its address has too many: then it is not counted."""
+        of_address = self._by_address.get(address, 0)
+        if of_address >= self.max_for_address(address):
+            return False
+        self._by_address[address] = of_address + 1
+        self._by_listener[listener_name] += 1
+        self.total += 1
+        return True
+
+    def closed(self, listener_name: str, address: str) -> None:
+        """Forget a connection that `opened` counted."""
+        of_address = self._by_address[address] - 1
+        if of_address:
+            self._by_address[address] = of_address
+        else:
+            del self._by_address[address]
+        self._by_listener[listener_name] -= 1
+        self.total -= 1

@@ -1,0 +1,52 @@
+"""Closes connections on which nothing happened for `connections.max.idle.ms`.
+
+State: one task per connection in one timing wheel. A connection only notes when it was last active;
+when its task comes up early, the task is put back to where the deadline is by then. So activity
+costs one assignment, not a move in the wheel.
+In: `watch` a connection, `advance`. Out: the connections whose time is up.
+Invariant: a connection with a request in flight is not idle: it waits for us.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.timing_wheel import TimingWheel
+
+if TYPE_CHECKING:
+    from pykbroker.network.connection import Connection
+
+TICK_MS = 100
+
+
+class IdleConnections:
+    """The deadlines of all connections."""
+
+    __slots__ = ("_max_idle_ms", "_wheel")
+
+    def __init__(self, max_idle_ms: int, now_ms: int) -> None:
+        self._max_idle_ms = max_idle_ms
+        self._wheel: TimingWheel[Connection] = TimingWheel(now_ms, TICK_MS)
+
+    def watch(self, connection: Connection, now_ms: int) -> None:
+        """Close `connection` once it was idle for too long; a closed one drops out by itself."""
+        self._wheel.add(now_ms + self._max_idle_ms, connection)
+
+    def next_deadline_ms(self) -> int | None:
+        """When `advance` has something to do, at the latest."""
+        return self._wheel.next_deadline_ms()
+
+    def advance(self, now_ms: int) -> list[Connection]:
+        """Connections that are idle for too long at `now_ms`."""
+        idle: list[Connection] = []
+        for connection in self._wheel.advance(now_ms):
+            if connection.closed:
+                continue
+            deadline_ms = int(connection.last_active * 1000) + self._max_idle_ms
+            if connection.in_flight:
+                deadline_ms = now_ms + self._max_idle_ms
+            if deadline_ms <= now_ms:
+                idle.append(connection)
+            else:
+                self._wheel.add(deadline_ms, connection)
+        return idle

@@ -1,0 +1,49 @@
+"""One log line for a misbehaving peer, and not a flood of them.
+
+Anyone who can reach the port can make us log. So a peer costs one line, and all peers together at
+most `LINES_PER_WINDOW` lines a window; what was left out is counted in the next line that is
+written.
+"""
+
+from __future__ import annotations
+
+import logging
+
+LINES_PER_WINDOW = 20
+WINDOW_SECONDS = 10.0
+
+_log = logging.getLogger("pykbroker.network")
+
+
+class PeerLog:
+    """Rate-limited log of connections closed because of what their peer did."""
+
+    __slots__ = ("_lines", "_suppressed", "_window_start", "closed_count")
+
+    def __init__(self) -> None:
+        self._window_start = 0.0
+        self._lines = 0
+        self._suppressed = 0
+        self.closed_count = 0
+
+    def closed(self, peer: str, listener_name: str, reason: str, now: float) -> None:
+        """Log that the connection of `peer` was closed, unless too much was logged already."""
+        self.closed_count += 1
+        if now - self._window_start >= WINDOW_SECONDS:
+            self._window_start = now
+            self._lines = 0
+        if self._lines >= LINES_PER_WINDOW:
+            self._suppressed += 1
+            return
+        self._lines += 1
+        left_out = ""
+        if self._suppressed:
+            left_out = f" ({self._suppressed} similar lines left out)"
+            self._suppressed = 0
+        _log.warning(
+            "closed the connection of %s on listener %s: %s%s",
+            peer,
+            listener_name,
+            reason,
+            left_out,
+        )

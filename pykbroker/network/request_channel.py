@@ -1,0 +1,110 @@
+"""The bounded queue between the connections and the worker.
+
+State: requests in the order of their arrival; connections that have a frame but found the channel
+full; connections that have something to flush when the turn ends.
+In: `put` by a connection that cut a frame; `flush_later` by a connection that was given a reply.
+Out: one call of the worker's turn per turn of the event loop, however many requests came.
+Invariants: at most `max_requests` requests are queued (`queued.max.requests`); a connection that
+waits keeps its bytes, stops reading once its buffer is full, and gets its place in order.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+    from pykbroker.network.connection import Connection
+    from pykbroker.network.request import Request
+
+
+class RequestChannel:
+    """Requests on their way to the worker."""
+
+    __slots__ = (
+        "_loop",
+        "_turn",
+        "_turn_due",
+        "full_count",
+        "max_requests",
+        "queue",
+        "to_flush",
+        "waiting",
+    )
+
+    def __init__(self, loop: AbstractEventLoop, max_requests: int) -> None:
+        self._loop = loop
+        self._turn: Callable[[], None] = _no_worker
+        self._turn_due = False
+        self.max_requests = max_requests
+        self.queue: deque[Request] = deque()
+        self.waiting: deque[Connection] = deque()
+        self.to_flush: list[Connection] = []
+        self.full_count = 0
+
+    def attach_worker(self, turn: Callable[[], None]) -> None:
+        """Name the function that runs one turn; it calls `turn_finished` when it is through."""
+        self._turn = turn
+
+    @property
+    def full(self) -> bool:
+        """Whether the next request would be one too many."""
+        return len(self.queue) >= self.max_requests
+
+    def put(self, request: Request) -> None:
+        """Queue a request; the caller has looked at `full`."""
+        self.queue.append(request)
+        if not self._turn_due:
+            self._turn_due = True
+            self._loop.call_soon(self._turn)
+
+    def wait(self, connection: Connection) -> None:
+        """Let a connection that found the channel full wait for its place."""
+        self.full_count += 1
+        self.waiting.append(connection)
+        self.wake()
+
+    def take(self) -> Request | None:
+        """Next request in order of arrival, None when there is none."""
+        return self.queue.popleft() if self.queue else None
+
+    def flush_later(self, connection: Connection) -> None:
+        """Have `connection.flush()` called at the end of the turn."""
+        self.to_flush.append(connection)
+        if not self._turn_due:
+            self._turn_due = True
+            self._loop.call_soon(self._turn)
+
+    def wake(self) -> None:
+        """Ask for a turn, for work that did not come by way of a request."""
+        if not self._turn_due:
+            self._turn_due = True
+            self._loop.call_soon(self._turn)
+
+    def admit_waiting(self) -> None:
+        """Give the connections that waited their turn, as far as there is room."""
+        for _ in range(len(self.waiting)):
+            if len(self.queue) >= self.max_requests:
+                return
+            self.waiting.popleft().resume_hand_over()
+
+    def flush_connections(self) -> None:
+        """Send what the turn's replies left on their connections: one send for each."""
+        connections = self.to_flush
+        self.to_flush = []
+        for connection in connections:
+            connection.flush()
+
+    def turn_finished(self) -> None:
+        """The turn is over; whatever is left or comes from now on asks for a new one."""
+        if self.queue or self.waiting or self.to_flush:
+            self._loop.call_soon(self._turn)
+        else:
+            self._turn_due = False
+
+
+def _no_worker() -> None:
+    raise RuntimeError("a request came before a worker was attached to the channel")

@@ -1,0 +1,259 @@
+"""What waits to leave on one connection: bytes and slices of log files, in order.
+
+How a part leaves:
+
+* bytes: small parts joined into one `send`, many or large ones by `sendmsg`;
+* a file slice up to SMALL_SLICE_BYTES: read (from the page cache only) and joined with the bytes
+  before and after it, so that a small fetch reply is one `send`;
+* a larger file slice: `os.sendfile` straight to the socket;
+* a slice that is not in the page cache: read by a thread, never on the event loop.
+
+State: the parts not sent yet, and how much of the first slice among them has left already.
+In: `add(parts)`, `send(socket)` whenever the socket may take more.
+Out: SENT, BLOCKED (call again when the socket is writable) or COLD (have a thread read
+`cold_window()`, then `put_back` what it read).
+Invariants: nothing overtakes; a slice is released exactly once, when its last byte was handed to
+the kernel or the connection closed.
+
+Whether a slice is in the page cache is asked by `preadv(RWF_NOWAIT)` at the first and last byte of
+the window about to be sent: the kernel reads files ahead in runs, so a window with both ends cached
+and a hole in between is rare, and costs one blocked read and nothing else. A file system without
+RWF_NOWAIT (some network and overlay ones) is read directly.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections import deque
+from collections.abc import Iterable
+from typing import Protocol
+
+SENT = 0
+BLOCKED = 1
+COLD = 2
+
+SMALL_SLICE_BYTES = 24 * 1024
+JOIN_BYTES = 64 * 1024
+SENDFILE_WINDOW_BYTES = 512 * 1024
+COLD_READ_BYTES = 1024 * 1024
+IOV_MAX = 512
+# Fairness: one connection hands at most this much to the kernel before others have their turn.
+BYTES_PER_CALL = 8 * 1024 * 1024
+
+_MSG_MORE: int = getattr(socket, "MSG_MORE", 0)
+_RWF_NOWAIT: int | None = getattr(os, "RWF_NOWAIT", None)
+_NO_NOWAIT = frozenset((errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS))
+
+
+class Slice(Protocol):
+    """A run of bytes in an open file; `log/files.py` provides it, this floor knows its shape."""
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def length(self) -> int: ...
+
+    def fileno(self) -> int: ...
+
+    def release(self) -> None: ...
+
+
+Bytes = bytes | bytearray | memoryview
+Part = Bytes | Slice
+
+
+class FileCutShort(OSError):
+    """A slice reaches beyond the end of its file: the file was cut while it was being sent."""
+
+
+class SendQueue:
+    """The outgoing parts of one connection."""
+
+    __slots__ = ("_head_sent", "_parts", "pending_bytes", "sent_bytes")
+
+    def __init__(self) -> None:
+        self._parts: deque[Part] = deque()
+        self._head_sent = 0
+        self.pending_bytes = 0
+        self.sent_bytes = 0
+
+    def add(self, parts: Iterable[Part], size: int) -> None:
+        """Queue `parts`, `size` bytes together."""
+        self._parts.extend(parts)
+        self.pending_bytes += size
+
+    def send(self, sock: socket.socket) -> int:
+        """Send as much as the socket takes now; SENT, BLOCKED or COLD.
+
+        Raises OSError when the connection is gone, FileCutShort when the file is.
+        """
+        budget = self.sent_bytes + BYTES_PER_CALL
+        while self._parts:
+            head = self._parts[0]
+            try:
+                if not isinstance(head, (bytes, bytearray, memoryview)) and (
+                    head.length > SMALL_SLICE_BYTES or self._head_sent
+                ):
+                    if not self._send_from_file(sock, head):
+                        return COLD
+                else:
+                    cold = self._send_joined(sock)
+                    if cold:
+                        return COLD
+            except (BlockingIOError, InterruptedError):
+                return BLOCKED
+            if self.sent_bytes >= budget and self._parts:
+                return BLOCKED
+        return SENT
+
+    def _send_joined(self, sock: socket.socket) -> bool:
+        """Send the bytes and small slices at the head together; True when a slice there is cold."""
+        parts = self._parts
+        gathered: list[Bytes] = []
+        total = 0
+        more = 0
+        cold = False
+        for part in parts:
+            if isinstance(part, (bytes, bytearray, memoryview)):
+                gathered.append(part)
+                total += len(part)
+            elif part.length > SMALL_SLICE_BYTES or self._head_sent:
+                more = _MSG_MORE
+                break
+            else:
+                content = _read_cached(part.fileno(), part.position, part.length)
+                if content is None:
+                    cold = not gathered
+                    break
+                gathered.append(content)
+                total += part.length
+            if total >= JOIN_BYTES or len(gathered) >= IOV_MAX:
+                break
+        if cold:
+            return True
+        if not total:
+            self._drop_sent(gathered, 0)
+            return False
+        if len(gathered) == 1:
+            sent = sock.send(gathered[0], more)
+        elif total <= JOIN_BYTES:
+            sent = sock.send(b"".join(gathered), more)
+        else:
+            sent = sock.sendmsg(gathered, (), more)
+        self._drop_sent(gathered, sent)
+        if sent < total:
+            raise BlockingIOError
+        return False
+
+    def _drop_sent(self, gathered: list[Bytes], sent: int) -> None:
+        parts = self._parts
+        self.pending_bytes -= sent
+        self.sent_bytes += sent
+        for content in gathered:
+            size = len(content)
+            part = parts[0]
+            if sent < size:
+                # What was read of a small slice stays as bytes: it is not read a second time.
+                parts[0] = memoryview(content)[sent:]
+                if not isinstance(part, (bytes, bytearray, memoryview)):
+                    part.release()
+                return
+            sent -= size
+            parts.popleft()
+            if not isinstance(part, (bytes, bytearray, memoryview)):
+                part.release()
+
+    def _send_from_file(self, sock: socket.socket, head: Slice) -> bool:
+        """Send a window of the slice at the head; False when it is not in the page cache."""
+        position = head.position + self._head_sent
+        window = min(head.length - self._head_sent, SENDFILE_WINDOW_BYTES)
+        file = head.fileno()
+        if not _is_cached(file, position, window):
+            return False
+        sent = os.sendfile(sock.fileno(), file, position, window)
+        if not sent:
+            raise FileCutShort(f"{head.length - self._head_sent} bytes are missing in the file")
+        self._advance_head(head, sent)
+        return True
+
+    def _advance_head(self, head: Slice, sent: int) -> None:
+        self._head_sent += sent
+        self.pending_bytes -= sent
+        self.sent_bytes += sent
+        if self._head_sent == head.length:
+            self._parts.popleft()
+            self._head_sent = 0
+            head.release()
+
+    def cold_window(self) -> tuple[int, int, int]:
+        """What a thread has to read after COLD: (file descriptor, position, size)."""
+        head = self._parts[0]
+        assert not isinstance(head, (bytes, bytearray, memoryview))
+        size = min(head.length - self._head_sent, COLD_READ_BYTES)
+        return head.fileno(), head.position + self._head_sent, size
+
+    def put_back(self, content: bytes) -> None:
+        """Take what the thread read as the next bytes to leave; they replace that much of the head.
+
+        Raises FileCutShort when the file ended before the slice did.
+        """
+        head = self._parts[0]
+        assert not isinstance(head, (bytes, bytearray, memoryview))
+        if not content:
+            raise FileCutShort(f"{head.length - self._head_sent} bytes are missing in the file")
+        self._head_sent += len(content)
+        if self._head_sent == head.length:
+            self._parts.popleft()
+            self._head_sent = 0
+            head.release()
+        self._parts.appendleft(content)
+
+    def release(self) -> None:
+        """Drop everything unsent."""
+        for part in self._parts:
+            if not isinstance(part, (bytes, bytearray, memoryview)):
+                part.release()
+        self._parts.clear()
+        self._head_sent = 0
+        self.pending_bytes = 0
+
+
+def _read_cached(file: int, position: int, size: int) -> Bytes | None:
+    """`size` bytes at `position` if the page cache has them all, else None."""
+    if _RWF_NOWAIT is None:
+        return os.pread(file, size, position)
+    content = bytearray(size)
+    try:
+        if os.preadv(file, (content,), position, _RWF_NOWAIT) == size:
+            return content
+    except BlockingIOError:
+        return None
+    except OSError as failure:
+        if failure.errno not in _NO_NOWAIT:
+            raise
+        return os.pread(file, size, position)
+    return None
+
+
+def _is_cached(file: int, position: int, size: int) -> bool:
+    """Whether both ends of a window are in the page cache."""
+    if _RWF_NOWAIT is None:
+        return True
+    probe = bytearray(1)
+    try:
+        os.preadv(file, (probe,), position, _RWF_NOWAIT)
+        os.preadv(file, (probe,), position + size - 1, _RWF_NOWAIT)
+    except BlockingIOError:
+        return False
+    except OSError as failure:
+        if failure.errno not in _NO_NOWAIT:
+            raise
+    return True
+
+
+def read_window(file: int, position: int, size: int) -> bytes:
+    """Read a window, as a thread does it: may block."""
+    return os.pread(file, size, position)

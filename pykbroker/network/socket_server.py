@@ -1,0 +1,201 @@
+"""All sockets of a node: listeners, connections, and the channel their requests go through.
+
+State: the listeners, the open connections, the limits, one timer for idle connections.
+In: `bind`, `start`, `stop`, and readiness from the event loop.
+Out: requests on `channel`; connections' replies on the wire.
+
+TLS and SASL have their place here: a listener knows its security protocol, `Acceptor` makes the
+connection for it, and a connection has a `principal`. Until they are built, configuration refuses
+every protocol but PLAINTEXT.
+"""
+
+from __future__ import annotations
+
+import logging
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from pykbroker.network.acceptor import Acceptor, Listener
+from pykbroker.network.connection import Connection
+from pykbroker.network.connection_limits import ConnectionLimits
+from pykbroker.network.idle_connections import IdleConnections
+from pykbroker.network.peer_log import PeerLog
+from pykbroker.network.request_channel import RequestChannel
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, TimerHandle
+
+    from pykbroker.config import BrokerConfig
+
+_log = logging.getLogger("pykbroker.network")
+
+
+class SocketServer:
+    """The network of one node; see the module."""
+
+    def __init__(self, loop: AbstractEventLoop, config: BrokerConfig) -> None:
+        self.loop = loop
+        self._config = config
+        self.channel = RequestChannel(loop, config.queued_max_requests)
+        self.max_request_bytes = config.socket_request_max_bytes
+        self.limits = ConnectionLimits(
+            config.max_connections,
+            config.max_connections_per_ip,
+            config.max_connections_per_ip_by_address,
+            config.inter_broker_listener,
+        )
+        self.peer_log = PeerLog()
+        self.listeners: list[Listener] = []
+        self.connections: set[Connection] = set()
+        self.accepted_count = 0
+        self.refused_count = 0
+        self.lost_count = 0
+        self._acceptors: list[Acceptor] = []
+        self._idle: dict[str, IdleConnections] = {}
+        self._idle_timer: TimerHandle | None = None
+        self._stopped = False
+
+    # ---------------------------------------------------------------- life cycle
+
+    def bind(self) -> None:
+        """Bind every listener. Raises BindError, with nothing left bound."""
+        try:
+            for endpoint in self._config.endpoints:
+                self._bind_one(
+                    endpoint.listener_name,
+                    endpoint.host,
+                    endpoint.port,
+                    endpoint.security_protocol,
+                    is_controller=False,
+                )
+            if self._config.is_controller:
+                for endpoint in self._config.controller_endpoints:
+                    self._bind_one(
+                        endpoint.listener_name,
+                        endpoint.host,
+                        endpoint.port,
+                        endpoint.security_protocol,
+                        is_controller=True,
+                    )
+        except BaseException:
+            for listener in self.listeners:
+                listener.close()
+            self.listeners.clear()
+            raise
+
+    def _bind_one(
+        self, name: str, host: str, port: int, security_protocol: str, *, is_controller: bool
+    ) -> None:
+        config = self._config
+        self.listeners.append(
+            Listener(
+                name,
+                host,
+                port,
+                security_protocol,
+                is_controller=is_controller,
+                backlog=config.socket_listen_backlog_size,
+                receive_buffer_bytes=config.socket_receive_buffer_bytes,
+            )
+        )
+        overrides = config.socket_overrides(name)
+        self.limits.add_listener(name, overrides.max_connections)
+        self._idle[name] = IdleConnections(
+            overrides.connections_max_idle_ms, int(monotonic() * 1000)
+        )
+
+    def start(self, *, controllers: bool) -> None:
+        """Accept connections: on the controller listeners, or on the others."""
+        for listener in self.listeners:
+            if listener.is_controller == controllers:
+                acceptor = Acceptor(self, listener, self._config.socket_send_buffer_bytes)
+                self._acceptors.append(acceptor)
+                acceptor.start()
+
+    def stop_accepting(self) -> None:
+        """Give up the ports; open connections go on."""
+        for acceptor in self._acceptors:
+            acceptor.stop()
+        self._acceptors.clear()
+        for listener in self.listeners:
+            listener.close()
+
+    def stop(self) -> None:
+        """Close everything."""
+        self._stopped = True
+        self.stop_accepting()
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+        for connection in list(self.connections):
+            connection.close()
+
+    # ---------------------------------------------------------------- connections
+
+    def connection_opened(self, connection: Connection) -> None:
+        """An acceptor made a connection."""
+        self.accepted_count += 1
+        self.connections.add(connection)
+        self._idle[connection.listener.name].watch(connection, int(monotonic() * 1000))
+        if self._idle_timer is None:
+            self._arm_idle_timer()
+        if self.limits.exceeded():
+            self._make_room()
+
+    def connection_closed(self, connection: Connection) -> None:
+        """A connection closed, whoever wanted it: its place is free."""
+        self.connections.discard(connection)
+        self.limits.closed(connection.listener.name, connection.peer_address)
+        if not self._stopped:
+            for acceptor in self._acceptors:
+                acceptor.start()
+
+    def _make_room(self) -> None:
+        """The protected listener went over the limit: close the longest idle of the others."""
+        others = [c for c in self.connections if not self.limits.is_protected(c.listener.name)]
+        if others:
+            others.sort(key=_last_active)
+            others[0].close()
+
+    def refused_address(self, listener: Listener, address: str, port: int) -> None:
+        """An address has its `max.connections.per.ip` already."""
+        self.refused_count += 1
+        limit = self.limits.max_for_address(address)
+        self.peer_log.closed(
+            f"{address}:{port}",
+            listener.name,
+            f"too many connections from it, at most {limit}",
+            monotonic(),
+        )
+
+    def out_of_descriptors(self, acceptor: Acceptor, retry_seconds: float) -> None:
+        """The process cannot open another descriptor: try again in a while."""
+        _log.error("cannot accept connections on %r: out of file descriptors", acceptor.listener)
+        self.loop.call_later(retry_seconds, self._retry, acceptor)
+
+    def _retry(self, acceptor: Acceptor) -> None:
+        if not self._stopped:
+            acceptor.start()
+
+    # ---------------------------------------------------------------- idle connections
+
+    def _arm_idle_timer(self) -> None:
+        deadlines = [
+            d for idle in self._idle.values() if (d := idle.next_deadline_ms()) is not None
+        ]
+        self._idle_timer = None
+        if deadlines:
+            # The wheel may name the start of a wide bucket, which may be now.
+            delay = max(min(deadlines) / 1000 - monotonic(), 0.05)
+            self._idle_timer = self.loop.call_later(delay, self._close_idle)
+
+    def _close_idle(self) -> None:
+        now_ms = int(monotonic() * 1000)
+        for idle in self._idle.values():
+            for connection in idle.advance(now_ms):
+                connection.close()
+        self._arm_idle_timer()
+
+
+def _last_active(connection: Connection) -> float:
+    return connection.last_active

@@ -1,0 +1,262 @@
+"""Frames in, replies out, and everything a peer can do wrong on one connection."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import struct
+import tempfile
+
+import pytest
+
+from pykbroker.network import connection as connection_module
+from tests.network.conftest import Served, frame, is_closed, read_exactly, read_reply
+
+
+def test_a_frame_is_answered(client: socket.socket) -> None:
+    client.sendall(frame(b"hello", 41))
+    assert read_reply(client) == (41, b"hello")
+
+
+def test_a_frame_byte_by_byte(client: socket.socket) -> None:
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for byte in frame(b"slow", 2):
+        client.send(bytes((byte,)))
+    assert read_reply(client) == (2, b"slow")
+
+
+def test_pipelined_frames_are_answered_in_order(echo: Served, client: socket.socket) -> None:
+    client.sendall(b"".join(frame(b"%d" % n, n) for n in range(2000)))
+    assert [read_reply(client) for _ in range(2000)] == [(n, b"%d" % n) for n in range(2000)]
+    assert max(echo.rounds) == 1  # one request in flight per connection
+
+
+def test_one_turn_gathers_all_connections(echo: Served) -> None:
+    clients = [echo.connect() for _ in range(20)]
+    echo.until(lambda: len(echo.server.connections) == 20)
+
+    def send_all() -> None:
+        for number, sock in enumerate(clients):
+            sock.sendall(frame(b"x", number))
+
+    echo.call(send_all)  # on the loop: all are readable when it polls next
+    assert [read_reply(sock) for sock in clients] == [(n, b"x") for n in range(20)]
+    assert max(echo.rounds) > 1
+    for sock in clients:
+        sock.close()
+
+
+@pytest.mark.parametrize("size", [16_000, 16_500, 70_000, 1_000_000, 1_048_576, 5_000_001])
+def test_large_frames(client: socket.socket, size: int) -> None:
+    body = os.urandom(size)
+    small = frame(b"after", 4)
+    client.sendall(frame(body, 3) + small)
+    assert read_reply(client) == (3, body)
+    assert read_reply(client) == (4, b"after")
+
+
+def test_a_large_frame_is_received_into_one_buffer(echo: Served, client: socket.socket) -> None:
+    echo.hold = True
+    client.sendall(frame(bytes(3_000_000)))
+    echo.until(lambda: bool(echo.held))
+    request = echo.held[0]
+    assert isinstance(request.frame.obj, bytearray)
+    assert len(request.frame.obj) == len(request.frame)
+
+
+def test_a_length_alone_allocates_no_more_than_the_first_buffer(
+    echo: Served, client: socket.socket
+) -> None:
+    client.sendall(struct.pack(">i", 100 * 1024 * 1024) + bytes(1000))
+    connection = _only_connection(echo)
+    echo.until(lambda: connection._frame_filled == 1000)
+    buffer = connection._frame_buffer
+    assert buffer is not None
+    assert len(buffer) == connection_module.FIRST_BUFFER_BYTES
+
+
+def test_the_buffer_grows_only_with_what_came(echo: Served, client: socket.socket) -> None:
+    client.sendall(struct.pack(">i", 100 * 1024 * 1024) + bytes(3 * 1024 * 1024))
+    connection = _only_connection(echo)
+    echo.until(lambda: connection._frame_filled == 3 * 1024 * 1024)
+    buffer = connection._frame_buffer
+    assert buffer is not None
+    assert len(buffer) == 4 * 1024 * 1024
+
+
+def test_reading_stops_while_a_request_is_in_flight(echo: Served, client: socket.socket) -> None:
+    echo.hold = True
+    client.settimeout(0.2)
+    frames = b"".join(frame(bytes(100), n) for n in range(100_000))
+    with pytest.raises(TimeoutError):
+        client.sendall(frames)  # TCP pushes back: nobody reads
+    connection = _only_connection(echo)
+    assert len(echo.held) == 1
+    assert not echo.call(lambda: connection._reading)
+    unread = echo.call(lambda: connection._end - connection._position)
+    assert unread < connection_module.BUFFER_BYTES + connection_module.RECEIVE_BYTES
+    echo.hold = False
+    client.settimeout(10)
+    echo.call(lambda: echo.echo(echo.held[0]))
+    for n in range(1000):
+        assert read_reply(client)[0] == n
+
+
+def test_frames_sent_before_the_stream_ends_are_answered(client: socket.socket) -> None:
+    client.sendall(frame(b"one", 1) + frame(b"two", 2))
+    client.shutdown(socket.SHUT_WR)
+    assert read_reply(client) == (1, b"one")
+    assert read_reply(client) == (2, b"two")
+    assert is_closed(client)
+
+
+def test_a_parked_request_is_answered_after_the_stream_ended(
+    echo: Served, client: socket.socket
+) -> None:
+    echo.hold = True
+    client.sendall(frame(b"one", 1))
+    client.shutdown(socket.SHUT_WR)
+    echo.until(lambda: bool(echo.held) and echo.held[0].connection._end_of_stream)
+    echo.call(echo.echo, echo.held[0])
+    assert read_reply(client) == (1, b"one")
+    assert is_closed(client)
+
+
+def test_half_a_frame_and_the_end(echo: Served, client: socket.socket) -> None:
+    client.sendall(frame(b"one", 1)[:-1])
+    client.shutdown(socket.SHUT_WR)
+    assert is_closed(client)
+    echo.until(lambda: not echo.server.connections)
+
+
+def test_a_reply_to_a_closed_connection_is_dropped(echo: Served, client: socket.socket) -> None:
+    echo.hold = True
+    client.sendall(frame(b"one", 1))
+    echo.until(lambda: bool(echo.held))
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client.close()  # a reset
+    echo.until(lambda: not echo.server.connections)
+    echo.call(echo.echo, echo.held[0])
+    assert echo.server.lost_count == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (struct.pack(">i", 0), "invalid frame of 0 bytes"),
+        (struct.pack(">i", -1), "invalid frame of -1 bytes"),
+        (struct.pack(">i", 2**31 - 1), "invalid frame of 2147483647 bytes"),
+        (struct.pack(">i", 100 * 1024 * 1024 + 1), "invalid frame of 104857601 bytes"),
+        (struct.pack(">i", 3) + b"abc", "cut short"),
+        (struct.pack(">ihhih", 10, 3, 0, 1, 50), "cut short"),
+        (struct.pack(">ihhih", 10, 4711, 0, 1, -1), "unknown API key 4711"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(600), "TLS"),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP"),
+    ],
+)
+def test_strangers_are_closed_with_one_line(
+    echo: Served, caplog: pytest.LogCaptureFixture, sent: bytes, said: str
+) -> None:
+    with echo.connect() as other, echo.connect() as stranger:
+        with caplog.at_level(logging.WARNING, "pykbroker.network"):
+            stranger.sendall(sent)
+            assert is_closed(stranger)
+        other.sendall(frame(b"still here"))
+        assert read_reply(other) == (7, b"still here")
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 1
+    assert said in lines[0]
+
+
+def test_no_reply_goes_on_with_the_next_frame(echo: Served, client: socket.socket) -> None:
+    def silent_for_one(request: object) -> None:
+        if request.correlation_id == 1:  # type: ignore[attr-defined]
+            request.connection.no_reply()  # type: ignore[attr-defined]
+        else:
+            echo.echo(request)  # type: ignore[arg-type]
+
+    echo.answer = silent_for_one
+    client.sendall(frame(b"a", 1) + frame(b"b", 2))
+    assert read_reply(client) == (2, b"b")
+
+
+def test_a_slow_reader_is_waited_for(echo: Served, client: socket.socket) -> None:
+    body = os.urandom(10_000_000)
+    client.sendall(frame(body, 1) + frame(b"next", 2))
+    connection = _only_connection(echo)
+    echo.until(lambda: connection._blocked)
+    assert not echo.call(lambda: connection.in_flight)  # nothing is handed over meanwhile
+    assert read_reply(client) == (1, body)
+    assert read_reply(client) == (2, b"next")
+    echo.until(lambda: not connection._blocked)
+
+
+def test_a_reply_with_slices_of_a_file(echo: Served, client: socket.socket) -> None:
+    content = os.urandom(3_000_000)
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        slices = [Slice(file.fileno(), 5, 1000), Slice(file.fileno(), 1000, 2_000_000)]
+
+        def answer(request: object) -> None:
+            parts = [b"head", slices[0], b"between", slices[1], b"tail"]
+            size = 4 + 1000 + 7 + 2_000_000 + 4
+            parts[0] = struct.pack(">i", size) + b"head"
+            request.connection.reply_parts(parts, size + 4)  # type: ignore[attr-defined]
+
+        echo.answer = answer
+        client.sendall(frame(b""))
+        (size,) = struct.unpack(">i", read_exactly(client, 4))
+        expected = b"head" + content[5:1005] + b"between" + content[1000:2_001_000] + b"tail"
+        assert read_exactly(client, size) == expected
+        echo.until(lambda: [each.released for each in slices] == [1, 1])
+
+
+def test_slices_of_a_lost_connection_are_released(echo: Served, client: socket.socket) -> None:
+    with tempfile.TemporaryFile() as file:
+        file.truncate(50_000_000)
+        kept = Slice(file.fileno(), 0, 50_000_000)
+
+        def answer(request: object) -> None:
+            request.connection.reply_parts([b"head", kept], 50_000_004)  # type: ignore[attr-defined]
+
+        echo.answer = answer
+        client.sendall(frame(b""))
+        read_exactly(client, 1000)
+        client.close()
+        echo.until(lambda: kept.released == 1)
+
+
+def test_a_file_cut_short_closes_the_connection(
+    echo: Served, client: socket.socket, caplog: pytest.LogCaptureFixture
+) -> None:
+    with tempfile.TemporaryFile() as file:
+        file.truncate(100_000)
+        kept = Slice(file.fileno(), 0, 200_000)
+        echo.answer = lambda request: request.connection.reply_parts([b"head", kept], 200_004)
+        client.sendall(frame(b""))
+        with pytest.raises(EOFError):
+            read_exactly(client, 200_004)
+        echo.until(lambda: not echo.server.connections)
+    assert kept.released == 1
+    assert "missing in the file" in caplog.text
+
+
+class Slice:
+    def __init__(self, fd: int, position: int, length: int) -> None:
+        self._fd = fd
+        self.position = position
+        self.length = length
+        self.released = 0
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def release(self) -> None:
+        self.released += 1
+
+
+def _only_connection(echo: Served):  # type: ignore[no-untyped-def]
+    echo.until(lambda: len(echo.server.connections) == 1)
+    return next(iter(echo.server.connections))
