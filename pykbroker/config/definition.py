@@ -158,7 +158,7 @@ class Validator:
 
 
 class Key:
-    """One configuration name. Made by `key(...)` followed by .honoured, .accepted or .refused."""
+    """One configuration name. Written as Key(...) and then .honoured, .accepted or .refused."""
 
     __slots__ = (
         "default",
@@ -239,6 +239,13 @@ class Key:
         return f"Key({self.name}, {self.type.name}, {self.status.value})"
 
 
+def shown(value: Value) -> str:
+    """A value inside an error message: lists as Java prints them."""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(value) + "]"
+    return "null" if value is None else str(value_text(value))
+
+
 def key_table(keys: Iterable[Key]) -> dict[str, Key]:
     """Keys by name, in alphabetical order; a name twice is a mistake of ours."""
     table: dict[str, Key] = {}
@@ -317,87 +324,27 @@ def double_text(value: float) -> str:
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 
 
-# --- validators -------------------------------------------------------------------------------
-
-
-def _shown(value: Value) -> str:
-    """A value inside an error message: lists as Java prints them."""
-    if isinstance(value, tuple):
-        return "[" + ", ".join(value) + "]"
-    return str(value_text(value)) if value is not None else "null"
-
-
-def at_least(low: int) -> Validator:
-    def check(name: str, value: Value) -> None:
-        if isinstance(value, int | float) and value < low:
-            raise invalid_value(name, _shown(value), f"Value must be at least {low}")
-
-    return Validator(f"[{low},...]", check)
-
-
-def between(low: float, high: float) -> Validator:
-    def check(name: str, value: Value) -> None:
-        if isinstance(value, int | float):
-            if value < low:
-                raise invalid_value(name, _shown(value), f"Value must be at least {low}")
-            if value > high:
-                raise invalid_value(name, _shown(value), f"Value must be no more than {high}")
-
-    return Validator(f"[{low},...,{high}]", check)
-
-
-def one_of(*allowed: str) -> Validator:
-    listed = ", ".join(allowed)
-
-    def check(name: str, value: Value) -> None:
-        if value not in allowed:
-            raise invalid_value(name, _shown(value), f"String must be one of: {listed}")
-
-    return Validator(f"[{listed}]", check)
-
-
-def one_of_any_case(*allowed: str) -> Validator:
-    listed = ", ".join(allowed)
-    lowered = {each.lower() for each in allowed}
-
-    def check(name: str, value: Value) -> None:
-        if str(value).lower() not in lowered:
-            why = f"String must be one of (case insensitive): {listed}"
-            raise invalid_value(name, _shown(value), why)
-
-    return Validator(f"(case insensitive) [{listed}]", check)
-
-
-def non_empty() -> Validator:
-    def check(name: str, value: Value) -> None:
-        if value == "":
-            raise invalid_value(name, "", "String must be non-empty")
-
-    return Validator("non-empty string", check)
-
-
-def list_of(*allowed: str, empty: bool = True) -> Validator:
-    """A list of these values (of any, when none are given); `empty` allows no entry at all."""
-    listed = ", ".join(allowed)
-
-    def check(name: str, value: Value) -> None:
-        entries = value if isinstance(value, tuple) else ()
-        if not entries and not empty:
-            choices = f"[{listed}]" if allowed else "any non-empty value"
-            why = f"Configuration '{name}' must not be empty. Valid values include: {choices}"
-            raise ConfigError(why, name)
-        for entry in entries:
-            if not entry:
-                raise ConfigError(f"Configuration '{name}' values must not be empty.", name)
-            if allowed and entry not in allowed:
-                raise invalid_value(name, entry, f"String must be one of: {listed}")
-
-    return Validator(f"[{listed}]" if allowed else "", check)
-
-
 def suggestion(name: str, known: Mapping[str, object]) -> str:
     """` Did you mean x?` when a known name is near, else nothing."""
     import difflib  # only on the way to an error
 
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     return f" Did you mean {near[0]}?" if near else ""
+
+
+# Short names for the tables of keys.
+BOOLEAN: Final = ConfigType.BOOLEAN
+STRING: Final = ConfigType.STRING
+INT: Final = ConfigType.INT
+SHORT: Final = ConfigType.SHORT
+LONG: Final = ConfigType.LONG
+DOUBLE: Final = ConfigType.DOUBLE
+LIST: Final = ConfigType.LIST
+CLASS: Final = ConfigType.CLASS
+PASSWORD: Final = ConfigType.PASSWORD
+HIGH: Final = Importance.HIGH
+LOW: Final = Importance.LOW
+PER_BROKER: Final = UpdateMode.PER_BROKER
+CLUSTER_WIDE: Final = UpdateMode.CLUSTER_WIDE
+INT_MAX: Final = (1 << 31) - 1
+LONG_MAX: Final = (1 << 63) - 1

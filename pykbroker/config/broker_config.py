@@ -1,0 +1,346 @@
+"""The configuration of a node: text in, checked and typed values out.
+
+State: three layers of text (static, dynamic for all brokers, dynamic for this one) and the values
+that follow from them. A BrokerConfig never changes; `with_dynamic` makes another.
+In: a mapping of key to text, as `load_config` or a metadata image gives it.
+Out: typed attributes (see broker_fields.py), endpoints, and DescribeConfigs entries.
+Invariant: every name in the layers is a key that Kafka knows, and none is silently without effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from pykbroker.config import describe
+from pykbroker.config.broker_fields import BrokerFields
+from pykbroker.config.broker_keys import BROKER_KEYS, DYNAMIC_ONLY_KEYS, LISTENER_KEY
+from pykbroker.config.definition import (
+    ConfigError,
+    ConfigSource,
+    ConfigValue,
+    Key,
+    Status,
+    Value,
+    invalid_value,
+    suggestion,
+)
+from pykbroker.config.listeners import Endpoint, Listeners, resolve_listeners
+from pykbroker.config.validators import parse_host_port, parse_voter
+
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 3_600_000
+
+# Keys that may be set for one listener, as listener.name.<name>.<key>.
+_PER_LISTENER: Final = frozenset(("max.connections", "num.network.threads"))
+
+
+class ListenerConfig(NamedTuple):
+    """What is set for a single listener, with the values of the node where nothing is."""
+
+    max_connections: int
+
+
+class BrokerConfig(BrokerFields):
+    """Typed configuration of one node; made by `from_properties`."""
+
+    __slots__ = (
+        "_cluster",
+        "_listener_values",
+        "_node",
+        "_static",
+        "_values",
+        "advertised_controller_endpoints",
+        "advertised_endpoints",
+        "controller_endpoints",
+        "endpoints",
+        "inter_broker_listener",
+        "is_broker",
+        "is_controller",
+        "log_directories",
+        "log_flush_interval_time_ms",
+        "log_retention_time_ms",
+        "log_roll_time_jitter_ms",
+        "log_roll_time_ms",
+        "max_connections_per_ip_by_address",
+        "metadata_log_directory",
+        "shared_topic_config",
+    )
+
+    advertised_controller_endpoints: tuple[Endpoint, ...]
+    advertised_endpoints: tuple[Endpoint, ...]
+    controller_endpoints: tuple[Endpoint, ...]
+    endpoints: tuple[Endpoint, ...]
+    inter_broker_listener: str
+    is_broker: bool
+    is_controller: bool
+    log_directories: tuple[str, ...]
+    log_flush_interval_time_ms: int
+    log_retention_time_ms: int
+    log_roll_time_jitter_ms: int
+    log_roll_time_ms: int
+    max_connections_per_ip_by_address: dict[str, int]
+    metadata_log_directory: str
+    shared_topic_config: object  # of topics without overrides; topic_config keeps it here
+
+    def __init__(
+        self, static: Mapping[str, str], cluster: Mapping[str, str], node: Mapping[str, str]
+    ) -> None:
+        self._static = static
+        self._cluster = cluster
+        self._node = node
+        self.shared_topic_config = None
+        merged = {**static, **cluster, **node}
+        self._values = _parse(merged)
+        self._listener_values = _parse_listener_keys(merged)
+        for name, key in BROKER_KEYS.items():
+            if key.status is not Status.REFUSED:
+                setattr(self, key.attribute, self._values[name])
+        self._resolve_times()
+        self._resolve_roles_and_directories()
+        self._resolve_listeners(resolve_listeners(self._values, merged, is_controller=True))
+        self.max_connections_per_ip_by_address = _address_limits(self)
+        _check(self)
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> BrokerConfig:
+        """The configuration that a file, the environment and overrides give."""
+        static = dict(properties)
+        for name, other in (("node.id", "broker.id"), ("broker.id", "node.id")):
+            if name in static and other not in static:
+                static[other] = static[name]
+        for name in static:
+            if name in DYNAMIC_ONLY_KEYS:
+                why = "can be set only at run time, by a client that alters broker configuration"
+                raise ConfigError(f"{name}: {why}", name)
+        return cls(static, {}, {})
+
+    def with_dynamic(self, cluster: Mapping[str, str], node: Mapping[str, str]) -> BrokerConfig:
+        """The same node with these dynamic settings (of all brokers, of this broker)."""
+        return BrokerConfig(self._static, dict(cluster), dict(node))
+
+    def value(self, key: str) -> Value:
+        """The typed value of any key, by its Kafka name."""
+        return self._values[key]
+
+    def is_set(self, key: str) -> bool:
+        """Whether somebody set this key, in whatever layer."""
+        return key in self._static or key in self._cluster or key in self._node
+
+    @property
+    def static_properties(self) -> Mapping[str, str]:
+        return self._static
+
+    @property
+    def cluster_properties(self) -> Mapping[str, str]:
+        """Dynamic settings for all brokers."""
+        return self._cluster
+
+    @property
+    def node_properties(self) -> Mapping[str, str]:
+        """Dynamic settings for this broker."""
+        return self._node
+
+    def socket_overrides(self, listener_name: str) -> ListenerConfig:
+        """Limits of one listener."""
+        name = (listener_name.lower(), "max.connections")
+        limit = self._listener_values.get(name, self.max_connections)
+        return ListenerConfig(max_connections=limit if isinstance(limit, int) else 0)
+
+    @property
+    def layers(self) -> describe.Layers:
+        return (
+            (ConfigSource.DYNAMIC_BROKER_CONFIG, self._node),
+            (ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, self._cluster),
+            (ConfigSource.STATIC_BROKER_CONFIG, self._static),
+        )
+
+    def describe(self, names: Collection[str] | None = None) -> list[ConfigValue]:
+        """Entries of DescribeConfigs for this broker; `names` empty or None means all."""
+        return describe.describe_broker(self._values, self.layers, names)
+
+    def describe_cluster_default(self, names: Collection[str] | None = None) -> list[ConfigValue]:
+        """Entries of DescribeConfigs for the broker resource with the empty name."""
+        return describe.describe_cluster_default(self._cluster, names)
+
+    def _resolve_times(self) -> None:
+        roll, jitter = self.log_roll_ms, self.log_roll_jitter_ms
+        self.log_roll_time_ms = self.log_roll_hours * HOUR_MS if roll is None else roll
+        hours = self.log_roll_jitter_hours * HOUR_MS
+        self.log_roll_time_jitter_ms = hours if jitter is None else jitter
+        retention = self.log_retention_ms
+        if retention is None:
+            minutes = self.log_retention_minutes
+            hours = self.log_retention_hours * HOUR_MS
+            retention = hours if minutes is None else minutes * MINUTE_MS
+        self.log_retention_time_ms = max(retention, -1)
+        flush = self.log_flush_interval_ms
+        self.log_flush_interval_time_ms = (
+            self.log_flush_scheduler_interval_ms if flush is None else flush
+        )
+
+    def _resolve_roles_and_directories(self) -> None:
+        self.is_broker = "broker" in self.process_roles
+        self.is_controller = "controller" in self.process_roles
+        if not (self.is_broker and self.is_controller):
+            roles = ",".join(self.process_roles)
+            why = "only broker,controller together is built yet"
+            raise ConfigError(f"process.roles: {roles}: {why}", "process.roles")
+        self.log_directories = self.log_dir if self.log_dirs is None else self.log_dirs
+        if not self.log_directories:
+            raise ConfigError(
+                "At least one log directory must be defined via log.dirs or log.dir.", "log.dirs"
+            )
+        self.metadata_log_directory = self.metadata_log_dir or self.log_directories[0]
+
+    def _resolve_listeners(self, listeners: Listeners) -> None:
+        self.endpoints = listeners.broker
+        self.controller_endpoints = listeners.controller
+        self.advertised_endpoints = listeners.advertised
+        self.advertised_controller_endpoints = listeners.advertised_controller
+        self.inter_broker_listener = listeners.inter_broker_name
+
+
+def _parse(merged: Mapping[str, str]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for name, key in BROKER_KEYS.items():
+        text = merged.get(name)
+        if text is not None:
+            values[name] = key.parse_supported(text)
+        elif key.required:
+            why = f'Missing required configuration "{name}" which has no default value.'
+            raise ConfigError(why, name)
+        else:
+            values[name] = key.default
+    for name, text in merged.items():
+        if name in BROKER_KEYS or LISTENER_KEY.match(name):
+            continue
+        dynamic = DYNAMIC_ONLY_KEYS.get(name)
+        if dynamic is None:
+            raise ConfigError(
+                f"{name}: unknown configuration.{suggestion(name, BROKER_KEYS)}", name
+            )
+        dynamic.parse_supported(text)
+    return values
+
+
+def _parse_listener_keys(merged: Mapping[str, str]) -> dict[tuple[str, str], Value]:
+    """Keys of single listeners, by lower-case listener name and key."""
+    result: dict[tuple[str, str], Value] = {}
+    known = {
+        each.partition(":")[0].strip().lower() for each in merged.get("listeners", "").split(",")
+    }
+    for name, text in merged.items():
+        match = LISTENER_KEY.match(name)
+        if match is None:
+            continue
+        listener, base = match[1].lower(), match[2]
+        key = BROKER_KEYS.get(base) or _mechanism_key(base)
+        if key is None:
+            raise ConfigError(
+                f"{name}: unknown configuration.{suggestion(base, BROKER_KEYS)}", name
+            )
+        if listener not in (known if "listeners" in merged else ("plaintext",)):
+            raise ConfigError(f"{name}: there is no listener named {match[1]}", name)
+        if key.status is Status.REFUSED:
+            raise ConfigError(f"{name}: {key.reason}", name)
+        if base not in _PER_LISTENER:
+            raise ConfigError(f"{name}: {base} cannot be set for a single listener", name)
+        result[listener, base] = key.parse(text)
+    return result
+
+
+def _mechanism_key(base: str) -> Key | None:
+    """`scram-sha-256.sasl.jaas.config`: keys that carry the name of a SASL mechanism in front."""
+    return BROKER_KEYS.get(base.partition(".")[2])
+
+
+def _address_limits(config: BrokerConfig) -> dict[str, int]:
+    name = "max.connections.per.ip.overrides"
+    limits: dict[str, int] = {}
+    for entry in filter(
+        None, (each.strip() for each in config.max_connections_per_ip_overrides.split(","))
+    ):
+        host, colon, count = entry.rpartition(":")
+        if not colon or not host or not count.strip().isdigit():
+            raise invalid_value(name, entry, "Expected host:count")
+        limits[host.strip().strip("[]")] = int(count)
+    return limits
+
+
+def _check(config: BrokerConfig) -> None:
+    """What KafkaConfig.validateValues checks over several keys."""
+    if config.node_id != config.broker_id:
+        raise ConfigError(
+            "`node.id` and `broker.id` must be set to the same value. `broker.id` is deprecated, "
+            "please use `node.id` instead.",
+            "broker.id",
+        )
+    checks = (
+        (config.log_roll_time_ms >= 1, "log.roll.ms", "must be greater than or equal to 1"),
+        (
+            config.log_roll_time_jitter_ms >= 0,
+            "log.roll.jitter.ms",
+            "must be greater than or equal to 0",
+        ),
+        (
+            config.log_retention_time_ms >= 1 or config.log_retention_time_ms == -1,
+            "log.retention.ms",
+            "must be unlimited (-1) or, greater than or equal to 1",
+        ),
+        (
+            config.log_cleaner_threads == 0
+            or config.log_cleaner_dedupe_buffer_size // config.log_cleaner_threads > 1 << 20,
+            "log.cleaner.dedupe.buffer.size",
+            "must be at least 1MB per cleaner thread.",
+        ),
+        (
+            config.max_connections_per_ip != 0 or config.max_connections_per_ip_by_address,
+            "max.connections.per.ip",
+            "can be set to zero only if max.connections.per.ip.overrides property is set.",
+        ),
+    )
+    for holds, name, why in checks:
+        if not holds:
+            raise ConfigError(f"{name} {why}", name)
+    low, high = config.log_cleaner_min_compaction_lag_ms, config.log_cleaner_max_compaction_lag_ms
+    if low > high:
+        raise ConfigError(
+            f"conflict topic config setting min.compaction.lag.ms ({low}) > "
+            f"max.compaction.lag.ms ({high})",
+            "log.cleaner.min.compaction.lag.ms",
+        )
+    _check_quorum(config)
+
+
+def _check_quorum(config: BrokerConfig) -> None:
+    """The quorum must be this node alone, however it is named."""
+    voters_key, servers_key = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
+    voters = [parse_voter(voters_key, each) for each in config.controller_quorum_voters]
+    servers = [
+        parse_host_port(servers_key, each) for each in config.controller_quorum_bootstrap_servers
+    ]
+    if not voters and not servers:
+        raise ConfigError(
+            f"If using process.roles, either {servers_key} must contain the set of bootstrap "
+            f"controllers or {voters_key} must contain a parseable set of controllers.",
+            servers_key,
+        )
+    ids = [voter for voter, _, _ in voters]
+    if voters and config.node_id not in ids:
+        raise ConfigError(
+            "If process.roles contains the 'controller' role, the node id "
+            f"{config.node_id} must be included in the set of voters {voters_key}="
+            f"{'{' + ', '.join(map(str, ids)) + '}'}",
+            voters_key,
+        )
+    alone = "a quorum of more than one node is not built yet"
+    if len(voters) > 1:
+        raise ConfigError(f"{voters_key}: {alone}", voters_key)
+    ports = {each.port for each in config.controller_endpoints}
+    ports |= {each.port for each in config.advertised_controller_endpoints}
+    if len(servers) > 1 or not {port for _, port in servers} <= ports:
+        raise ConfigError(
+            f"{servers_key}: must name a controller listener of this node only ({alone})",
+            servers_key,
+        )

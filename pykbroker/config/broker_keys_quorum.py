@@ -1,0 +1,111 @@
+"""Broker keys: the metadata quorum and the metadata log."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pykbroker.config.definition import BOOLEAN, HIGH, INT, LIST, LONG, LOW, STRING, Key
+from pykbroker.config.validators import at_least, quorum_bootstrap_servers, quorum_voters
+
+QUORUM: Final = "a quorum of more than one node is not built yet"
+
+KEYS: Final = (
+    Key("controller.quorum.voters", LIST, (), quorum_voters(), HIGH).honoured(
+        "The voters, id@host:port. Must name this node only."
+    ),
+    Key("controller.quorum.bootstrap.servers", LIST, (), quorum_bootstrap_servers(), HIGH).honoured(
+        "Where the quorum is found, host:port. Must name a controller listener of this node only."
+    ),
+    Key("controller.quorum.auto.join.enable", BOOLEAN, False, importance=LOW).refused(
+        "Whether this node adds itself to the voters.", QUORUM
+    ),
+    Key("controller.quorum.append.linger.ms", INT, 25, at_least(0)).honoured(
+        "Longest time that records of the metadata log are gathered before they are written."
+    ),
+    Key("controller.quorum.election.timeout.ms", INT, 1000, at_least(0), HIGH).accepted(
+        "How long a voter waits without a leader before it starts an election.",
+        "the only voter elects itself at once",
+    ),
+    Key("controller.quorum.election.backoff.max.ms", INT, 1000, at_least(0), HIGH).accepted(
+        "Longest pause before another election.", "the only voter elects itself at once"
+    ),
+    Key("controller.quorum.fetch.timeout.ms", INT, 2000, at_least(0), HIGH).accepted(
+        "How long a follower of the quorum waits for its leader.", "the only voter follows nobody"
+    ),
+    Key("controller.quorum.request.timeout.ms", INT, 2000, at_least(0)).accepted(
+        "How long requests within the quorum may take.", "the only voter sends no requests"
+    ),
+    Key("controller.quorum.retry.backoff.ms", INT, 20, at_least(0), LOW).accepted(
+        "Pause before such a request is sent again.", "the only voter sends no requests"
+    ),
+    Key("controller.quorum.fetch.max.bytes", INT, 1048576, at_least(1), LOW).accepted(
+        "Most bytes of the metadata log in one fetch of a follower.",
+        "the only voter has no followers",
+    ),
+    Key("controller.quorum.fetch.snapshot.max.bytes", INT, 1048576, at_least(1), LOW).accepted(
+        "Most bytes of a metadata snapshot in one fetch of a follower.",
+        "the only voter has no followers",
+    ),
+    Key("controller.quota.window.num", INT, 11, at_least(1), LOW).accepted(
+        "Windows in which changes of metadata are counted against quotas.",
+        "no controller quota can be set yet",
+    ),
+    Key("controller.quota.window.size.seconds", INT, 1, at_least(1), LOW).accepted(
+        "Length of such a window.", "no controller quota can be set yet"
+    ),
+    Key("controller.socket.timeout.ms", INT, 30000).accepted(
+        "Timeout of the connection from a broker to the controller.",
+        "the controller lives in the same process",
+    ),
+    Key(
+        "controller.performance.always.log.threshold.ms", LONG, 2000, at_least(0), internal=True
+    ).refused(
+        "Controller events slower than this are logged.", "events of the controller are not timed"
+    ),
+    Key(
+        "controller.performance.sample.period.ms", LONG, 60000, at_least(100), internal=True
+    ).refused(
+        "How often times of controller events are summed up in the log.",
+        "events of the controller are not timed",
+    ),
+    Key("metadata.log.dir", STRING, None, importance=HIGH).honoured(
+        "Directory of the metadata log; the first of log.dirs when not set."
+    ),
+    Key("metadata.log.segment.bytes", INT, 1073741824, at_least(8388608), HIGH).honoured(
+        "A segment of the metadata log is closed at this size."
+    ),
+    Key("metadata.log.segment.ms", LONG, 604800000, importance=HIGH).honoured(
+        "A segment of the metadata log is closed at this age."
+    ),
+    Key(
+        "metadata.log.max.record.bytes.between.snapshots", LONG, 20971520, at_least(1), HIGH
+    ).honoured("New bytes in the metadata log after which a snapshot is made."),
+    Key("metadata.log.max.snapshot.interval.ms", LONG, 3600000, at_least(0), HIGH).honoured(
+        "Time after which a snapshot is made when there are new records; 0 switches it off."
+    ),
+    Key("metadata.max.retention.bytes", LONG, 104857600, importance=HIGH).honoured(
+        "Size of metadata log and snapshots beyond which old ones are deleted."
+    ),
+    Key("metadata.max.retention.ms", LONG, 604800000, importance=HIGH).honoured(
+        "Age beyond which segments and snapshots of the metadata log are deleted."
+    ),
+    Key("metadata.max.idle.interval.ms", INT, 500, at_least(0), LOW).honoured(
+        "How often the active controller writes a no-op record when nothing happens; 0 is never."
+    ),
+    Key("internal.metadata.log.segment.bytes", INT, None, importance=LOW, internal=True).refused(
+        "Segment size of the metadata log for tests of Kafka itself.",
+        "only for tests of Apache Kafka itself",
+    ),
+    Key(
+        "internal.metadata.max.batch.size.in.bytes", INT, 8388608, importance=LOW, internal=True
+    ).refused(
+        "Batch size of the metadata log for tests of Kafka itself.",
+        "only for tests of Apache Kafka itself",
+    ),
+    Key(
+        "internal.metadata.delete.delay.millis", LONG, 60000, importance=LOW, internal=True
+    ).refused(
+        "Deletion delay of the metadata log for tests of Kafka itself.",
+        "only for tests of Apache Kafka itself",
+    ),
+)

@@ -1,0 +1,86 @@
+"""Broker keys: replication between brokers, and quotas."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pykbroker.config.definition import (
+    BOOLEAN,
+    CLASS,
+    CLUSTER_WIDE,
+    HIGH,
+    INT,
+    LONG,
+    LOW,
+    STRING,
+    Key,
+)
+from pykbroker.config.validators import at_least
+
+REPLICATION: Final = "replication between brokers is not built yet"
+QUOTA: Final = "quotas are not built yet"
+MOVING: Final = "moving partitions between directories is not built yet"
+
+KEYS: Final = (
+    Key("replica.fetch.backoff.ms", INT, 1000, at_least(0)).refused(
+        "Pause of a follower after a failed fetch.", REPLICATION
+    ),
+    Key("replica.fetch.max.bytes", INT, 1048576, at_least(0)).refused(
+        "Bytes per partition that a follower asks for.", REPLICATION
+    ),
+    Key("replica.fetch.min.bytes", INT, 1, importance=HIGH).refused(
+        "Bytes that a follower's fetch waits for.", REPLICATION
+    ),
+    Key("replica.fetch.response.max.bytes", INT, 10485760, at_least(0)).refused(
+        "Bytes that a follower asks for in all.", REPLICATION
+    ),
+    Key("replica.fetch.wait.max.ms", INT, 500, importance=HIGH).refused(
+        "Longest wait of a follower's fetch.", REPLICATION
+    ),
+    Key("replica.high.watermark.checkpoint.interval.ms", LONG, 5000, importance=HIGH).honoured(
+        "How often high watermarks are written to their checkpoint file."
+    ),
+    Key("replica.lag.time.max.ms", LONG, 30000, importance=HIGH).refused(
+        "A follower that has not caught up for this long leaves the in-sync replicas.", REPLICATION
+    ),
+    Key("replica.selector.class", STRING, None).refused(
+        "Java class that chooses the replica a consumer reads from.", REPLICATION
+    ),
+    Key("replica.socket.receive.buffer.bytes", INT, 65536, importance=HIGH).refused(
+        "SO_RCVBUF of a follower's connection.", REPLICATION
+    ),
+    Key("replica.socket.timeout.ms", INT, 30000, importance=HIGH).refused(
+        "Timeout of a follower's requests.", REPLICATION
+    ),
+    Key("num.replica.fetchers", INT, 1, at_least(1), HIGH, CLUSTER_WIDE).refused(
+        "Fetchers per source broker.", REPLICATION
+    ),
+    Key("num.replica.alter.log.dirs.threads", INT, None, importance=HIGH).refused(
+        "Workers that move replicas between directories.", MOVING
+    ),
+    Key("follower.fetch.last.tiered.offset.enable", BOOLEAN, False, mode=CLUSTER_WIDE).refused(
+        "Whether a new follower starts behind what is in remote storage.",
+        "tiered storage is not built yet",
+    ),
+    Key("replication.quota.window.num", INT, 11, at_least(1), LOW).refused(
+        "Windows in which replication is counted against its quota.", QUOTA
+    ),
+    Key("replication.quota.window.size.seconds", INT, 1, at_least(1), LOW).refused(
+        "Length of such a window.", QUOTA
+    ),
+    Key("alter.log.dirs.replication.quota.window.num", INT, 11, at_least(1), LOW).refused(
+        "Windows in which moves between directories are counted.", QUOTA
+    ),
+    Key("alter.log.dirs.replication.quota.window.size.seconds", INT, 1, at_least(1), LOW).refused(
+        "Length of such a window.", QUOTA
+    ),
+    Key("quota.window.num", INT, 11, at_least(1), LOW).refused(
+        "Windows in which clients are counted against their quotas.", QUOTA
+    ),
+    Key("quota.window.size.seconds", INT, 1, at_least(1), LOW).refused(
+        "Length of such a window.", QUOTA
+    ),
+    Key("client.quota.callback.class", CLASS, None, importance=LOW).refused(
+        "Java class that computes quotas.", QUOTA
+    ),
+)
