@@ -1,0 +1,107 @@
+"""New partitions: placed by the controller, or as the client assigned their replicas.
+
+Source: Kafka's `ReplicationControlManager.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.placement import place_replicas
+from pykbroker.kraft.controller.state import ControllerState
+from pykbroker.kraft.partition_image import PartitionImage
+
+
+def placed_partitions(
+    state: ControllerState, first: int, count: int, factor: int
+) -> dict[int, PartitionImage]:
+    """`count` partitions from number `first`, on brokers that the placement chooses."""
+    placed = place_replicas(state.image.brokers.values(), count, factor, state.random)
+    made: dict[int, PartitionImage] = {}
+    for number, replicas in enumerate(placed, first):
+        isr = tuple(broker for broker in replicas if state.is_active(broker))
+        if not isr:
+            raise KafkaError(
+                ErrorCode.INVALID_REPLICATION_FACTOR,
+                "All brokers are currently fenced or in controlled shutdown.",
+            )
+        made[number] = _new_partition(state, replicas, isr)
+    return made
+
+
+def manual_partitions(
+    state: ControllerState,
+    assignments: Sequence[Any],
+    *,
+    first: int | None = None,
+    factor: int | None = None,
+) -> dict[int, PartitionImage]:
+    """Partitions on the brokers that the client chose.
+
+    Without `first` each assignment names its partition (CreateTopics); with it they are numbered
+    from there (CreatePartitions). All have `factor` replicas, or as many as the first one.
+    """
+    made: dict[int, PartitionImage] = {}
+    for index, assignment in enumerate(assignments):
+        number = assignment.partition_index if first is None else first + index
+        if number in made:
+            raise _invalid(f"Found multiple manual partition assignments for partition {number}")
+        replicas = list(assignment.broker_ids)
+        _check_replicas(state, replicas, factor)
+        factor = len(replicas)
+        isr = tuple(broker for broker in replicas if state.is_active(broker))
+        if not isr:
+            raise _invalid(
+                "All brokers specified in the manual partition assignment for partition "
+                f"{number} are fenced or in controlled shutdown."
+            )
+        made[number] = _new_partition(state, replicas, isr)
+    if first is None and any(number not in made for number in range(len(made))):
+        raise _invalid("partitions should be a consecutive 0-based integer sequence")
+    return dict(sorted(made.items()))
+
+
+def _new_partition(
+    state: ControllerState, replicas: list[int], isr: tuple[int, ...]
+) -> PartitionImage:
+    return PartitionImage(
+        replicas=tuple(replicas),
+        directories=tuple(state.default_directory(broker) for broker in replicas),
+        isr=isr,
+        leader=isr[0],
+    )
+
+
+def _check_replicas(state: ControllerState, replicas: list[int], factor: int | None) -> None:
+    if not replicas:
+        raise _invalid("The manual partition assignment includes an empty replica list.")
+    previous: int | None = None
+    for broker_id in sorted(replicas):
+        broker = state.broker(broker_id)
+        if broker is None:
+            raise _invalid(
+                f"The manual partition assignment includes broker {broker_id}, but no such broker "
+                "is registered."
+            )
+        if not broker.has_uncordoned_directories:
+            raise _invalid(
+                f"The manual partition assignment includes broker {broker_id}, but all its log "
+                "directories are cordoned."
+            )
+        if broker_id == previous:
+            raise _invalid(
+                f"The manual partition assignment includes the broker {previous} more than once."
+            )
+        previous = broker_id
+    if factor is not None and len(replicas) != factor:
+        raise _invalid(
+            f"The manual partition assignment includes a partition with {len(replicas)} "
+            "replica(s), but this is not consistent with previous partitions, which have "
+            f"{factor} replica(s)."
+        )
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

@@ -1,0 +1,205 @@
+"""Changing dynamic configuration: of topics, brokers, all brokers, and groups.
+
+In:  AlterConfigs (the whole set of a resource) and IncrementalAlterConfigs (single operations).
+Out: a `ConfigRecord` for each key that changes; each resource succeeds or fails by itself.
+Broker resources are checked here for their names only: the broker itself has looked at the values
+before it forwarded them (`broker/config_admin.py`), as only it knows its static configuration.
+Source: Kafka's `ConfigurationControlManager.java`, `ControllerConfigurationValidator.scala`,
+`ControllerApis.scala`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from pykbroker.config import (
+    ConfigError,
+    apply_list_operation,
+    validate_group_overrides,
+    validate_topic_overrides,
+)
+from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.state import ControllerState
+from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
+from pykbroker.kraft.topic_name import topic_name_fault
+from pykbroker.protocol.messages import alter_configs_response, incremental_alter_configs_response
+from pykbroker.protocol.messages.config_record import ConfigRecord
+
+SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
+MAX_CONFIG_VALUE_LENGTH: Final = 0x7FFF
+
+# ConfigResource.Type by number, as error messages print it.
+_TYPE_NAMES: Final = {0: "UNKNOWN", 2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER"}
+_KNOWN_TYPES: Final = frozenset({2, 4, 8, 16, 32})
+_SCOPES: Final = {TOPIC_RESOURCE: "topic", BROKER_RESOURCE: "broker", GROUP_RESOURCE: "group"}
+
+
+def incremental_alter_configs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
+    """Decide an IncrementalAlterConfigsRequest."""
+    response = incremental_alter_configs_response.IncrementalAlterConfigsResponse()
+    result = incremental_alter_configs_response.AlterConfigsResourceResponse
+    return _alter(state, request, response, result, _incremental_changes)
+
+
+def legacy_alter_configs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
+    """Decide an AlterConfigsRequest: keys that it does not name are removed."""
+    response = alter_configs_response.AlterConfigsResponse()
+    result = alter_configs_response.AlterConfigsResourceResponse
+    return _alter(state, request, response, result, _whole_changes)
+
+
+def _alter(
+    state: ControllerState, request: Any, response: Any, result: Any, changes_of: Any
+) -> Decision[MetadataRecord]:
+    counts = Counter((asked.resource_type, asked.resource_name) for asked in request.resources)
+    records: list[MetadataRecord] = []
+    for asked in request.resources:
+        resource = (asked.resource_type, asked.resource_name)
+        fault: KafkaError | None = None
+        try:
+            if counts[resource] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate resource.")
+            if asked.resource_type not in _KNOWN_TYPES:
+                raise KafkaError(
+                    ErrorCode.UNSUPPORTED_VERSION,
+                    f"Unknown resource type {asked.resource_type}.",
+                )
+            current = dict(state.image.config(*resource))
+            changes = changes_of(state, resource, current, asked.configs)
+            _validate(state, resource, current, changes)
+            records += _config_records(resource, current, changes)
+        except KafkaError as refused:
+            fault = refused
+        response.responses.append(
+            result(
+                error_code=0 if fault is None else fault.code,
+                error_message=None if fault is None else fault.message,
+                resource_type=asked.resource_type,
+                resource_name=asked.resource_name,
+            )
+        )
+    return Decision(records=[] if request.validate_only else records, reply=response)
+
+
+Changes = dict[str, str | None]
+
+
+def _incremental_changes(
+    state: ControllerState, resource: tuple[int, str], current: dict[str, str], configs: Any
+) -> Changes:
+    """The new value of each key that an operation names; None removes it."""
+    changes: Changes = {}
+    for config in configs:
+        operation = config.config_operation
+        if operation == SET:
+            changes[config.name] = config.value
+        elif operation == DELETE:
+            changes[config.name] = None
+        elif operation in (APPEND, SUBTRACT):
+            if config.value is None:
+                raise KafkaError(
+                    ErrorCode.INVALID_REQUEST, f"Null value not supported for : {config.name}"
+                )
+            before = current.get(config.name)
+            try:
+                changes[config.name] = apply_list_operation(
+                    _SCOPES.get(resource[0], "topic"), config.name, before, operation, config.value
+                )
+            except ConfigError as refused:
+                raise KafkaError(ErrorCode.INVALID_CONFIG, refused.message) from None
+        else:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, f"Unknown operations type {config.config_operation}"
+            )
+    return changes
+
+
+def _whole_changes(
+    state: ControllerState, resource: tuple[int, str], current: dict[str, str], configs: Any
+) -> Changes:
+    changes: Changes = {config.name: config.value for config in configs}
+    for key in current:
+        changes.setdefault(key, None)
+    return changes
+
+
+def _config_records(
+    resource: tuple[int, str], current: dict[str, str], changes: Changes
+) -> list[MetadataRecord]:
+    """A record for each key that changes. Broker keys are always written: a broker reads a password
+    or a file again when it sees the record (KAFKA-13002)."""
+    resource_type, name = resource
+    return [
+        MetadataRecord(
+            ConfigRecord(resource_type=resource_type, resource_name=name, name=key, value=value)
+        )
+        for key, value in changes.items()
+        if resource_type == BROKER_RESOURCE or current.get(key) != value
+    ]
+
+
+def _validate(
+    state: ControllerState, resource: tuple[int, str], current: dict[str, str], changes: Changes
+) -> None:
+    """KafkaError when the resource may not have the configuration that would result."""
+    resource_type, name = resource
+    for value in changes.values():
+        if value is not None and len(value) > MAX_CONFIG_VALUE_LENGTH:
+            raise KafkaError(
+                ErrorCode.INVALID_CONFIG,
+                "The configuration value cannot be added because it exceeds the maximum value "
+                f"size of {MAX_CONFIG_VALUE_LENGTH} bytes.",
+            )
+    merged = {
+        key: value for key, value in (current | changes).items() if value is not None
+    }
+    try:
+        if resource_type == TOPIC_RESOURCE:
+            _check_topic_name(name)
+            validate_topic_overrides(state.config(), merged)
+            if name not in state.image.topics_by_name:
+                raise KafkaError(
+                    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
+                )
+        elif resource_type == BROKER_RESOURCE:
+            _check_broker_name(state, name)
+        elif resource_type == GROUP_RESOURCE:
+            if not name:
+                raise KafkaError(
+                    ErrorCode.INVALID_REQUEST, "Default group resources are not allowed."
+                )
+            validate_group_overrides(state.config(), merged)
+        else:
+            kind = _TYPE_NAMES.get(resource_type, str(resource_type))
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
+    except ConfigError as refused:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, refused.message) from None
+
+
+def _check_topic_name(name: str) -> None:
+    if not name:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
+    fault = topic_name_fault(name)
+    if fault is not None:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
+
+
+def _check_broker_name(state: ControllerState, name: str) -> None:
+    """Empty: all brokers. Otherwise the id of a node that is registered."""
+    if not name:
+        return
+    try:
+        node_id = int(name)
+    except ValueError:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST, "Unable to parse broker name as a base 10 number."
+        ) from None
+    if node_id < 0:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid negative broker ID.")
+    known = node_id in state.image.brokers or node_id in state.image.controllers
+    if not known and node_id != state.node_id:
+        raise KafkaError(
+            ErrorCode.BROKER_ID_NOT_REGISTERED, f"No node with id {node_id} found."
+        )

@@ -1,0 +1,187 @@
+"""The controller: the machine that decides every change of the cluster's metadata.
+
+State: `state.image`, the metadata after every record that was decided here or read from the log;
+sessions of brokers; an open metadata transaction.
+In:  one method per request (decide: reads, returns records and the reply), `activate` when this
+     node becomes the leader of the quorum, `replay` for records.
+Out: Decisions. The driver appends their records, replays them here at once, and releases the reply
+     when they are committed. KafkaError from a decide method answers the whole request.
+Invariants: `replay` is the only mutator of the image, the same for live writes and for recovery:
+replaying the log on a fresh machine gives the same image.
+Source: Kafka's `QuorumController.java`, `ActivationRecordsGenerator.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pykbroker.config import BrokerConfig
+from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.kraft.controller import brokers, configs, features, producer_ids, topics
+from pykbroker.kraft.controller.placement import RandomSource
+from pykbroker.kraft.controller.state import ControllerState
+from pykbroker.kraft.delta import InconsistentMetadata, MetadataDelta
+from pykbroker.kraft.image import MetadataImage, Provenance
+from pykbroker.kraft.metadata_version import METADATA_VERSION, supports_transactions
+from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
+from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
+from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
+from pykbroker.protocol.messages.no_op_record import NoOpRecord
+
+_BOOTSTRAP_TRANSACTION = "Bootstrap records"
+
+
+class Controller:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        *,
+        node_id: int,
+        cluster_id: str,
+        config: BrokerConfig,
+        new_uuid: Callable[[], bytes],
+        random: RandomSource,
+    ) -> None:
+        self.state = ControllerState(
+            node_id=node_id, cluster_id=cluster_id, config=config, new_uuid=new_uuid, random=random
+        )
+        # The image before the first record of a metadata transaction that has not ended.
+        self._before_transaction: MetadataImage | None = None
+
+    @property
+    def image(self) -> MetadataImage:
+        """The latest state, records that are not yet committed included."""
+        return self.state.image
+
+    # Records.
+
+    def replay(
+        self, records: Sequence[MetadataRecord], base_offset: int, epoch: int, timestamp_ms: int
+    ) -> None:
+        """Take in a batch of records, the first of them at `base_offset`."""
+        state = self.state
+        delta = MetadataDelta(state.image)
+        offset = base_offset - 1
+        for record in records:
+            offset += 1
+            message = record.message
+            kind = type(message)
+            if kind is BeginTransactionRecord:
+                if self._before_transaction is not None:
+                    raise InconsistentMetadata("a metadata transaction begins inside another")
+                self._before_transaction = delta.apply(Provenance(offset - 1, epoch, timestamp_ms))
+            elif kind is EndTransactionRecord:
+                self._leave_transaction()
+            elif kind is AbortTransactionRecord:
+                delta = MetadataDelta(self._leave_transaction())
+            else:
+                delta.replay(message, record.version)
+                if kind.__name__ == "RegisterBrokerRecord":
+                    state.registration_offsets[message.broker_id] = offset
+        state.image = delta.apply(Provenance(offset, epoch, timestamp_ms))
+        state.next_offset = offset + 1
+
+    def _leave_transaction(self) -> MetadataImage:
+        before = self._before_transaction
+        if before is None:
+            raise InconsistentMetadata("a metadata transaction ends that did not begin")
+        self._before_transaction = None
+        return before
+
+    def load_snapshot(self, image: MetadataImage, end_offset: int) -> None:
+        """Start from a snapshot that reaches up to `end_offset` (exclusive)."""
+        self.state.image = image
+        self.state.next_offset = end_offset
+        self.state.registration_offsets = dict.fromkeys(image.brokers, end_offset - 1)
+        self._before_transaction = None
+
+    def skip_to(self, next_offset: int) -> None:
+        """Control records of raft took offsets: the next record goes to `next_offset`."""
+        self.state.next_offset = max(self.state.next_offset, next_offset)
+
+    # Leadership.
+
+    def activate(
+        self, bootstrap: Sequence[MetadataRecord], now_ms: int
+    ) -> Decision[MetadataRecord]:
+        """This node leads the quorum now: what has to stand in the log first.
+
+        An empty log gets the records that `storage format` left, in one metadata transaction; a
+        transaction that a leader before us did not finish is aborted.
+        """
+        for broker in self.image.brokers.values():
+            if not broker.fenced:
+                self.state.sessions.touch(broker.id, broker.epoch, now_ms)
+        records: list[MetadataRecord] = []
+        if self._before_transaction is not None:
+            records.append(MetadataRecord(AbortTransactionRecord(reason="Controller failover")))
+        formatted = METADATA_VERSION in (self._before_transaction or self.image).features
+        if not formatted:
+            levels = {
+                record.message.name: record.message.feature_level
+                for record in bootstrap
+                if type(record.message).__name__ == "FeatureLevelRecord"
+            }
+            if supports_transactions(levels.get(METADATA_VERSION, 0)):
+                begin = BeginTransactionRecord(name=_BOOTSTRAP_TRANSACTION)
+                records += [MetadataRecord(begin), *bootstrap]
+                records.append(MetadataRecord(EndTransactionRecord()))
+            else:
+                records += bootstrap
+        return Decision(records=records)
+
+    def no_op(self) -> Decision[MetadataRecord]:
+        """Nothing happened for `metadata.max.idle.interval.ms`: show that the quorum still lives."""
+        return Decision(records=[MetadataRecord(NoOpRecord())])
+
+    # Requests.
+
+    def create_topics(self, request: Any) -> Decision[MetadataRecord]:
+        """CreateTopicsRequest -> CreateTopicsResponse."""
+        return topics.create_topics(self.state, request)
+
+    def delete_topics(self, request: Any, version: int) -> Decision[MetadataRecord]:
+        """DeleteTopicsRequest -> DeleteTopicsResponse."""
+        return topics.delete_topics(self.state, request, version)
+
+    def create_partitions(self, request: Any) -> Decision[MetadataRecord]:
+        """CreatePartitionsRequest -> CreatePartitionsResponse."""
+        return topics.create_partitions(self.state, request)
+
+    def incremental_alter_configs(self, request: Any) -> Decision[MetadataRecord]:
+        """IncrementalAlterConfigsRequest -> IncrementalAlterConfigsResponse."""
+        return configs.incremental_alter_configs(self.state, request)
+
+    def legacy_alter_configs(self, request: Any) -> Decision[MetadataRecord]:
+        """AlterConfigsRequest -> AlterConfigsResponse."""
+        return configs.legacy_alter_configs(self.state, request)
+
+    def update_features(self, request: Any, version: int) -> Decision[MetadataRecord]:
+        """UpdateFeaturesRequest -> UpdateFeaturesResponse."""
+        return features.update_features(self.state, request, version)
+
+    def allocate_producer_ids(self, request: Any) -> Decision[MetadataRecord]:
+        """AllocateProducerIdsRequest -> AllocateProducerIdsResponse."""
+        return producer_ids.allocate_producer_ids(self.state, request)
+
+    def register_broker(self, request: Any, now_ms: int) -> Decision[MetadataRecord]:
+        """BrokerRegistrationRequest -> BrokerRegistrationResponse."""
+        return brokers.register_broker(self.state, request, now_ms)
+
+    def heartbeat(self, request: Any, now_ms: int) -> Decision[MetadataRecord]:
+        """BrokerHeartbeatRequest -> BrokerHeartbeatResponse."""
+        return brokers.heartbeat(self.state, request, now_ms)
+
+    def register_controller(self, request: Any) -> Decision[MetadataRecord]:
+        """ControllerRegistrationRequest -> ControllerRegistrationResponse."""
+        return brokers.register_controller(self.state, request)
+
+    def unregister_broker(self, broker_id: int) -> Decision[MetadataRecord]:
+        """UnregisterBrokerRequest: no reply of its own."""
+        return brokers.unregister_broker(self.state, broker_id)
+
+    def fence_stale_broker(self, now_ms: int) -> Decision[MetadataRecord]:
+        """Fence a broker that has not been heard of; the reply is True when there was one."""
+        return brokers.fence_stale_broker(self.state, now_ms)

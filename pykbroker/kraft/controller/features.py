@@ -1,0 +1,141 @@
+"""Changing what the cluster has finalised: UpdateFeatures.
+
+metadata.version can be raised to what every registered node supports. Everything else that a client
+may ask for is refused with Kafka's reasons: features that are not built here, downgrades, and
+changes of kraft.version (which needs a quorum that can be reconfigured).
+Source: Kafka's `FeatureControlManager.java`, `QuorumFeatures.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.state import ControllerState
+from pykbroker.kraft.metadata_version import (
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    SUPPORTED_FEATURES,
+    VersionRange,
+    metadata_version_name,
+)
+from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
+from pykbroker.protocol.messages.update_features_response import (
+    UpdatableFeatureResult,
+    UpdateFeaturesResponse,
+)
+
+UPGRADE: Final = 1
+SAFE_DOWNGRADE: Final = 2
+UNSAFE_DOWNGRADE: Final = 3
+
+_DISABLED: Final = VersionRange(0, 0)
+
+
+def update_features(
+    state: ControllerState, request: Any, version: int
+) -> Decision[MetadataRecord]:
+    """Decide an UpdateFeaturesRequest: all updates hold, or none does."""
+    records: list[MetadataRecord] = []
+    try:
+        for update in request.feature_updates:
+            kind = update.upgrade_type
+            if version == 0:
+                kind = SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE
+            level = update.max_version_level
+            records += _update(state, update.feature, level, kind)
+    except KafkaError as fault:
+        message = (
+            "The update failed for all features since the following feature had an error: "
+            f"{fault.message}"
+        )
+        return Decision(reply=UpdateFeaturesResponse(error_code=fault.code, error_message=message))
+    response = UpdateFeaturesResponse(error_message=None)
+    if version <= 1:
+        response.results = [
+            UpdatableFeatureResult(feature=update.feature, error_message=None)
+            for update in request.feature_updates
+        ]
+    return Decision(records=[] if request.validate_only else records, reply=response)
+
+
+def _refusal(feature: str, level: int, reason: str) -> KafkaError:
+    return KafkaError(
+        ErrorCode.INVALID_UPDATE_VERSION,
+        f"Invalid update version {level} for feature {feature}. {reason}",
+    )
+
+
+def _update(
+    state: ControllerState, feature: str, level: int, kind: int
+) -> list[MetadataRecord]:
+    if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+        raise _refusal(feature, level, "The controller does not support the given upgrade type.")
+    if level < 0:
+        raise _refusal(feature, level, "A feature version cannot be less than 0.")
+    reason = _reason_not_supported(state, feature, level)
+    if reason is not None:
+        raise _refusal(feature, level, reason)
+    current = _current_level(state, feature)
+    if level < current and kind == UPGRADE:
+        raise _refusal(
+            feature,
+            level,
+            "Can't downgrade the version of this feature without setting the upgrade type to "
+            "either safe or unsafe downgrade.",
+        )
+    if level > current and kind != UPGRADE:
+        raise _refusal(feature, level, "Can't downgrade to a newer version.")
+    if level < current:
+        raise _refuse_downgrade(feature, current, level, kind)
+    if level == current and feature != METADATA_VERSION:
+        return []
+    if feature == KRAFT_VERSION:
+        raise _refusal(feature, level, "The voters of this quorum cannot be changed.")
+    return [MetadataRecord(FeatureLevelRecord(name=feature, feature_level=level))]
+
+
+def _current_level(state: ControllerState, feature: str) -> int:
+    if feature == METADATA_VERSION:
+        return state.metadata_version
+    if feature == KRAFT_VERSION:
+        return state.kraft_version
+    return state.image.features.get(feature, 0)
+
+
+def _refuse_downgrade(feature: str, current: int, level: int, kind: int) -> KafkaError:
+    if feature != METADATA_VERSION:
+        return _refusal(feature, level, "Can't downgrade the version of this feature.")
+    reason = (
+        "Unsafe metadata downgrade is not supported in this version."
+        if kind == UNSAFE_DOWNGRADE
+        else "Refusing to perform the requested downgrade because it might delete metadata "
+        "information."
+    )
+    return KafkaError(
+        ErrorCode.INVALID_UPDATE_VERSION,
+        f"Unsupported metadata.version downgrade from {metadata_version_name(current)} to "
+        f"{metadata_version_name(level)}. {reason}",
+    )
+
+
+def _nodes(state: ControllerState) -> Iterator[tuple[str, dict[str, VersionRange]]]:
+    yield f"Local controller {state.node_id}", SUPPORTED_FEATURES
+    for broker in state.image.brokers.values():
+        yield f"Broker {broker.id}", broker.features
+    for controller in state.image.controllers.values():
+        if controller.id != state.node_id:
+            yield f"Controller {controller.id}", controller.features
+
+
+def _reason_not_supported(state: ControllerState, feature: str, level: int) -> str | None:
+    """Which node cannot have the feature at this level; None when all can."""
+    for what, features in _nodes(state):
+        supported = features.get(feature, _DISABLED)
+        if level not in supported:
+            if supported.max == 0:
+                return f"{what} does not support this feature."
+            return f"{what} only supports versions {supported.min}-{supported.max}"
+    return None

@@ -1,0 +1,337 @@
+"""What changes between one metadata image and the next: records go in, an image comes out.
+
+State: the image it starts from, and the parts that records have changed since.
+In:  `replay(message, version)` for each record, in the order of the log.
+Out: `apply(provenance) -> MetadataImage`; and for publishers the names of what changed:
+     `changed_topics`, `deleted_topics`, `changed_brokers`, `deleted_brokers`, `changed_configs`,
+     `features_changed`.
+Invariants: the image it starts from is not touched. A record that cannot follow the state before it
+(a partition of no topic, say) raises `InconsistentMetadata`: the log is corrupt or we have a bug.
+Source: Kafka's `MetadataDelta.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance, TopicImage
+from pykbroker.kraft.partition_image import PartitionImage
+from pykbroker.kraft.registration import BrokerRegistration, ControllerRegistration
+from pykbroker.protocol.primitives import uuid_to_str
+
+
+class InconsistentMetadata(Exception):
+    """A metadata record that does not fit the records before it."""
+
+
+class MetadataDelta:
+    """Changes on top of `image`; see the module's text."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self.image = image
+        # Topics by id: the new state, or None for a topic that was deleted.
+        self.topics: dict[bytes, TopicImage | None] = {}
+        # Partitions of each topic in `topics` that differ from the image.
+        self.changed_partitions: dict[bytes, set[int]] = {}
+        self.brokers: dict[int, BrokerRegistration | None] = {}
+        self.controllers: dict[int, ControllerRegistration | None] = {}
+        self.configs: dict[tuple[int, str], dict[str, str]] = {}
+        self.features: dict[str, int] = {}
+        self.next_producer_id: int | None = None
+        self._ids_by_name: dict[str, bytes | None] = {}
+        self._kept: dict[Any, MetadataRecord | None] = {}
+
+    # What publishers ask.
+
+    @property
+    def is_empty(self) -> bool:
+        """Did no record change anything? (No-op records do not.)"""
+        return not (
+            self.topics
+            or self.brokers
+            or self.controllers
+            or self.configs
+            or self.features
+            or self._kept
+            or self.next_producer_id is not None
+        )
+
+    @property
+    def changed_topics(self) -> dict[bytes, TopicImage]:
+        """Topics made or changed, by id, as they are now."""
+        return {topic_id: topic for topic_id, topic in self.topics.items() if topic is not None}
+
+    @property
+    def deleted_topics(self) -> dict[bytes, TopicImage]:
+        """Topics of the image before that are gone, by id, as they were."""
+        before = self.image.topics_by_id
+        return {
+            topic_id: before[topic_id]
+            for topic_id, topic in self.topics.items()
+            if topic is None and topic_id in before
+        }
+
+    @property
+    def changed_brokers(self) -> dict[int, BrokerRegistration]:
+        """Brokers registered or changed."""
+        return {key: broker for key, broker in self.brokers.items() if broker is not None}
+
+    @property
+    def deleted_brokers(self) -> set[int]:
+        """Brokers unregistered."""
+        return {key for key, broker in self.brokers.items() if broker is None}
+
+    @property
+    def changed_configs(self) -> set[tuple[int, str]]:
+        """(resource type, resource name) with a key set or removed."""
+        return set(self.configs)
+
+    # Records.
+
+    def replay(self, message: Any, version: int = 0) -> None:
+        """Take in one record."""
+        name = type(message).__name__
+        handler = self._HANDLERS.get(name)
+        if handler is not None:
+            handler(self, message)
+            return
+        keeper = _KEPT_RECORDS.get(name)
+        if keeper is None:
+            raise InconsistentMetadata(f"a metadata record of the unknown kind {name}")
+        key, stays = keeper(message)
+        self._kept[key] = MetadataRecord(message, version) if stays else None
+
+    def apply(self, provenance: Provenance) -> MetadataImage:
+        """The image with all changes in; parts without change are the old image's own."""
+        before = self.image
+        return MetadataImage(
+            provenance=provenance,
+            topics_by_name=self._topics_by_name(),
+            topics_by_id=_merged(before.topics_by_id, self.topics),
+            brokers=_merged(before.brokers, self.brokers),
+            controllers=_merged(before.controllers, self.controllers),
+            configs=self._merged_configs(),
+            features=self._merged_features(),
+            next_producer_id=(
+                before.next_producer_id if self.next_producer_id is None else self.next_producer_id
+            ),
+            kept_records=_merged(before.kept_records, self._kept),
+        )
+
+    def _topics_by_name(self) -> dict[str, TopicImage]:
+        if not self.topics:
+            return self.image.topics_by_name
+        by_name = dict(self.image.topics_by_name)
+        for name, topic_id in self._ids_by_name.items():
+            if topic_id is None:
+                by_name.pop(name, None)
+        for topic in self.topics.values():
+            if topic is not None:
+                by_name[topic.name] = topic
+        return by_name
+
+    def _merged_configs(self) -> dict[tuple[int, str], dict[str, str]]:
+        if not self.configs:
+            return self.image.configs
+        merged = dict(self.image.configs)
+        for resource, entries in self.configs.items():
+            if entries:
+                merged[resource] = entries
+            else:
+                merged.pop(resource, None)
+        return merged
+
+    def _merged_features(self) -> dict[str, int]:
+        if not self.features:
+            return self.image.features
+        merged = self.image.features | self.features
+        return {name: level for name, level in merged.items() if level > 0}
+
+    # State as it is now.
+
+    def topic(self, topic_id: bytes) -> TopicImage | None:
+        """The topic with this id, changes included."""
+        if topic_id in self.topics:
+            return self.topics[topic_id]
+        return self.image.topics_by_id.get(topic_id)
+
+    def _topic_to_change(self, topic_id: bytes) -> TopicImage:
+        """A copy of the topic whose `partitions` may be written to."""
+        changed = self.topics.get(topic_id)
+        if changed is not None:
+            return changed
+        topic = self.topic(topic_id)
+        if topic is None:
+            raise InconsistentMetadata(f"no topic has the id {uuid_to_str(topic_id)}")
+        changed = topic._replace(partitions=dict(topic.partitions))
+        self.topics[topic_id] = changed
+        self.changed_partitions[topic_id] = set()
+        return changed
+
+    def _replay_topic(self, record: Any) -> None:
+        name, topic_id = record.name, record.topic_id
+        known = self._ids_by_name.get(name)
+        if name not in self._ids_by_name:
+            topic = self.image.topics_by_name.get(name)
+            known = None if topic is None else topic.id
+        if known is not None:
+            raise InconsistentMetadata(f"topic {name} exists with the id {uuid_to_str(known)}")
+        self._ids_by_name[name] = topic_id
+        self.topics[topic_id] = TopicImage(name, topic_id, {})
+        self.changed_partitions[topic_id] = set()
+
+    def _replay_partition(self, record: Any) -> None:
+        topic = self._topic_to_change(record.topic_id)
+        topic.partitions[record.partition_id] = PartitionImage.from_record(record)
+        self.changed_partitions[record.topic_id].add(record.partition_id)
+
+    def _replay_partition_change(self, record: Any) -> None:
+        topic = self._topic_to_change(record.topic_id)
+        partition = topic.partitions.get(record.partition_id)
+        if partition is None:
+            raise InconsistentMetadata(f"{topic.name} has no partition {record.partition_id}")
+        topic.partitions[record.partition_id] = partition.merge(record)
+        self.changed_partitions[record.topic_id].add(record.partition_id)
+
+    def _replay_remove_topic(self, record: Any) -> None:
+        topic = self.topic(record.topic_id)
+        if topic is None:
+            raise InconsistentMetadata(f"no topic has the id {uuid_to_str(record.topic_id)}")
+        self.topics[record.topic_id] = None
+        self._ids_by_name[topic.name] = None
+        self.changed_partitions.pop(record.topic_id, None)
+        # The configuration of a topic goes with it, without records of its own.
+        resource = (TOPIC_RESOURCE, topic.name)
+        if resource in self.configs or resource in self.image.configs:
+            self.configs[resource] = {}
+
+    def _replay_config(self, record: Any) -> None:
+        resource = (record.resource_type, record.resource_name)
+        entries = self.configs.get(resource)
+        if entries is None:
+            entries = dict(self.image.configs.get(resource, {}))
+            self.configs[resource] = entries
+        if record.value is None:
+            entries.pop(record.name, None)
+        else:
+            entries[record.name] = record.value
+
+    def _replay_feature_level(self, record: Any) -> None:
+        self.features[record.name] = record.feature_level
+
+    def _replay_register_broker(self, record: Any) -> None:
+        self.brokers[record.broker_id] = BrokerRegistration.from_record(record)
+
+    def _broker(self, broker_id: int, epoch: int) -> BrokerRegistration:
+        if broker_id in self.brokers:
+            broker = self.brokers[broker_id]
+        else:
+            broker = self.image.brokers.get(broker_id)
+        if broker is None or broker.epoch != epoch:
+            raise InconsistentMetadata(f"broker {broker_id} is not registered with epoch {epoch}")
+        return broker
+
+    def _replay_broker_change(self, record: Any) -> None:
+        broker = self._broker(record.broker_id, record.broker_epoch)
+        self.brokers[record.broker_id] = broker.merge(record)
+
+    def _replay_fence(self, record: Any) -> None:
+        self.brokers[record.id] = self._broker(record.id, record.epoch)._replace(fenced=True)
+
+    def _replay_unfence(self, record: Any) -> None:
+        self.brokers[record.id] = self._broker(record.id, record.epoch)._replace(fenced=False)
+
+    def _replay_unregister_broker(self, record: Any) -> None:
+        self._broker(record.broker_id, record.broker_epoch)
+        self.brokers[record.broker_id] = None
+
+    def _replay_register_controller(self, record: Any) -> None:
+        self.controllers[record.controller_id] = ControllerRegistration.from_record(record)
+
+    def _replay_unregister_controller(self, record: Any) -> None:
+        self.controllers[record.controller_id] = None
+
+    def _replay_producer_ids(self, record: Any) -> None:
+        self.next_producer_id = record.next_producer_id
+
+    def _replay_clear_elr(self, record: Any) -> None:
+        """KIP-966: forget the eligible leaders of one topic, or of all (an empty name)."""
+        if record.topic_name:
+            topics = [self.image.topics_by_name.get(record.topic_name)]
+            known = self._ids_by_name.get(record.topic_name)
+            if known is not None:
+                topics = [self.topics[known]]
+        else:
+            topics = list(self.image.topics_by_id.values())
+        for topic in topics:
+            if topic is None:
+                raise InconsistentMetadata(f"no topic is called {record.topic_name}")
+            current = self.topic(topic.id)
+            if current is None:
+                continue
+            for number, partition in current.partitions.items():
+                if partition.elr or partition.last_known_elr:
+                    changed = self._topic_to_change(topic.id)
+                    changed.partitions[number] = partition._replace(elr=(), last_known_elr=())
+                    self.changed_partitions[topic.id].add(number)
+
+    def _ignore(self, record: Any) -> None:
+        """No-op, transaction markers (their driver sees to them), and what ZooKeeper left."""
+
+    _HANDLERS: ClassVar[dict[str, Callable[[MetadataDelta, Any], None]]] = {
+        "TopicRecord": _replay_topic,
+        "PartitionRecord": _replay_partition,
+        "PartitionChangeRecord": _replay_partition_change,
+        "RemoveTopicRecord": _replay_remove_topic,
+        "ConfigRecord": _replay_config,
+        "FeatureLevelRecord": _replay_feature_level,
+        "RegisterBrokerRecord": _replay_register_broker,
+        "BrokerRegistrationChangeRecord": _replay_broker_change,
+        "FenceBrokerRecord": _replay_fence,
+        "UnfenceBrokerRecord": _replay_unfence,
+        "UnregisterBrokerRecord": _replay_unregister_broker,
+        "RegisterControllerRecord": _replay_register_controller,
+        "UnregisterControllerRecord": _replay_unregister_controller,
+        "ProducerIdsRecord": _replay_producer_ids,
+        "ClearElrRecord": _replay_clear_elr,
+        "NoOpRecord": _ignore,
+        "BeginTransactionRecord": _ignore,
+        "EndTransactionRecord": _ignore,
+        "AbortTransactionRecord": _ignore,
+        "ZkMigrationStateRecord": _ignore,
+    }
+
+
+def _merged(before: dict[Any, Any], changes: dict[Any, Any]) -> dict[Any, Any]:
+    """`before` with `changes` on top, None removing; `before` itself when nothing changed."""
+    if not changes:
+        return before
+    merged = dict(before)
+    for key, value in changes.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _quota_key(record: Any) -> tuple[Any, bool]:
+    entity = tuple(sorted((part.entity_type, part.entity_name) for part in record.entity))
+    return ("quota", entity, record.key), not record.remove
+
+
+# Records whose subject no machine here reads yet: each kind's key, and whether the record stays.
+_KEPT_RECORDS: dict[str, Callable[[Any], tuple[Any, bool]]] = {
+    "AccessControlEntryRecord": lambda record: (("acl", record.id), True),
+    "RemoveAccessControlEntryRecord": lambda record: (("acl", record.id), False),
+    "UserScramCredentialRecord": lambda record: (("scram", record.name, record.mechanism), True),
+    "RemoveUserScramCredentialRecord": lambda record: (
+        ("scram", record.name, record.mechanism),
+        False,
+    ),
+    "DelegationTokenRecord": lambda record: (("token", record.token_id), True),
+    "RemoveDelegationTokenRecord": lambda record: (("token", record.token_id), False),
+    "ClientQuotaRecord": _quota_key,
+}

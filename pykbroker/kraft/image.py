@@ -1,0 +1,179 @@
+"""The state of the cluster at one offset of the metadata log.
+
+State: topics (by name and by id), brokers, controllers, configs, features, the next producer id;
+and records of subjects that nothing here reads yet (ACLs, SCRAM, quotas, tokens), kept whole so
+that a snapshot loses nothing.
+In:  built by `MetadataDelta.apply` only.
+Out: read by everybody; `records()` writes it down as a snapshot.
+Invariants: never changes once made. Parts that did not change are shared with the image before, so
+a change of one topic costs that topic and a shallow copy of the topic tables.
+Source: Kafka's `MetadataImage.java` and the classes beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.metadata_version import (
+    METADATA_VERSION,
+    MINIMUM_METADATA_VERSION,
+    supports_controller_registration,
+)
+from pykbroker.kraft.partition_image import PartitionImage
+from pykbroker.kraft.registration import BrokerRegistration, ControllerRegistration
+from pykbroker.protocol.messages.config_record import ConfigRecord
+from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
+from pykbroker.protocol.messages.producer_ids_record import ProducerIdsRecord
+from pykbroker.protocol.messages.topic_record import TopicRecord
+
+# ConfigResource.Type: the numbers on the wire and in records.
+TOPIC_RESOURCE: Final = 2
+BROKER_RESOURCE: Final = 4
+BROKER_LOGGER_RESOURCE: Final = 8
+CLIENT_METRICS_RESOURCE: Final = 16
+GROUP_RESOURCE: Final = 32
+
+ConfigResource = tuple[int, str]
+NO_CONFIGS: Final[Mapping[str, str]] = {}
+
+
+class Provenance(NamedTuple):
+    """How far an image reaches: the last record in it. `offset` -1: none."""
+
+    offset: int
+    epoch: int
+    timestamp_ms: int
+
+
+class TopicImage(NamedTuple):
+    """A topic and its partitions, by number."""
+
+    name: str
+    id: bytes
+    partitions: dict[int, PartitionImage]
+
+
+class MetadataImage:
+    """All of the cluster's metadata at `provenance`. Read only."""
+
+    __slots__ = (
+        "brokers",
+        "configs",
+        "controllers",
+        "features",
+        "kept_records",
+        "next_producer_id",
+        "provenance",
+        "topics_by_id",
+        "topics_by_name",
+    )
+
+    def __init__(
+        self,
+        *,
+        provenance: Provenance = Provenance(-1, -1, -1),
+        topics_by_name: dict[str, TopicImage] | None = None,
+        topics_by_id: dict[bytes, TopicImage] | None = None,
+        brokers: dict[int, BrokerRegistration] | None = None,
+        controllers: dict[int, ControllerRegistration] | None = None,
+        configs: dict[ConfigResource, dict[str, str]] | None = None,
+        features: dict[str, int] | None = None,
+        next_producer_id: int = -1,
+        kept_records: dict[Any, MetadataRecord] | None = None,
+    ) -> None:
+        self.provenance = provenance
+        self.topics_by_name: dict[str, TopicImage] = topics_by_name or {}
+        self.topics_by_id: dict[bytes, TopicImage] = topics_by_id or {}
+        self.brokers: dict[int, BrokerRegistration] = brokers or {}
+        self.controllers: dict[int, ControllerRegistration] = controllers or {}
+        self.configs: dict[ConfigResource, dict[str, str]] = configs or {}
+        # Finalised levels above 0, metadata.version included; kraft.version lives in raft.
+        self.features: dict[str, int] = features or {}
+        self.next_producer_id = next_producer_id
+        self.kept_records: dict[Any, MetadataRecord] = kept_records or {}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MetadataImage):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def offset(self) -> int:
+        """The offset of the last record in this image; -1 when there is none."""
+        return self.provenance.offset
+
+    @property
+    def metadata_version(self) -> int:
+        """The finalised level, the lowest that KRaft has while the log holds none."""
+        return self.features.get(METADATA_VERSION, MINIMUM_METADATA_VERSION)
+
+    def topic(self, name: str) -> TopicImage | None:
+        """The topic called `name`."""
+        return self.topics_by_name.get(name)
+
+    def topic_by_id(self, topic_id: bytes) -> TopicImage | None:
+        """The topic with the id `topic_id`."""
+        return self.topics_by_id.get(topic_id)
+
+    def partition(self, name: str, partition: int) -> PartitionImage | None:
+        """The partition, None when there is no such topic or partition."""
+        topic = self.topics_by_name.get(name)
+        return None if topic is None else topic.partitions.get(partition)
+
+    def config(self, resource_type: int, name: str) -> Mapping[str, str]:
+        """Dynamic configuration of a resource; empty when nothing is set."""
+        return self.configs.get((resource_type, name), NO_CONFIGS)
+
+    def topic_config(self, name: str) -> Mapping[str, str]:
+        """Overrides of a topic."""
+        return self.configs.get((TOPIC_RESOURCE, name), NO_CONFIGS)
+
+    def cluster_config(self) -> Mapping[str, str]:
+        """Dynamic defaults of all brokers (the broker resource with an empty name)."""
+        return self.configs.get((BROKER_RESOURCE, ""), NO_CONFIGS)
+
+    def broker_config(self, broker_id: int) -> Mapping[str, str]:
+        """Dynamic configuration of one broker."""
+        return self.configs.get((BROKER_RESOURCE, str(broker_id)), NO_CONFIGS)
+
+    def group_config(self, group: str) -> Mapping[str, str]:
+        """Overrides of a group."""
+        return self.configs.get((GROUP_RESOURCE, group), NO_CONFIGS)
+
+    def alive_brokers(self) -> list[BrokerRegistration]:
+        """Brokers that are not fenced, in the order of their ids."""
+        return [broker for _, broker in sorted(self.brokers.items()) if not broker.fenced]
+
+    def records(self) -> Iterator[MetadataRecord]:
+        """The records that make this image out of nothing, in the order of Kafka's snapshots."""
+        level = self.metadata_version
+        # metadata.version first: a reader needs it to make sense of what follows.
+        for name in sorted(self.features, key=lambda name: (name != METADATA_VERSION, name)):
+            yield MetadataRecord(FeatureLevelRecord(name=name, feature_level=self.features[name]))
+        for broker in self.brokers.values():
+            yield MetadataRecord(*broker.to_record(level))
+        if supports_controller_registration(level):
+            for controller in self.controllers.values():
+                yield MetadataRecord(*controller.to_record())
+        for topic in self.topics_by_name.values():
+            yield MetadataRecord(TopicRecord(name=topic.name, topic_id=topic.id))
+            for number, partition in topic.partitions.items():
+                yield MetadataRecord(*partition.to_record(topic.id, number, level))
+        for (resource_type, name), entries in self.configs.items():
+            for key, value in entries.items():
+                yield MetadataRecord(
+                    ConfigRecord(
+                        resource_type=resource_type, resource_name=name, name=key, value=value
+                    )
+                )
+        if self.next_producer_id >= 0:
+            yield MetadataRecord(
+                ProducerIdsRecord(
+                    broker_id=-1, broker_epoch=-1, next_producer_id=self.next_producer_id
+                )
+            )
+        yield from self.kept_records.values()
