@@ -1,0 +1,19 @@
+# A broker in a container: `docker run -p 9092:9092 -v data:/var/lib/kafka/data IMAGE`.
+# Settings by Kafka's environment: KAFKA_LOG_RETENTION_MS=-1, KAFKA_ADVERTISED_LISTENERS=..., and so on.
+FROM python:3.11-slim AS build
+WORKDIR /src
+COPY pyproject.toml README.md LICENSE ./
+COPY pykbroker ./pykbroker
+RUN pip install --no-cache-dir --prefix=/install .
+
+FROM python:3.11-slim
+COPY --from=build /install /usr/local
+RUN useradd --uid 1000 --create-home appuser \
+    && mkdir -p /var/lib/kafka/data \
+    && chown appuser:appuser /var/lib/kafka/data
+USER appuser
+VOLUME /var/lib/kafka/data
+EXPOSE 9092
+ENV KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://localhost:9092
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["pykbroker", "start", "--data-dir", "/var/lib/kafka/data", "--listen", "0.0.0.0:9092"]

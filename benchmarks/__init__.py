@@ -1,0 +1,1 @@
+"""Speed and size. `python -m benchmarks.compare` sets pykbroker beside Apache Kafka."""

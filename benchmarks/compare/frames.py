@@ -1,0 +1,54 @@
+"""Request frames for the raw load: the same bytes for both servers."""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from typing import Any
+
+from pykbroker.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from pykbroker.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from pykbroker.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from pykbroker.protocol.parts_writer import join_parts
+from pykbroker.protocol.record_batch import build_batch
+
+_CLIENT_ID = b"load"
+
+
+def _frame(message: Any, version: int) -> bytes:
+    parts: list[Any] = []
+    message.encode(parts, version)
+    header = struct.pack(">hhih", message.API_KEY, version, 0, len(_CLIENT_ID)) + _CLIENT_ID
+    body = header + join_parts(parts)
+    return struct.pack(">i", len(body)) + body
+
+
+def produce(topic: str, record_bytes: int, records: int = 1, acks: int = -1) -> bytes:
+    """A Produce v7 request with one batch."""
+    now_ms = int(time.time() * 1000)
+    value = os.urandom(record_bytes)
+    batch = build_batch([(None, value, now_ms, []) for _ in range(records)])
+    partition = PartitionProduceData(index=0, records=memoryview(batch))
+    topics = [TopicProduceData(name=topic, partition_data=[partition])]
+    return _frame(ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=topics), 7)
+
+
+def fetch(topic: str) -> bytes:
+    """A Fetch v11 request, without a session, of the first batch of partition 0."""
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
+    topics = [FetchTopic(topic=topic, partitions=[partition])]
+    request = FetchRequest(
+        max_wait_ms=500, min_bytes=1, max_bytes=1, session_epoch=-1, topics=topics
+    )
+    return _frame(request, 11)
+
+
+def metadata(topic: str) -> bytes:
+    """A Metadata v5 request for one topic."""
+    topics = [MetadataRequestTopic(name=topic)]
+    return _frame(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 5)

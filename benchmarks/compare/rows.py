@@ -1,0 +1,175 @@
+"""The rows of the table: what is measured, and what is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer
+
+from benchmarks.compare import frames
+from benchmarks.compare.measure import Row
+from benchmarks.compare.servers import Server
+from tests.harness.apache import CONSUMER_PERFORMANCE, PRODUCER_PERFORMANCE, java_command
+from tests.harness.tools import java
+
+_HERE = Path(__file__).parent
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise RuntimeError(f"{command}: {done.stdout[-1000:]}{done.stderr[-1000:]}")
+    return done.stdout
+
+
+def _librdkafka(verb: str, server: Server, *arguments: object) -> dict[str, float]:
+    module = "benchmarks.compare.librdkafka"
+    command = [sys.executable, "-m", module, verb, server.address, *map(str, arguments)]
+    figures: dict[str, float] = json.loads(_run(command))
+    return figures
+
+
+def _produce(size: int, count: int, server: Server, scale: float) -> float:
+    topic = server.new_topic()
+    figures = _librdkafka("produce", server, topic, size, int(count * scale))
+    server.delete_topic(topic)
+    return figures["per_second"]
+
+
+def _consume(size: int, count: int, server: Server, scale: float) -> float:
+    topic = server.new_topic()
+    _librdkafka("produce", server, topic, size, int(count * scale))
+    figures = _librdkafka("consume", server, topic, int(count * scale))
+    server.delete_topic(topic)
+    return figures["per_second"]
+
+
+def _latency(figure: str, server: Server, scale: float) -> float:
+    topic = server.new_topic()
+    return _librdkafka("latency", server, topic, 100, max(200, int(3000 * scale)))[figure]
+
+
+def _java_produce(size: int, count: int, server: Server, scale: float) -> float:
+    topic = server.new_topic()
+    output = _run(
+        java_command(
+            PRODUCER_PERFORMANCE,
+            *("--topic", topic, "--num-records", str(int(count * scale))),
+            *("--record-size", str(size), "--throughput", "-1"),
+            *("--bootstrap-server", server.address, "--command-property", "acks=1"),
+        )
+    )
+    server.delete_topic(topic)
+    return float(re.findall(r"([\d.]+) records/sec", output)[-1])
+
+
+def _java_consume(size: int, count: int, server: Server, scale: float) -> float:
+    topic = server.new_topic()
+    records = int(count * scale)
+    _librdkafka("produce", server, topic, size, records)
+    output = _run(
+        java_command(
+            CONSUMER_PERFORMANCE,
+            *("--topic", topic, "--num-records", str(records)),
+            *("--bootstrap-server", server.address),
+        )
+    )
+    server.delete_topic(topic)
+    columns = output.splitlines()[-1].split(", ")
+    return float(columns[9])  # fetch.nMsg.sec: without the time to join the group
+
+
+def _raw(
+    make_frame: Callable[[str], bytes], connections: int, figure: str, server: Server, scale: float
+) -> float:
+    topic = server.new_topic()
+    producer = Producer({"bootstrap.servers": server.address})
+    producer.produce(topic, b"x" * 100)
+    producer.flush(30)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(make_frame(topic))
+        file.flush()
+        host, port = server.address.split(":")
+        seconds = str(max(1.0, 6 * scale))
+        program = [java(), "-Xmx256m", "-XX:+UseSerialGC", str(_HERE / "RawLoad.java")]
+        output = _run([*program, host, port, file.name, str(connections), seconds])
+    server.delete_topic(topic)
+    figures: dict[str, float] = json.loads(output)
+    return figures[figure]
+
+
+def _start_to_first_acknowledgement(server: Server, _scale: float) -> float:
+    """Seconds from the start of the process to the first acknowledged record.
+
+    On a formatted directory with the topic in it; the client is made before the clock starts.
+    """
+    broker: Any = server.make()
+    with broker:
+        Producer({"bootstrap.servers": broker.bootstrap_servers}).list_topics(timeout=30)
+        warm = Producer({"bootstrap.servers": broker.bootstrap_servers})
+        warm.produce("first", b"x")
+        warm.flush(30)
+        broker.stop()
+        config = {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "reconnect.backoff.ms": 5,
+            "reconnect.backoff.max.ms": 10,
+            "acks": "all",
+            "linger.ms": 0,
+        }
+        started = time.perf_counter()
+        broker.restart()
+        producer = Producer(config)
+        producer.produce("first", b"x")
+        if producer.flush(30):
+            raise RuntimeError("not acknowledged within 30 s")
+        return time.perf_counter() - started
+
+
+def _idle_rss(server: Server, _scale: float) -> float:
+    broker: Any = server.make()
+    with broker:
+        time.sleep(2)
+        return Server(server.name, broker, server.make).rss_mb()
+
+
+def _one_record(topic: str) -> bytes:
+    return frames.produce(topic, 100)
+
+
+def _many_records(topic: str) -> bytes:
+    return frames.produce(topic, 1000, records=900)
+
+
+ROWS = (
+    Row("start to first acknowledged produce", "s", _start_to_first_acknowledgement, 1.0, True),
+    Row("idle resident memory", "MB", _idle_rss, 1.0, True),
+    Row("librdkafka produce, 100 B, acks=all", "rec/s", partial(_produce, 100, 1_500_000), 0.8),
+    Row("librdkafka produce, 1 KiB, acks=all", "rec/s", partial(_produce, 1024, 500_000), 0.8),
+    Row("librdkafka consume, 100 B", "rec/s", partial(_consume, 100, 1_500_000), 0.8),
+    Row("librdkafka consume, 1 KiB", "rec/s", partial(_consume, 1024, 500_000), 0.8),
+    Row("Java ProducerPerformance, 100 B, acks=1", "rec/s", partial(_java_produce, 100, 1_500_000)),
+    Row("Java ProducerPerformance, 1 KiB, acks=1", "rec/s", partial(_java_produce, 1024, 300_000)),
+    Row("Java ConsumerPerformance, 100 B", "rec/s", partial(_java_consume, 100, 1_500_000)),
+    Row("Java ConsumerPerformance, 1 KiB", "rec/s", partial(_java_consume, 1024, 300_000)),
+    Row("librdkafka, one record at a time, p50", "ms", partial(_latency, "p50_ms"), 1.0, True),
+    Row("librdkafka, one record at a time, p99", "ms", partial(_latency, "p99_ms"), None, True),
+    Row("raw produce, 1 connection, p50", "ms", partial(_raw, _one_record, 1, "p50_ms"), 1.0, True),
+    Row("raw produce, 50 connections", "req/s", partial(_raw, _one_record, 50, "per_second"), 0.5),
+    Row("raw fetch, 50 connections", "req/s", partial(_raw, frames.fetch, 50, "per_second")),
+    Row("raw metadata, 50 connections", "req/s", partial(_raw, frames.metadata, 50, "per_second")),
+    Row(
+        "raw 0.9 MB produce, 4 connections",
+        "MB/s",
+        partial(_raw, _many_records, 4, "mb_per_second"),
+    ),
+)

@@ -1,0 +1,69 @@
+"""The two servers of a comparison, with one face."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from pykbroker.testing import Broker
+from tests.harness.apache import ApacheBroker
+
+
+@dataclass
+class Server:
+    """One running broker and a way to make more of its kind."""
+
+    name: str
+    broker: Any
+    make: Callable[[], Any]
+    _topics: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def address(self) -> str:
+        """`127.0.0.1:PORT`."""
+        return str(self.broker.bootstrap_servers)
+
+    def rss_mb(self) -> float:
+        """Resident memory of the server's process, in MB."""
+        status = Path(f"/proc/{self.broker.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) / 1024
+
+    def new_topic(self, partitions: int = 1) -> str:
+        """A fresh topic, ready to be written to."""
+        topic = f"bench-{next(self._topics)}"
+        admin = AdminClient({"bootstrap.servers": self.address})
+        admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
+        while not admin.list_topics(topic, timeout=10).topics[topic].partitions:
+            time.sleep(0.01)
+        return topic
+
+    def delete_topic(self, topic: str) -> None:
+        """Give the disk its space back."""
+        admin = AdminClient({"bootstrap.servers": self.address})
+        admin.delete_topics([topic])[topic].result(30)
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The pair."""
+
+    ours: Server
+    apache: Server
+
+
+@contextmanager
+def both_servers() -> Iterator[Servers]:
+    """Both servers, up and empty; the one that is not measured idles."""
+    with Broker() as ours, ApacheBroker() as apache:
+        yield Servers(
+            Server("pykbroker", ours, Broker),
+            Server("Apache Kafka", apache, ApacheBroker),
+        )

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Installs everything that the tests need, then runs every check and every test. Arguments go to
+# pytest. CHECKS=0 leaves out the linters.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/tools.sh
+need_test_tools
+make_venv .venv
+.venv/bin/pip install --quiet --disable-pip-version-check -e '.[test,dev]'
+PATH="$PWD/.venv/bin:$PATH"
+export PATH
+if [ "${CHECKS:-1}" = 1 ]; then
+    scripts/check.sh
+fi
+exec python -m pytest "$@"
