@@ -81,10 +81,10 @@ def test_every_refused_key_is_refused_by_name() -> None:
     for name, key in BROKER_KEYS.items():
         if key.status is not Status.REFUSED:
             continue
-        numbers = ("1", "2", "11", "500", "3000", "1048577", "600000")
+        numbers = ("1", "2", "4", "11", "500", "3000", "1048577", "600000")
         candidates = [*other.get(key.type, ()), *numbers]
         if key.validator is not None:
-            candidates += key.validator.text.strip("[]").split(", ")
+            candidates += key.validator.text.partition("[")[2].strip("]").split(", ")
         accepted = [text for text in candidates if parses_off_default(name, text)]
         assert accepted, name
         assert refusal({name: accepted[0]}).startswith(f"{name}: "), name
@@ -152,14 +152,16 @@ REFUSED = [
     (
         {"leader.replication.throttled.rate": "5"},
         (
-            "leader.replication.throttled.rate: can be set only at run time, by a client that alters "
+            "leader.replication.throttled.rate: can be set only at run time, by a client "
+            "that alters "
             "broker configuration"
         ),
     ),
     (
         {"controller.quorum.voters": "2@localhost:9093"},
         (
-            "If process.roles contains the 'controller' role, the node id 1 must be included in the "
+            "If process.roles contains the 'controller' role, the node id 1 must be "
+            "included in the "
             "set of voters controller.quorum.voters={2}"
         ),
     ),
@@ -170,14 +172,16 @@ REFUSED = [
     (
         {"controller.quorum.bootstrap.servers": "localhost:9999"},
         (
-            "controller.quorum.bootstrap.servers: must name a controller listener of this node only "
+            "controller.quorum.bootstrap.servers: must name a controller listener of this "
+            "node only "
             "(a quorum of more than one node is not built yet)"
         ),
     ),
     (
         {"controller.quorum.bootstrap.servers": ""},
         (
-            "If using process.roles, either controller.quorum.bootstrap.servers must contain the set "
+            "If using process.roles, either controller.quorum.bootstrap.servers must "
+            "contain the set "
             "of bootstrap controllers or controller.quorum.voters must contain a parseable set of "
             "controllers."
         ),

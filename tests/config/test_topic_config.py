@@ -70,7 +70,8 @@ def test_keys_of_apache_do_not_stop_a_topic_from_being_read() -> None:
         (
             {"remote.storage.enable": "true"},
             (
-                "Tiered Storage functionality is disabled in the broker. Topic cannot be configured "
+                "Tiered Storage functionality is disabled in the broker. Topic cannot be "
+                "configured "
                 "with remote log storage."
             ),
         ),
