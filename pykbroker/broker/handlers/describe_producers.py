@@ -1,0 +1,104 @@
+"""DescribeProducers (61): the idempotent producers that a partition remembers.
+
+Behaviour: per partition the producer ids with their epoch, last sequence and timestamp, coordinator
+epoch and the start of the open transaction (-1). Any replica answers, leader or not. A name that is
+no topic name is INVALID_TOPIC_EXCEPTION, a partition that is not there UNKNOWN_TOPIC_OR_PARTITION.
+Versions: 0.
+Not done: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.errors import ErrorCode, error_message
+from pykbroker.kraft.topic_name import topic_name_fault
+from pykbroker.protocol.messages.describe_producers_response import (
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.describe_producers_request import (
+        DescribeProducersRequest,
+        TopicRequest,
+    )
+
+API_KEY = 61
+
+
+def handle(broker: BrokerServer, request: Request) -> DescribeProducersResponse:
+    """Describe every partition."""
+    message: DescribeProducersRequest = request.message
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(name=topic.name, partitions=_describe(broker, request, topic))
+            for topic in message.topics
+        ]
+    )
+
+
+def _describe(
+    broker: BrokerServer, request: Request, topic: TopicRequest
+) -> list[PartitionResponse]:
+    fault = topic_name_fault(topic.name)
+    if fault is not None:
+        code = int(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        return [_refused(index, code, fault) for index in topic.partition_indexes]
+    manager = broker.replica_manager
+    if manager.image.topic(topic.name) is None:
+        code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return [_refused(index, code, error_message(code)) for index in topic.partition_indexes]
+    answers = []
+    for index in topic.partition_indexes:
+        found = manager.lookup(topic.name, index)
+        if isinstance(found, int):
+            answers.append(_refused(index, found, None))
+            continue
+        answers.append(
+            PartitionResponse(
+                partition_index=index,
+                active_producers=[
+                    ProducerState(
+                        producer_id=producer.producer_id,
+                        producer_epoch=producer.producer_epoch,
+                        last_sequence=producer.last_sequence,
+                        last_timestamp=producer.last_timestamp,
+                        coordinator_epoch=producer.coordinator_epoch,
+                        current_txn_start_offset=producer.current_txn_start_offset,
+                    )
+                    for producer in found.log.active_producers(request.received_ms)
+                ],
+            )
+        )
+    return answers
+
+
+def _refused(index: int, code: int, message: str | None) -> PartitionResponse:
+    return PartitionResponse(partition_index=index, error_code=code, error_message=message)
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> DescribeProducersResponse:
+    """Every partition of the request gets `code`."""
+    asked: DescribeProducersRequest = request.message
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(
+                name=topic.name,
+                partitions=[_refused(index, code, message) for index in topic.partition_indexes],
+            )
+            for topic in asked.topics
+        ]
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=0, error_reply=error_reply
+)

@@ -1,0 +1,190 @@
+"""Fetch (1): read record batches, whole and as they lie in the log.
+
+Behaviour: answers at once when `min_bytes` are there, when something is wrong with a partition, or
+when the client does not want to wait; otherwise when enough comes or `max_wait_ms` is over, with a
+fresh read. Sizes are limited by `max_bytes`, `fetch.max.bytes` and the partition's own limit, but
+the first batch found goes out whole (KIP-74). Consumers read to the high watermark, with
+READ_COMMITTED to the last stable offset and with the list of aborted transactions. A log that is
+not a prefix of the fetcher's is told by its diverging epoch (v12). Sessions: see fetch_sessions.
+
+    no such topic id / topic or partition     UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
+    another topic of that name by now         INCONSISTENT_TOPIC_ID
+    leader epoch of the request old / new     FENCED_LEADER_EPOCH / UNKNOWN_LEADER_EPOCH
+    not the leader, where one is asked for    NOT_LEADER_OR_FOLLOWER, and who is (v16, KIP-951)
+    offset outside the log                    OFFSET_OUT_OF_RANGE, all offsets -1
+    directory offline                         KAFKA_STORAGE_ERROR (before v6: NOT_LEADER_OR_FOLLOWER)
+    a follower that is no replica             UNKNOWN_LEADER_EPOCH, without an epoch
+                                              NOT_LEADER_OR_FOLLOWER
+
+Versions: 4-18; topic ids from 13.
+Not done: reading from followers (preferred replica is always -1, the rack is ignored).
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.broker.leader_hints import leader_hint
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+)
+from pykbroker.purgatory import Deferred
+from pykbroker.replication.delayed_fetch import DelayedFetch
+from pykbroker.replication.fetch_reader import (
+    FetchParams,
+    FetchResult,
+    error_entry,
+    read_all_partitions,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.fetch_sessions import FetchContext
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.fetch_request import FetchRequest
+
+API_KEY = 1
+FIRST_WITH_STORAGE_ERROR = 6
+FIRST_WITH_FOLLOWER_FETCHING = 11
+FIRST_WITHOUT_ENTRIES_ON_ERROR = 13
+FIRST_WITH_REPLICA_STATE = 15
+FIRST_WITH_LEADER_HINTS = 16
+
+STORAGE_ERROR = int(ErrorCode.KAFKA_STORAGE_ERROR)
+NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+HINTED = (NOT_LEADER, int(ErrorCode.FENCED_LEADER_EPOCH))
+
+
+def handle(broker: BrokerServer, request: Request) -> FetchResponse | Deferred:
+    """Read what is there; wait when it is not enough."""
+    message: FetchRequest = request.message
+    broker.counters.total_fetch_requests += 1
+    params = _params(broker, message, request.api_version)
+    is_follower = params.replica_id >= 0
+    now_ms = request.received_ms
+    context = broker.fetch_sessions.open(message, request.api_version, is_follower, now_ms)
+    if context.error:
+        return FetchResponse(error_code=context.error)
+    manager = broker.replica_manager
+    result = read_all_partitions(manager, params, context.wanted)
+    if is_follower:
+        manager.note_follower_fetch(params, result.read, now_ms)
+    if (
+        result.size_bytes >= params.min_bytes
+        or result.must_answer
+        or params.max_wait_ms <= 0
+        or not result.read
+    ):
+        return respond(broker, request, context, result)
+    waiting = WaitingFetch(broker, request, context, params, result)
+    keys = [asked.partition for asked in result.read]
+    broker.purgatory.watch(waiting, keys, now_ms + params.max_wait_ms)
+    return waiting.deferred
+
+
+def _params(broker: BrokerServer, message: FetchRequest, version: int) -> FetchParams:
+    replica_id, replica_epoch = message.replica_id, -1
+    if version >= FIRST_WITH_REPLICA_STATE and message.replica_state is not None:
+        replica_id = message.replica_state.replica_id
+        replica_epoch = message.replica_state.replica_epoch
+    return FetchParams(
+        replica_id,
+        replica_epoch,
+        message.max_wait_ms,
+        message.min_bytes,
+        min(message.max_bytes, broker.config.fetch_max_bytes),
+        message.isolation_level,
+        version < FIRST_WITH_FOLLOWER_FETCHING,
+    )
+
+
+class WaitingFetch(DelayedFetch):
+    """A Fetch in the purgatory."""
+
+    __slots__ = ("_broker", "_context", "_request", "_unknown", "deferred")
+
+    def __init__(
+        self,
+        broker: BrokerServer,
+        request: Request,
+        context: FetchContext,
+        params: FetchParams,
+        result: FetchResult,
+    ) -> None:
+        super().__init__(broker.replica_manager, params, result.read)
+        self._broker = broker
+        self._request = request
+        self._context = context
+        self._unknown = result.unknown
+        self.deferred = Deferred()
+
+    def answer(self) -> None:
+        result = read_all_partitions(self._manager, self._params, self._wanted)
+        result.unknown.extend(self._unknown)
+        self.deferred.resolve(respond(self._broker, self._request, self._context, result))
+
+
+def respond(
+    broker: BrokerServer, request: Request, context: FetchContext, result: FetchResult
+) -> FetchResponse:
+    """The response to what was read, in the context of its session."""
+    endpoints: list[NodeEndpoint] = []
+    if result.must_answer:
+        endpoints = _explain_errors(broker, request, result)
+    broker.counters.bytes_out += result.size_bytes
+    answers = zip(result.read, result.entries, strict=True)
+    if result.unknown:
+        return context.respond(chain(answers, result.unknown), endpoints, request.received_ms)
+    return context.respond(answers, endpoints, request.received_ms)
+
+
+def _explain_errors(
+    broker: BrokerServer, request: Request, result: FetchResult
+) -> list[NodeEndpoint]:
+    """Codes that this version knows, and where the leader is."""
+    manager = broker.replica_manager
+    version = request.api_version
+    endpoints: dict[int, NodeEndpoint] = {}
+    for asked, entry in zip(result.read, result.entries, strict=True):
+        if not entry.error_code:
+            continue
+        broker.counters.failed_fetch_requests += 1
+        if entry.error_code == STORAGE_ERROR and version < FIRST_WITH_STORAGE_ERROR:
+            entry.error_code = NOT_LEADER
+        if entry.error_code in HINTED and version >= FIRST_WITH_LEADER_HINTS:
+            hint = leader_hint(manager, asked.topic or "", asked.index, request.listener_name)
+            entry.current_leader = LeaderIdAndEpoch(
+                leader_id=hint.leader, leader_epoch=hint.leader_epoch
+            )
+            if hint.endpoint is not None:
+                host, port, rack = hint.endpoint
+                endpoints[hint.leader] = NodeEndpoint(
+                    node_id=hint.leader, host=host, port=port, rack=rack
+                )
+    return list(endpoints.values())
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> FetchResponse:
+    """The error at the top; before version 13 on every partition as well."""
+    asked: FetchRequest = request.message
+    topics = []
+    if request.api_version < FIRST_WITHOUT_ENTRIES_ON_ERROR:
+        topics = [
+            FetchableTopicResponse(
+                topic=topic.topic,
+                partitions=[error_entry(p.partition, code) for p in topic.partitions],
+            )
+            for topic in asked.topics
+        ]
+    return FetchResponse(error_code=code, session_id=asked.session_id, responses=topics)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=4, max_version=18, error_reply=error_reply
+)

@@ -1,0 +1,79 @@
+"""OffsetForLeaderEpoch (23): where a leader epoch ended, for fetchers to find where logs diverge.
+
+Behaviour: per partition the largest epoch at or below the asked one, and the offset after its last
+record (the log end for the latest epoch); -1, -1 when the log knows no such epoch. Only the leader
+answers; a current leader epoch in the request is checked (FENCED_ / UNKNOWN_LEADER_EPOCH).
+Versions: 2-4. `replica_id` makes no difference.
+Not done: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.offset_for_leader_epoch_response import (
+    EpochEndOffset,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderTopicResult,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.offset_for_leader_epoch_request import (
+        OffsetForLeaderEpochRequest,
+        OffsetForLeaderPartition,
+    )
+
+API_KEY = 23
+
+
+def handle(broker: BrokerServer, request: Request) -> OffsetForLeaderEpochResponse:
+    """Look up every partition."""
+    message: OffsetForLeaderEpochRequest = request.message
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic=topic.topic,
+                partitions=[_answer(broker, topic.topic, asked) for asked in topic.partitions],
+            )
+            for topic in message.topics
+        ]
+    )
+
+
+def _answer(broker: BrokerServer, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    found = broker.replica_manager.lookup(topic, asked.partition)
+    if isinstance(found, int):
+        return EpochEndOffset(partition=asked.partition, error_code=found)
+    code, epoch, end_offset = found.end_offset_for_epoch(
+        asked.current_leader_epoch, asked.leader_epoch
+    )
+    return EpochEndOffset(
+        partition=asked.partition, error_code=code, leader_epoch=epoch, end_offset=end_offset
+    )
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> OffsetForLeaderEpochResponse:
+    """Every partition of the request gets `code`."""
+    asked: OffsetForLeaderEpochRequest = request.message
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic=topic.topic,
+                partitions=[
+                    EpochEndOffset(partition=p.partition, error_code=code)
+                    for p in topic.partitions
+                ],
+            )
+            for topic in asked.topics
+        ]
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=2, max_version=4, error_reply=error_reply
+)

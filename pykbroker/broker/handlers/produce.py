@@ -1,0 +1,293 @@
+"""Produce (0): append record batches to partitions that this broker leads.
+
+Behaviour: each partition of the request gets exactly one batch of magic 2. The batches are queued
+in the order of the request; the reply follows when they are written (acks=1) or below the high
+watermark (acks=-1), or says REQUEST_TIMED_OUT after `timeout_ms`. acks=0 has no reply; an error
+closes the connection instead, so that the client looks for a new leader. Any other acks is
+INVALID_REQUIRED_ACKS and appends nothing. Errors are per partition:
+
+    no such topic id (v13) / topic or partition    UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
+    null records, no batch, more than one batch,   INVALID_RECORD
+    another magic
+    zstd before version 7                          UNSUPPORTED_COMPRESSION_TYPE
+    an internal topic                              INVALID_TOPIC_EXCEPTION (unless the client calls
+                                                   itself __admin_client, as Kafka has it)
+    a transactional batch: without / with an id    TRANSACTIONAL_ID_AUTHORIZATION_FAILED /
+                                                   INVALID_PRODUCER_ID_MAPPING (no id is known)
+    not the leader                                 NOT_LEADER_OR_FOLLOWER, and who is (v10, KIP-951)
+    what the log refuses                           its code; record errors from version 8
+
+Versions: 3-13; ApiVersions lists 0 to 2 as well (KAFKA-18659), they close the connection. Null
+records get INVALID_RECORD where Kafka 4.4 never answers.
+Not done: transactions.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.broker.leader_hints import leader_hint
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.topic_name import INTERNAL_TOPICS
+from pykbroker.network.request import CloseConnection
+from pykbroker.protocol.messages.produce_response import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from pykbroker.purgatory import Deferred
+from pykbroker.replication.delayed_produce import DelayedProduce
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.log.partition_log import AppendOutcome
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.produce_request import ProduceRequest
+    from pykbroker.replication.partition import Partition
+
+API_KEY = 0
+ADMIN_CLIENT_ID = "__admin_client"  # KafkaApis.scala: the one client that may write to them
+
+FIRST_WITH_ZSTD = 7
+FIRST_WITH_LEADER_HINTS = 10
+FIRST_BY_ID = 13
+
+ZSTD = 4
+CODEC_MASK = 0x07
+TRANSACTIONAL = 0x10
+MIN_BATCH_BYTES = 61
+LOG_OVERHEAD = 12
+_batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
+
+NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+# Errors for which Kafka leaves log_start_offset at -1 (ReplicaManager.appendToLocalLog).
+WITHOUT_LOG_START = frozenset(
+    (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.MESSAGE_TOO_LARGE,
+        ErrorCode.RECORD_LIST_TOO_LARGE,
+        ErrorCode.CORRUPT_MESSAGE,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INVALID_TOPIC_EXCEPTION,
+    )
+)
+
+
+def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse | CloseConnection:
+    """Queue the batches; answer once they are written, or at once when there are none."""
+    message: ProduceRequest = request.message
+    broker.counters.total_produce_requests += 1
+    acks = message.acks
+    if not -1 <= acks <= 1:
+        return error_reply(request, ErrorCode.INVALID_REQUIRED_ACKS, None)
+    manager = broker.replica_manager
+    by_id = request.api_version >= FIRST_BY_ID
+    deadline_ms = request.received_ms + message.timeout_ms
+    pending = PendingProduce(broker, request, acks, deadline_ms)
+    responses = []
+    for topic in message.topic_data:
+        if by_id:
+            name = manager.topic_name(topic.topic_id)
+        else:
+            name = topic.name
+        replies = []
+        for asked in topic.partition_data:
+            if name is None:
+                reply = refused(asked.index, int(ErrorCode.UNKNOWN_TOPIC_ID))
+            else:
+                reply = pending.append(name, asked.index, asked.records)
+            replies.append(reply)
+        responses.append(
+            TopicProduceResponse(
+                name=topic.name, topic_id=topic.topic_id, partition_responses=replies
+            )
+        )
+    pending.reply = ProduceResponse(responses=responses)
+    if not pending.pending:
+        return pending.finished()
+    manager.await_turn(pending)
+    return pending.deferred
+
+
+class PendingProduce(DelayedProduce):
+    """A Produce request whose batches are queued."""
+
+    __slots__ = ("_acks", "_broker", "_failed", "_request")
+
+    def __init__(self, broker: BrokerServer, request: Request, acks: int, deadline_ms: int) -> None:
+        super().__init__(acks == -1, deadline_ms, Deferred())
+        self._broker = broker
+        self._request = request
+        self._acks = acks
+        self._failed = False
+
+    def append(
+        self, topic: str, index: int, records: memoryview | None
+    ) -> PartitionProduceResponse:
+        """Queue one partition's batch; its part of the reply, an error's if it is refused."""
+        manager = self._broker.replica_manager
+        found = manager.lookup(topic, index)
+        code = 0
+        if isinstance(found, int):
+            code = found
+        else:
+            code = self._refusal(topic, records)
+        if code:
+            return self._refuse(index, code)
+        return self._append_to(found, records)  # type: ignore[arg-type]
+
+    def _append_to(self, partition: Partition, records: memoryview) -> PartitionProduceResponse:
+        broker = self._broker
+        try:
+            outcome = broker.replica_manager.append(
+                partition, records, self._acks, self._request.received_ms
+            )
+        except KafkaError as error:
+            reply = self._refuse(partition.index, error.code)
+            if error.code not in WITHOUT_LOG_START:
+                reply.log_start_offset = partition.log.log_start_offset
+            return reply
+        if outcome.error:
+            return self._refused_by_log(partition, outcome)
+        reply = PartitionProduceResponse(
+            index=partition.index,
+            base_offset=outcome.base_offset,
+            log_append_time_ms=outcome.log_append_time_ms,
+            log_start_offset=partition.log.log_start_offset,
+        )
+        self.add(partition, outcome.last_offset + 1, reply)
+        counters = broker.counters
+        counters.bytes_in += len(records)
+        counters.messages_in += outcome.last_offset - outcome.base_offset + 1
+        return reply
+
+    def _refusal(self, topic: str, records: memoryview | None) -> int:
+        """The code for a batch that is not even given to the log; 0 when it may go there."""
+        if records is None:
+            return int(ErrorCode.INVALID_RECORD)
+        if len(records) < MIN_BATCH_BYTES:
+            return code_of_malformed(records)
+        length, magic, attributes = _batch_head(records)
+        if length + LOG_OVERHEAD != len(records) or magic != 2:
+            return code_of_malformed(records)
+        if attributes & CODEC_MASK == ZSTD and self._request.api_version < FIRST_WITH_ZSTD:
+            return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        if attributes & TRANSACTIONAL:
+            if self._request.message.transactional_id is None:
+                return int(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            return int(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        if topic in INTERNAL_TOPICS and self._request.client_id != ADMIN_CLIENT_ID:
+            return int(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        return 0
+
+    def _refuse(self, index: int, code: int) -> PartitionProduceResponse:
+        self._failed = True
+        self._broker.counters.failed_produce_requests += 1
+        return refused(index, code)
+
+    def _refused_by_log(
+        self, partition: Partition, outcome: AppendOutcome
+    ) -> PartitionProduceResponse:
+        reply = self._refuse(partition.index, outcome.error)
+        if outcome.error not in WITHOUT_LOG_START:
+            reply.log_start_offset = partition.log.log_start_offset
+        if outcome.record_errors:
+            # Kafka shows the text of a refusal only when it names records.
+            reply.error_message = outcome.error_message
+            reply.record_errors = [
+                BatchIndexAndErrorMessage(batch_index=at, batch_index_error_message=text)
+                for at, text in outcome.record_errors
+            ]
+        return reply
+
+    # ---- afterwards
+
+    def fail_part(self, reply: PartitionProduceResponse, code: int) -> None:
+        self._failed = True
+        reply.error_code = code
+        if code == ErrorCode.KAFKA_STORAGE_ERROR:
+            reply.base_offset = reply.log_append_time_ms = reply.log_start_offset = -1
+
+    def finished(self) -> Any:
+        """What goes out: the reply with its hints, nothing, or the end of the connection."""
+        if not self._failed:
+            return None if self._acks == 0 else self.reply
+        if self._acks == 0:
+            return CloseConnection("a produce with acks=0 failed")
+        if self._request.api_version >= FIRST_WITH_LEADER_HINTS:
+            self._add_leader_hints()
+        return self.reply
+
+    def _add_leader_hints(self) -> None:
+        manager = self._broker.replica_manager
+        endpoints: dict[int, NodeEndpoint] = {}
+        for topic in self.reply.responses:
+            for reply in topic.partition_responses:
+                if reply.error_code != NOT_LEADER:
+                    continue
+                name = topic.name or manager.topic_name(topic.topic_id) or ""
+                hint = leader_hint(manager, name, reply.index, self._request.listener_name)
+                reply.current_leader = LeaderIdAndEpoch(
+                    leader_id=hint.leader, leader_epoch=hint.leader_epoch
+                )
+                if hint.endpoint is not None:
+                    host, port, rack = hint.endpoint
+                    endpoints[hint.leader] = NodeEndpoint(
+                        node_id=hint.leader, host=host, port=port, rack=rack
+                    )
+        self.reply.node_endpoints = list(endpoints.values())
+
+
+def code_of_malformed(records: memoryview) -> int:
+    """Why these bytes are not one whole batch of magic 2 (ProduceRequest.validateRecords)."""
+    size = len(records)
+    if size < LOG_OVERHEAD:
+        return int(ErrorCode.INVALID_RECORD)  # no batch at all
+    length = int.from_bytes(records[8:12], "big", signed=True)
+    if length < 14:
+        return int(ErrorCode.CORRUPT_MESSAGE)
+    if size > 16 and not 0 <= int.from_bytes(records[16:17], "big", signed=True) <= 2:
+        return int(ErrorCode.CORRUPT_MESSAGE)
+    return int(ErrorCode.INVALID_RECORD)  # cut short, another magic, or more than one batch
+
+
+def refused(index: int, code: int) -> PartitionProduceResponse:
+    """The part of the reply for a partition that got nothing."""
+    return PartitionProduceResponse(index=index, error_code=code, base_offset=-1)
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> ProduceResponse | CloseConnection:
+    """Every partition of the request gets `code`; nothing but the end when acks is 0."""
+    asked: ProduceRequest = request.message
+    if asked.acks == 0:
+        return CloseConnection(f"a produce with acks=0 failed with error {code}")
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=[
+                    PartitionProduceResponse(
+                        index=p.index, error_code=code, base_offset=-1, error_message=message
+                    )
+                    for p in topic.partition_data
+                ],
+            )
+            for topic in asked.topic_data
+        ]
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=3, max_version=13, error_reply=error_reply
+)

@@ -1,0 +1,40 @@
+"""Who leads a partition now, for the answers that tell a client where to go instead (KIP-951).
+
+Produce (from version 10) and Fetch (from 16) name the leader and its endpoint beside
+NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH, so that the client needs no Metadata round trip.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pykbroker.replication.replica_manager import ReplicaManager
+
+
+class LeaderHint(NamedTuple):
+    """The leader (-1: none), its epoch, and where the client's listener reaches it (None: not)."""
+
+    leader: int
+    leader_epoch: int
+    endpoint: tuple[str, int, str | None] | None  # host, port, rack
+
+
+def leader_hint(
+    manager: ReplicaManager, topic: str, partition: int, listener_name: str
+) -> LeaderHint:
+    """What this node knows: its own partition first, the metadata image else."""
+    image = manager.image
+    local = manager.find(topic, partition)
+    if local is not None and local.hosted:
+        leader, leader_epoch = local.leader, local.leader_epoch
+    else:
+        registration = image.partition(topic, partition)
+        if registration is None:
+            return LeaderHint(-1, -1, None)
+        leader, leader_epoch = registration.leader, registration.leader_epoch
+    broker = image.brokers.get(leader)
+    if broker is None or broker.fenced or listener_name not in broker.listeners:
+        return LeaderHint(leader, leader_epoch, None)
+    listener = broker.listeners[listener_name]
+    return LeaderHint(leader, leader_epoch, (listener.host, listener.port, broker.rack))

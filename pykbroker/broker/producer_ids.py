@@ -1,0 +1,107 @@
+"""Producer ids to hand out, from blocks that the controller gave this broker.
+
+    current block  |####......|   next block  |..........| or asked for, or none
+
+A block is 1000 ids. The next one is asked for when 90% of the current one are gone, so that nobody
+waits but the very first.
+
+State: the current block, the next one, whether a block was asked for, who waits for one.
+In:  `take`; the controller's answers. Out: ids, at once or through a Deferred.
+Invariants: no id is handed out twice, also by another broker: a block is never used that starts
+below the end of the one before.
+Source: Kafka's `RPCProducerIdManager` (which has clients try again in place of waiting).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.purgatory import Deferred
+
+if TYPE_CHECKING:
+    from pykbroker.protocol.messages.allocate_producer_ids_response import (
+        AllocateProducerIdsResponse,
+    )
+
+logger = logging.getLogger(__name__)
+
+PREFETCH_AT = 0.9
+
+
+class ProducerIds:
+    """See the module's text. `ask` sends AllocateProducerIds to the controller; its Deferred is
+    resolved with the response or a KafkaError.
+    """
+
+    __slots__ = ("_ask", "_asking", "_end", "_next", "_next_block", "_prefetch_from", "_waiting")
+
+    def __init__(self, ask: Callable[[], Deferred]) -> None:
+        self._ask = ask
+        self._asking = False
+        self._next = 0
+        self._end = 0
+        self._prefetch_from = 0
+        self._next_block: tuple[int, int] | None = None
+        self._waiting: list[Deferred] = []
+
+    def take(self) -> int | Deferred:
+        """An id nobody has; a Deferred (of an id, or a KafkaError) while there is no block."""
+        producer_id = self._take()
+        if producer_id is None:
+            waiting = Deferred()
+            self._waiting.append(waiting)
+            self._ask_for_block()
+            return waiting
+        if producer_id >= self._prefetch_from and self._next_block is None:
+            self._ask_for_block()
+        return producer_id
+
+    def _take(self) -> int | None:
+        if self._next == self._end:
+            if self._next_block is None:
+                return None
+            self._next, self._end = self._next_block
+            self._next_block = None
+            self._prefetch_from = self._next + int((self._end - self._next) * PREFETCH_AT)
+        producer_id = self._next
+        self._next += 1
+        return producer_id
+
+    def _ask_for_block(self) -> None:
+        if not self._asking:
+            self._asking = True
+            self._ask().on_resolved(self._on_answer)
+
+    def _on_answer(self, answer: AllocateProducerIdsResponse | KafkaError) -> None:
+        self._asking = False
+        if isinstance(answer, KafkaError):
+            self._refuse(answer.code)
+        elif answer.error_code:
+            self._refuse(answer.error_code)
+        elif answer.producer_id_start < self._end or answer.producer_id_len <= 0:
+            logger.error("the controller gave the producer ids from %d on again", self._end)
+            self._refuse(int(ErrorCode.UNKNOWN_SERVER_ERROR))
+        else:
+            start = answer.producer_id_start
+            self._next_block = (start, start + answer.producer_id_len)
+            self._serve_waiting()
+
+    def _serve_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for at, deferred in enumerate(waiting):
+            producer_id = self._take()
+            if producer_id is None:
+                self._waiting = waiting[at:] + self._waiting
+                self._ask_for_block()
+                return
+            deferred.resolve(producer_id)
+
+    def _refuse(self, code: int) -> None:
+        """Clients try again on COORDINATOR_LOAD_IN_PROGRESS; other codes end old ones."""
+        logger.warning("no producer ids from the controller: error %d", code)
+        waiting, self._waiting = self._waiting, []
+        for deferred in waiting:
+            deferred.resolve(KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))

@@ -1,0 +1,96 @@
+"""An append whose reply waits: for the turn's write, then (acks=all) for the high watermark.
+
+The replies are built when the batches are queued, with the offsets they have been given; until the
+wait is over they are not shown to anybody.
+
+    queued --end of turn: written--> acks 0, 1: answered
+                                     acks -1:   every partition past its required offset? answered
+                                                else in the purgatory until it is, or the timeout
+    queued --end of turn: write failed--> that partition KAFKA_STORAGE_ERROR, the others go on
+
+State: the partitions that are not yet acknowledged, with the offset each has to reach.
+Source: Kafka's `DelayedProduce`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+from pykbroker.errors import ErrorCode
+from pykbroker.purgatory import Deferred, DelayedOperation
+from pykbroker.replication.partition import Partition
+
+
+class PendingAppend:
+    """One append of a waiting operation."""
+
+    __slots__ = ("partition", "reply", "required_offset")
+
+    def __init__(self, partition: Partition, required_offset: int, reply: Any) -> None:
+        self.partition = partition
+        self.required_offset = required_offset
+        self.reply = reply
+
+
+class DelayedProduce(DelayedOperation):
+    """All appends of one request (or of one coordinator write) and the reply to them."""
+
+    __slots__ = ("acks_all", "deadline_ms", "deferred", "pending", "reply")
+
+    def __init__(self, acks_all: bool, deadline_ms: int | None, deferred: Deferred) -> None:
+        super().__init__()
+        self.acks_all = acks_all
+        self.deadline_ms = deadline_ms
+        self.deferred = deferred
+        self.pending: list[PendingAppend] = []
+        self.reply: Any = None
+
+    def add(self, partition: Partition, required_offset: int, reply: Any) -> None:
+        """Wait for `partition` to be acknowledged up to `required_offset` (exclusive)."""
+        self.pending.append(PendingAppend(partition, required_offset, reply))
+
+    def fail_part(self, reply: Any, code: int) -> None:
+        """Turn the reply of one append into an error (overridden by kinds of reply)."""
+        raise NotImplementedError  # each kind of reply says how
+
+    def finished(self) -> Any:
+        """What `deferred` is resolved with, when nothing is pending any more."""
+        return self.reply
+
+    def on_turn_written(self, failed: Container[Partition]) -> bool:
+        """The turn's writes are done, those of `failed` in vain. True when answered."""
+        if failed:
+            still = []
+            for append in self.pending:
+                if append.partition in failed:
+                    code = append.partition.offline_code
+                    self.fail_part(append.reply, code or int(ErrorCode.KAFKA_STORAGE_ERROR))
+                else:
+                    still.append(append)
+            self.pending = still
+        if self.acks_all:
+            return self.try_complete()
+        self.deferred.resolve(self.finished())
+        return True
+
+    def try_complete(self) -> bool:
+        pending = self.pending
+        if pending:
+            still = []
+            for append in pending:
+                code = append.partition.acknowledged(append.required_offset)
+                if code is None:
+                    still.append(append)
+                elif code:
+                    self.fail_part(append.reply, code)
+            self.pending = still
+            if still:
+                return False
+        self.deferred.resolve(self.finished())
+        return True
+
+    def expire(self) -> None:
+        for append in self.pending:
+            self.fail_part(append.reply, int(ErrorCode.REQUEST_TIMED_OUT))
+        self.deferred.resolve(self.finished())

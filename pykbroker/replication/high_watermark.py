@@ -1,0 +1,41 @@
+"""The high watermark: the offset up to which every in-sync replica has the log.
+
+    leader log   0 1 2 3 4 5 6 7 8 9
+    follower 2   0 1 2 3 4 5 6            in the ISR
+    follower 3   0 1 2 3                  not in the ISR, lagging
+    high watermark = 7: offsets 0..6 are committed, consumers read no further
+
+A follower outside the ISR that has caught up holds it back too: else it could never get in
+(KAFKA-6880). Below `min.insync.replicas` it does not move (KIP-966).
+Source: `Partition.maybeIncrementLeaderHW`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pykbroker.replication.follower_progress import FollowerProgress
+from pykbroker.replication.isr import IsrState
+
+
+def leader_high_watermark(
+    current: int,
+    leader_end_offset: int,
+    isr: IsrState,
+    followers: Iterable[FollowerProgress],
+    min_isr: int,
+    now_ms: int,
+    lag_max_ms: int,
+) -> int:
+    """The new high watermark; never below `current`."""
+    if len(isr.members) < min_isr:
+        return current
+    maximal = isr.maximal
+    lowest = leader_end_offset
+    for follower in followers:
+        if follower.log_end_offset < lowest and (
+            follower.replica_id in maximal
+            or follower.is_caught_up(leader_end_offset, now_ms, lag_max_ms)
+        ):
+            lowest = follower.log_end_offset
+    return max(current, lowest)

@@ -1,0 +1,186 @@
+"""Which partitions this node hosts: follows the metadata image, makes and drops their logs.
+
+    image: this node among the replicas    not hosted -> log found on disk or made, partition made
+                                           hosted     -> new role, ISR, epochs
+    image: no longer among them, deleted   hosted     -> log deleted
+    disk: a log that no image knows        at the first image -> set aside as `-stray`
+
+State: the partitions by name and by id, the last image.
+In:  `apply`, `on_broker_config`. Out: the partitions that changed, for whoever waits on them.
+Invariants: a topic that was deleted and made again in one delta gets a new log; a partition whose
+directory failed stays, offline, until its topic is deleted.
+Source: `ReplicaManager.applyDelta`, `BrokerMetadataPublisher`, KAFKA-15605 (stray logs).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from pykbroker.config import TopicConfig
+from pykbroker.errors import ErrorCode
+from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, TopicImage
+from pykbroker.log.files import LogDirFailure
+from pykbroker.replication.partition import Partition
+from pykbroker.replication.partition_events import BecameFollower, BecameLeader, PartitionAssigned
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.config import BrokerConfig
+    from pykbroker.kraft.delta import MetadataDelta
+    from pykbroker.kraft.partition_image import PartitionImage
+    from pykbroker.log.log_manager import LogManager
+    from pykbroker.log.partition_log import PartitionLog
+
+logger = logging.getLogger(__name__)
+
+Touched = list[tuple[Partition, bool]]
+"""Partitions with something new for those who wait on them; True: it is gone."""
+
+
+class Hosting:
+    """See the module's text."""
+
+    def __init__(self, node_id: int, log_manager: LogManager, config: BrokerConfig) -> None:
+        self.image = MetadataImage()
+        self.by_name: dict[str, dict[int, Partition]] = {}
+        self.by_id: dict[bytes, dict[int, Partition]] = {}
+        self._node_id = node_id
+        self._log_manager = log_manager
+        self._config = config
+        self._loaded = False
+        self.failures: list[LogDirFailure] = []  # met while following; the manager takes them
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> Touched:
+        """Follow `image`; `delta` says what differs from the one before."""
+        self.image = image
+        touched: Touched = []
+        for topic in delta.deleted_topics.values():
+            self._drop_topic(topic, touched)
+        if not self._loaded:
+            self._loaded = True
+            self._set_strays_aside(image)
+        for topic_id, topic in delta.changed_topics.items():
+            config = TopicConfig.from_overrides(self._config, image.topic_config(topic.name))
+            for number in delta.changed_partitions.get(topic_id, topic.partitions):
+                registration = topic.partitions.get(number)
+                if registration is not None:
+                    self._apply_partition(topic, number, registration, config, touched, now_ms)
+        for resource_type, name in delta.changed_configs:
+            if resource_type == TOPIC_RESOURCE:
+                self._update_topic_config(name)
+        return touched
+
+    def on_broker_config(self, config: BrokerConfig) -> None:
+        """Topics take what they do not set themselves from the broker's configuration."""
+        self._config = config
+        for name in self.by_name:
+            self._update_topic_config(name)
+
+    def _update_topic_config(self, name: str) -> None:
+        partitions = self.by_name.get(name)
+        if not partitions:
+            return
+        config = TopicConfig.from_overrides(self._config, self.image.topic_config(name))
+        for partition in partitions.values():
+            partition.log.update_config(config)
+            partition.refresh_config()
+
+    def _apply_partition(
+        self,
+        topic: TopicImage,
+        number: int,
+        registration: PartitionImage,
+        config: TopicConfig,
+        touched: Touched,
+        now_ms: int,
+    ) -> None:
+        partition = self.by_name.get(topic.name, {}).get(number)
+        if self._node_id not in registration.replicas:
+            if partition is not None:
+                self._drop(partition, int(ErrorCode.NOT_LEADER_OR_FOLLOWER), touched)
+            return
+        if partition is not None and partition.topic_id != topic.id:
+            self._drop(partition, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), touched)
+            partition = None
+        if partition is None:
+            partition = self._host(topic, number, config)
+            if partition is None:
+                return
+        if not partition.hosted:
+            return  # its directory is offline
+        event = PartitionAssigned(
+            replicas=registration.replicas,
+            isr=registration.isr,
+            leader=registration.leader,
+            leader_epoch=registration.leader_epoch,
+            partition_epoch=registration.partition_epoch,
+        )
+        for effect in partition.step(event, now_ms):
+            if isinstance(effect, (BecameLeader, BecameFollower)):
+                logger.debug("%s: %s", partition.topic_partition, effect)
+        touched.append((partition, False))
+
+    def _host(self, topic: TopicImage, number: int, config: TopicConfig) -> Partition | None:
+        topic_partition = TopicPartition(topic.name, number)
+        try:
+            log = self._log_of(topic_partition, topic.id, config)
+        except LogDirFailure as failure:
+            self.failures.append(failure)
+            return None
+        partition = Partition(
+            topic_partition,
+            topic.id,
+            log,
+            self._node_id,
+            self._log_manager.checkpointed_high_watermark(topic_partition),
+            self._config.replica_lag_time_max_ms,
+        )
+        by_number = self.by_name.setdefault(topic.name, {})
+        by_number[number] = partition
+        self.by_id[topic.id] = by_number
+        return partition
+
+    def _log_of(
+        self, topic_partition: TopicPartition, topic_id: bytes, config: TopicConfig
+    ) -> PartitionLog:
+        log = self._log_manager.get(topic_partition)
+        if log is not None and log.topic_id != topic_id:
+            self._log_manager.make_stray(topic_partition)
+            log = None
+        if log is None:
+            return self._log_manager.create(topic_partition, topic_id, config)
+        log.update_config(config)
+        return log
+
+    def _drop_topic(self, topic: TopicImage, touched: Touched) -> None:
+        for partition in list(self.by_name.get(topic.name, {}).values()):
+            if partition.topic_id == topic.id:
+                self._drop(partition, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), touched)
+
+    def _drop(self, partition: Partition, code: int, touched: Touched) -> None:
+        was_online = partition.hosted
+        partition.retire(code)
+        by_number = self.by_name[partition.topic]
+        del by_number[partition.index]
+        if not by_number:
+            del self.by_name[partition.topic]
+            self.by_id.pop(partition.topic_id, None)
+        if was_online:
+            try:
+                self._log_manager.delete(partition.topic_partition)
+            except LogDirFailure as failure:
+                self.failures.append(failure)
+        touched.append((partition, True))
+
+    def _set_strays_aside(self, image: MetadataImage) -> None:
+        """Logs of the last run that this node should not have any more (KAFKA-15605)."""
+        for log in list(self._log_manager.logs()):
+            topic_partition = log.topic_partition
+            topic = image.topics_by_id.get(log.topic_id)
+            registration = (
+                None if topic is None else topic.partitions.get(topic_partition.partition)
+            )
+            if registration is None or self._node_id not in registration.replicas:
+                logger.warning("%s is no partition of this node: set aside", topic_partition)
+                self._log_manager.make_stray(topic_partition)

@@ -1,0 +1,325 @@
+"""One partition of this node: its role, its in-sync replicas, its high watermark, its log.
+
+State: the last registration from the metadata image (replicas, leader, epochs), the ISR, the
+followers' progress (as leader), the high watermark, and the log, a synchronous store.
+In:  `step(event, now_ms)` for what the cluster does; `append_as_leader`, `on_written`, `read`, ...
+     for what clients do (plain calls: the hot path).
+Out: effects of `step`; the log's outcomes; KafkaError for what a client may not do.
+Invariants: the high watermark never goes back while this node leads; it is at most the log end;
+a partition epoch never goes back. A partition that is no longer `hosted` answers nobody: it was
+deleted, moved away, or its log directory failed.
+
+    bound of a read        who                                    isolation
+    high watermark         consumer                               READ_UNCOMMITTED (0)
+    last stable offset     consumer                               READ_COMMITTED (1)
+    log end                follower, debugging consumer           LOG_END (2)
+
+Source: Kafka's `Partition.scala`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.replication.follower_progress import FollowerProgress
+from pykbroker.replication.high_watermark import leader_high_watermark
+from pykbroker.replication.isr import IsrState, effective_min_isr
+from pykbroker.replication.partition_events import (
+    BecameFollower,
+    BecameLeader,
+    Effect,
+    Event,
+    FollowerFetched,
+    HighWatermarkAdvanced,
+    PartitionAssigned,
+)
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
+
+READ_UNCOMMITTED = 0
+READ_COMMITTED = 1
+LOG_END = 2
+
+ACKS_ALL = -1
+DELETE_TO_HIGH_WATERMARK = -1
+
+
+class Partition:
+    """A partition with a replica on this node."""
+
+    __slots__ = (
+        "_in_sync",
+        "_lag_max_ms",
+        "_local_id",
+        "_min_isr",
+        "_only_replica",
+        "followers",
+        "high_watermark",
+        "hosted",
+        "index",
+        "is_leader",
+        "isr",
+        "leader",
+        "leader_epoch",
+        "leader_epoch_start_offset",
+        "log",
+        "offline_code",
+        "partition_epoch",
+        "produce_key",
+        "replicas",
+        "topic",
+        "topic_id",
+        "topic_partition",
+    )
+
+    def __init__(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes,
+        log: PartitionLog,
+        local_id: int,
+        high_watermark: int = 0,
+        lag_max_ms: int = 30_000,
+    ) -> None:
+        self.topic_partition = topic_partition
+        self.topic = topic_partition.topic
+        self.index = topic_partition.partition
+        self.topic_id = topic_id
+        self.log = log
+        self.hosted = True
+        self.offline_code = 0
+        self.produce_key = ("produce", topic_partition)
+        self.replicas: tuple[int, ...] = ()
+        self.isr = IsrState(frozenset())
+        self.followers: dict[int, FollowerProgress] = {}
+        self.leader = -1
+        self.leader_epoch = -1
+        self.leader_epoch_start_offset = 0
+        self.partition_epoch = -1
+        self.is_leader = False
+        self.high_watermark = max(log.log_start_offset, min(high_watermark, log.log_end_offset))
+        self._local_id = local_id
+        self._lag_max_ms = lag_max_ms
+        self._only_replica = False
+        self._min_isr = 1
+        self._in_sync = 0
+
+    def __repr__(self) -> str:
+        role = "leader" if self.is_leader else f"follower of {self.leader}"
+        return f"Partition({self.topic_partition}, {role}, epoch {self.leader_epoch})"
+
+    # ---- the cluster's events
+
+    def step(self, event: Event, now_ms: int) -> list[Effect]:
+        """Take in one event; the effects in the order to carry them out."""
+        if isinstance(event, PartitionAssigned):
+            return self._assigned(event, now_ms)
+        return self._follower_fetched(event, now_ms)
+
+    def _assigned(self, event: PartitionAssigned, now_ms: int) -> list[Effect]:
+        if event.partition_epoch < self.partition_epoch:
+            return []  # we know better already, from an AlterPartition answer
+        effects: list[Effect] = []
+        was_leader, old_epoch = self.is_leader, self.leader_epoch
+        self.partition_epoch = event.partition_epoch
+        self.replicas = event.replicas
+        self.leader = event.leader
+        self.leader_epoch = max(old_epoch, event.leader_epoch)
+        self.is_leader = event.leader == self._local_id
+        self.isr = IsrState(frozenset(event.isr) if self.is_leader else frozenset())
+        self._track_followers()
+        self.refresh_config()
+        if self.is_leader:
+            if event.leader_epoch > old_epoch:
+                effects.append(self._start_epoch(event.leader_epoch, now_ms))
+            if self._move_high_watermark(now_ms):
+                effects.append(HighWatermarkAdvanced(self.high_watermark))
+        elif was_leader or event.leader_epoch > old_epoch:
+            effects.append(BecameFollower(event.leader, event.leader_epoch))
+        return effects
+
+    def _track_followers(self) -> None:
+        wanted = [r for r in self.replicas if r != self._local_id] if self.is_leader else []
+        self.followers = {r: self.followers.get(r) or FollowerProgress(r) for r in wanted}
+        self._only_replica = self.is_leader and not wanted
+
+    def _start_epoch(self, leader_epoch: int, now_ms: int) -> BecameLeader:
+        # The epoch is noted before its first record, so that a follower with records of a later,
+        # lost epoch learns where to cut (makeLeader in Partition.scala).
+        start_offset = self.log.log_end_offset
+        self.log.assign_epoch_start(leader_epoch, start_offset)
+        self.leader_epoch_start_offset = start_offset
+        for follower in self.followers.values():
+            follower.reset(now_ms, start_offset, follower.replica_id in self.isr.members)
+        return BecameLeader(leader_epoch, start_offset)
+
+    def _follower_fetched(self, event: FollowerFetched, now_ms: int) -> list[Effect]:
+        follower = self.followers.get(event.replica_id)
+        if follower is None:
+            return []
+        follower.on_fetch(
+            event.fetch_offset,
+            event.log_start_offset,
+            self.log.log_end_offset,
+            event.broker_epoch,
+            now_ms,
+        )
+        if self._move_high_watermark(now_ms):
+            return [HighWatermarkAdvanced(self.high_watermark)]
+        return []
+
+    def refresh_config(self) -> None:
+        """The topic's configuration or the replicas changed: cache what appends ask for."""
+        self._min_isr = effective_min_isr(
+            self.log.config.min_insync_replicas, max(1, len(self.replicas))
+        )
+        self._in_sync = len(self.isr.members)
+
+    def retire(self, code: int) -> None:
+        """This node hosts it no more; `code` is what later requests get (0: look it up again)."""
+        self.hosted = False
+        self.is_leader = False
+        self.offline_code = code
+
+    # ---- appends
+
+    def append_as_leader(
+        self, records: memoryview, acks: int, now_ms: int, origin: AppendOrigin
+    ) -> AppendOutcome:
+        """Validate, assign offsets, queue; `on_written` moves the high watermark.
+
+        KafkaError: NOT_LEADER_OR_FOLLOWER, or NOT_ENOUGH_REPLICAS when acks is -1.
+        """
+        if not self.is_leader:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if acks == ACKS_ALL and self._in_sync < self._min_isr:
+            raise KafkaError(
+                ErrorCode.NOT_ENOUGH_REPLICAS,
+                f"The {self._in_sync} in-sync replicas of {self.topic_partition} are fewer than"
+                f" the {self._min_isr} that min.insync.replicas asks for.",
+            )
+        return self.log.append_as_leader(records, self.leader_epoch, now_ms, origin)
+
+    def on_written(self, now_ms: int) -> bool:
+        """The queued appends are in the log: True when the high watermark moved."""
+        if self._only_replica and self._in_sync >= self._min_isr:
+            moved = self.log.log_end_offset > self.high_watermark
+            if moved:
+                self.high_watermark = self.log.log_end_offset
+            return moved
+        return self._move_high_watermark(now_ms)
+
+    def _move_high_watermark(self, now_ms: int) -> bool:
+        if not self.is_leader:
+            return False
+        before = self.high_watermark
+        self.high_watermark = leader_high_watermark(
+            before,
+            self.log.log_end_offset,
+            self.isr,
+            self.followers.values(),
+            self._min_isr,
+            now_ms,
+            self._lag_max_ms,
+        )
+        return self.high_watermark > before
+
+    def acknowledged(self, required_offset: int) -> int | None:
+        """Has everything before `required_offset` enough replicas? None: not yet; else a code."""
+        if not self.hosted:
+            return self.offline_code or int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        if not self.is_leader:
+            return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if self.high_watermark < required_offset:
+            return None
+        if self._min_isr > len(self.isr.maximal):
+            return int(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+        return 0
+
+    # ---- reads
+
+    def check_epoch(self, current_leader_epoch: int, leader_only: bool) -> int:
+        """The code a request with this leader epoch (-1: none) gets; 0 when it may go on."""
+        if current_leader_epoch >= 0 and current_leader_epoch != self.leader_epoch:
+            if current_leader_epoch < self.leader_epoch:
+                return int(ErrorCode.FENCED_LEADER_EPOCH)
+            return int(ErrorCode.UNKNOWN_LEADER_EPOCH)
+        if leader_only and not self.is_leader:
+            return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return 0
+
+    def bound(self, isolation: int) -> int:
+        """The exclusive end of what a reader of this isolation may see."""
+        if isolation == READ_UNCOMMITTED:
+            return self.high_watermark
+        if isolation == READ_COMMITTED:
+            return self.log.last_stable_offset(self.high_watermark)
+        return self.log.log_end_offset
+
+    def diverging_epoch(self, last_fetched_epoch: int, fetch_offset: int) -> tuple[int, int] | None:
+        """(epoch, end offset) when the fetcher's log is not a prefix of ours (KIP-595), or None.
+
+        KafkaError(OFFSET_OUT_OF_RANGE) when our log cannot tell, or starts after `fetch_offset`.
+        """
+        epoch, end_offset = self.log.end_offset_for_epoch(last_fetched_epoch)
+        if epoch < 0 or end_offset < 0 or fetch_offset < self.log.log_start_offset:
+            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        if epoch < last_fetched_epoch or end_offset < fetch_offset:
+            return epoch, end_offset
+        return None
+
+    def check_follower(self, replica_id: int, current_leader_epoch: int) -> int:
+        """The code a fetch of `replica_id` as a follower gets: only an assigned replica may."""
+        if replica_id in self.followers:
+            return 0
+        if current_leader_epoch >= 0:
+            return int(ErrorCode.UNKNOWN_LEADER_EPOCH)  # it retries until we know of it
+        return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def end_offset_for_epoch(
+        self, current_leader_epoch: int, leader_epoch: int
+    ) -> tuple[int, int, int]:
+        """(error code, epoch, end offset) for OffsetForLeaderEpoch; -1, -1 when unknown."""
+        code = self.check_epoch(current_leader_epoch, leader_only=True)
+        if code:
+            return code, -1, -1
+        epoch, end_offset = self.log.end_offset_for_epoch(leader_epoch)
+        return 0, epoch, end_offset
+
+    # ---- records going away
+
+    def delete_records(self, offset: int) -> int:
+        """Move the log start to `offset` (-1: the high watermark); the offset that was meant.
+
+        KafkaError: NOT_LEADER_OR_FOLLOWER, POLICY_VIOLATION (compacted only), OFFSET_OUT_OF_RANGE.
+        """
+        if not self.is_leader:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if self.log.config.compact and not self.log.config.delete:
+            raise KafkaError(
+                ErrorCode.POLICY_VIOLATION,
+                f"Records of {self.topic_partition} cannot be deleted: its cleanup.policy is"
+                " compact only.",
+            )
+        if offset == DELETE_TO_HIGH_WATERMARK:
+            offset = self.high_watermark
+        if offset < 0 or offset > self.high_watermark:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"Offset {offset} of {self.topic_partition} is above the high watermark"
+                f" {self.high_watermark} or negative.",
+            )
+        if offset > self.log.log_start_offset:
+            self.log.advance_log_start_offset(offset)
+        return offset
+
+    @property
+    def low_watermark(self) -> int:
+        """The lowest log start of all replicas: what DeleteRecords waits for."""
+        lowest = self.log.log_start_offset
+        for follower in self.followers.values():
+            lowest = min(lowest, follower.log_start_offset)
+        return lowest

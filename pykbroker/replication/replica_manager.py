@@ -1,0 +1,308 @@
+"""All partitions of this node: found by name or id, made and dropped as the metadata says, appended
+to, and written once per turn of the event loop.
+
+    append ... append ... append        validate, assign offsets, queue (partition, log)
+    end_turn                            one writev per dirty partition
+                                        -> log ends, high watermarks
+                                        -> produces of the turn, acks=all, coordinators, fetches
+
+State: the partitions, which of them are dirty, which appends of this turn wait for the write.
+In:  `apply` (metadata publisher), `append*`, `resolve`, `end_turn`, `note_follower_fetch`.
+Out: outcomes of appends; deferred replies resolved; listeners told; purgatory keys checked.
+Invariants: nothing is acknowledged before it is written; a failed write fails exactly the appends
+of the turn to that partition, and takes its directory offline.
+Source: Kafka's `ReplicaManager.scala`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.batch_validation import AppendOrigin
+from pykbroker.log.files import LogDirFailure
+from pykbroker.log.partition_log import AppendOutcome
+from pykbroker.replication.hosting import Hosting
+from pykbroker.replication.partition import ACKS_ALL, Partition
+from pykbroker.replication.partition_events import FollowerFetched
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.config import BrokerConfig
+    from pykbroker.kraft.delta import MetadataDelta
+    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.log.log_manager import LogManager
+    from pykbroker.purgatory import Purgatory
+    from pykbroker.replication.delayed_produce import DelayedProduce
+    from pykbroker.replication.fetch_reader import FetchParams, FetchPartition
+
+logger = logging.getLogger(__name__)
+
+ZERO_UUID = bytes(16)
+STORAGE_ERROR = int(ErrorCode.KAFKA_STORAGE_ERROR)
+
+
+class PartitionListener(Protocol):
+    """A coordinator that appends to a partition and waits for its high watermark."""
+
+    def on_high_watermark(self, topic_partition: TopicPartition, high_watermark: int) -> None:
+        """Everything before `high_watermark` is committed."""
+
+    def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
+        """What was queued and not committed is lost, or will never be known."""
+
+
+class ReplicaManager:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        node_id: int,
+        log_manager: LogManager,
+        purgatory: Purgatory,
+        config: BrokerConfig,
+        *,
+        now_ms: int,
+    ) -> None:
+        self.node_id = node_id
+        self.purgatory = purgatory
+        self.hosting = Hosting(node_id, log_manager, config)
+        self.started_ms = now_ms
+        self._log_manager = log_manager
+        self._dirty: dict[Partition, None] = {}
+        self._turn_waiting: list[DelayedProduce] = []
+        self._failed: set[Partition] = set()  # lost what this turn queued before its end
+        self._listeners: dict[TopicPartition, list[PartitionListener]] = {}
+
+    # ---- metadata
+
+    @property
+    def image(self) -> MetadataImage:
+        """The image that the partitions follow."""
+        return self.hosting.image
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> None:
+        """Publisher step: make, change and drop partitions as `delta` says."""
+        touched = self.hosting.apply(delta, image, now_ms)
+        for partition, gone in touched:
+            if gone:
+                self._lose(partition)
+            self._check_waiting(partition)
+        failures, self.hosting.failures = self.hosting.failures, []
+        for failure in failures:
+            self.on_directory_failure(failure)
+
+    def on_broker_config(self, config: BrokerConfig) -> None:
+        """The broker's (dynamic) configuration changed: topics inherit from it."""
+        self.hosting.on_broker_config(config)
+
+    # ---- finding partitions
+
+    def find(self, topic: str, index: int) -> Partition | None:
+        """The partition if this node hosts it (its directory may be offline: see `hosted`)."""
+        partitions = self.hosting.by_name.get(topic)
+        return None if partitions is None else partitions.get(index)
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The name of the topic with this id in the image."""
+        topic = self.hosting.image.topics_by_id.get(topic_id)
+        return None if topic is None else topic.name
+
+    def lookup(self, topic: str, index: int) -> Partition | int:
+        """The partition, or the error code of a request for it."""
+        partitions = self.hosting.by_name.get(topic)
+        partition = None if partitions is None else partitions.get(index)
+        if partition is not None and partition.hosted:
+            return partition
+        if partition is not None:
+            return partition.offline_code
+        if self.hosting.image.partition(topic, index) is not None:
+            # It exists, elsewhere: the client's metadata is old.
+            return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+    def partition(self, topic_partition: TopicPartition) -> Partition:
+        """The partition; KafkaError when this node does not host it or its directory is offline."""
+        found = self.lookup(topic_partition.topic, topic_partition.partition)
+        if isinstance(found, int):
+            raise KafkaError(found)
+        return found
+
+    def resolve(self, asked: FetchPartition) -> Partition | int:
+        """What a fetch entry means now; remembers it there. The error code when there is none."""
+        if asked.topic is None:
+            asked.topic = self.topic_name(asked.topic_id)
+            if asked.topic is None:
+                return int(ErrorCode.UNKNOWN_TOPIC_ID)
+        found = self.lookup(asked.topic, asked.index)
+        if isinstance(found, int):
+            return found
+        if asked.topic_id != ZERO_UUID and asked.topic_id != found.topic_id:
+            return int(ErrorCode.INCONSISTENT_TOPIC_ID)
+        asked.partition = found
+        return found
+
+    def partitions(self) -> Iterator[Partition]:
+        """Every partition that this node hosts, offline directories included."""
+        for by_index in self.hosting.by_name.values():
+            yield from by_index.values()
+
+    def high_watermarks(self) -> dict[TopicPartition, int]:
+        """For the replication-offset-checkpoint files (the log manager splits by directory)."""
+        return {p.topic_partition: p.high_watermark for p in self.partitions() if p.hosted}
+
+    def high_watermark_of(self, topic_partition: TopicPartition) -> int:
+        """For retention: nothing at or above it may go; 0 when the partition is not hosted."""
+        partition = self.find(*topic_partition)
+        return 0 if partition is None else partition.high_watermark
+
+    # ---- appends
+
+    def append(
+        self,
+        partition: Partition,
+        records: memoryview,
+        acks: int,
+        now_ms: int,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+    ) -> AppendOutcome:
+        """Queue `records` as leader; written at the end of the turn. KafkaError: see Partition."""
+        try:
+            outcome = partition.append_as_leader(records, acks, now_ms, origin)
+        except LogDirFailure as failure:
+            # The segment had to roll: what this turn had queued before could not be written.
+            self.on_directory_failure(failure)
+            raise KafkaError(STORAGE_ERROR) from failure
+        if outcome.queued:
+            self._dirty[partition] = None
+        return outcome
+
+    def await_turn(self, waiting: DelayedProduce) -> None:
+        """Tell `waiting` when this turn's writes are done."""
+        self._turn_waiting.append(waiting)
+
+    def append_as_coordinator(
+        self, topic_partition: TopicPartition, batch: bytearray, leader_epoch: int, now_ms: int
+    ) -> AppendOutcome:
+        """Queue a coordinator's batch on the leader it was elected on; refusals as `error`."""
+        found = self.lookup(topic_partition.topic, topic_partition.partition)
+        if isinstance(found, int):
+            return AppendOutcome(error=found)
+        if found.leader_epoch != leader_epoch:
+            return AppendOutcome(error=int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        try:
+            return self.append(found, memoryview(batch), ACKS_ALL, now_ms, AppendOrigin.COORDINATOR)
+        except KafkaError as refusal:
+            return AppendOutcome(error=refusal.code, error_message=refusal.message)
+
+    def watch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
+        """Tell `listener` of the partition's high watermark and of lost appends."""
+        self._listeners.setdefault(topic_partition, []).append(listener)
+
+    def unwatch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
+        """Stop telling `listener`; nothing happens when it did not watch."""
+        listeners = self._listeners.get(topic_partition, [])
+        if listener in listeners:
+            listeners.remove(listener)
+        if not listeners:
+            self._listeners.pop(topic_partition, None)
+
+    # ---- the end of a turn
+
+    def end_turn(self, now_ms: int) -> None:
+        """Write what was queued, move log ends and high watermarks, answer what waited for it."""
+        dirty = self._dirty
+        waiting = self._turn_waiting
+        if not dirty and not waiting:
+            return
+        failed = self._failed
+        self._dirty = {}
+        self._turn_waiting = []
+        moved: list[Partition] = []
+        written: list[Partition] = []
+        for partition in dirty:
+            if not partition.hosted:
+                continue  # its directory failed in this turn
+            try:
+                partition.log.write_pending()
+            except LogDirFailure as failure:
+                failed.add(partition)
+                self.on_directory_failure(failure, dirty)
+                continue
+            written.append(partition)
+            if partition.on_written(now_ms):
+                moved.append(partition)
+        self._failed = set()
+        self._answer_waiting(waiting, failed)
+        for partition in moved:
+            self._on_high_watermark(partition)
+        is_watched = self.purgatory.is_watched
+        for partition in written:
+            if is_watched(partition):
+                self.purgatory.check(partition)
+
+    def _answer_waiting(self, waiting: list[DelayedProduce], failed: set[Partition]) -> None:
+        for produce in waiting:
+            if not produce.on_turn_written(failed):
+                keys = {append.partition.produce_key for append in produce.pending}
+                self.purgatory.watch(produce, keys, produce.deadline_ms)
+
+    def _on_high_watermark(self, partition: Partition) -> None:
+        if self.purgatory.is_watched(partition.produce_key):
+            self.purgatory.check(partition.produce_key)
+        if self._listeners:
+            listeners = self._listeners.get(partition.topic_partition)
+            if listeners:
+                for listener in tuple(listeners):
+                    listener.on_high_watermark(partition.topic_partition, partition.high_watermark)
+
+    def note_follower_fetch(
+        self, params: FetchParams, wanted: list[FetchPartition], now_ms: int
+    ) -> None:
+        """A follower's fetch tells how far it is; that may move high watermarks."""
+        for asked in wanted:
+            partition = asked.partition
+            if partition is None or not partition.is_leader:
+                continue
+            if partition.check_epoch(asked.current_leader_epoch, leader_only=True):
+                continue
+            event = FollowerFetched(
+                params.replica_id, params.replica_epoch, asked.fetch_offset, asked.log_start_offset
+            )
+            if partition.step(event, now_ms):
+                self._on_high_watermark(partition)
+            self._check_waiting(partition)
+
+    # ---- failures
+
+    def on_directory_failure(
+        self, failure: LogDirFailure, dirty: Container[Partition] = ()
+    ) -> None:
+        """A log directory failed: its partitions go offline, what they had queued is lost."""
+        logger.error("%s", failure)
+        for topic_partition in self._log_manager.on_dir_failure(failure.directory):
+            partition = self.find(*topic_partition)
+            if partition is None or not partition.hosted:
+                continue
+            partition.retire(STORAGE_ERROR)
+            if partition in dirty and partition.log.has_pending:
+                self._failed.add(partition)
+            self._lose(partition)
+            self._check_waiting(partition)
+
+    def _lose(self, partition: Partition) -> None:
+        if partition in self._dirty:
+            del self._dirty[partition]
+            self._failed.add(partition)
+        self._tell_failed(partition)
+
+    def _tell_failed(self, partition: Partition) -> None:
+        code = partition.offline_code or int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        for listener in tuple(self._listeners.get(partition.topic_partition, ())):
+            listener.on_failed(partition.topic_partition, code)
+
+    def _check_waiting(self, partition: Partition) -> None:
+        self.purgatory.check(partition.produce_key)
+        self.purgatory.check(partition)
