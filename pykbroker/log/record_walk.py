@@ -56,7 +56,7 @@ def survey_records(buf: bytes, count: int) -> RecordSurvey:
 
 
 def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  # noqa: C901
-    """One record after another from `pos`; answers where the last one ends. May raise IndexError."""
+    """One record after another from `pos`; answers where the last one ends. Or IndexError."""
     top = survey.top
     low = survey.low
     largest = 0
@@ -71,13 +71,13 @@ def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  #
                 pos += 1
         if raw > largest:
             largest = raw
-        end = pos + (raw >> 1)
+        end = -1 if raw & 1 else pos + (raw >> 1)
 
         raw = buf[pos + 1]  # timestamp delta, behind attributes that have no meaning yet
         pos += 2
         if raw > 0x7F:
             if (byte := buf[pos]) > 0x7F:
-                raw, pos = _read_long(buf, pos - 1)
+                raw, pos = _read_longer(buf, pos - 1)
             else:
                 raw += (byte - 1) << 7
                 pos += 1
@@ -128,23 +128,35 @@ def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  #
 
 
 def _read_long(buf: bytes, pos: int) -> tuple[int, int]:
-    """The raw (still zigzag) varint at `pos` that has more than two bytes."""
+    """The 32-bit varint at `pos` that may have more than two bytes, still zigzag."""
+    raw = 0
+    for shift in (0, 7, 14, 21, 28):
+        byte = buf[pos]
+        pos += 1
+        raw |= (byte & 0x7F) << shift
+        if byte < 0x80 and raw < 0x1_0000_0000:
+            return raw, pos
+    raise CorruptRecord("varint of more than 32 bits")
+
+
+def _read_longer(buf: bytes, pos: int) -> tuple[int, int]:
+    """The 64-bit varint at `pos`, still zigzag."""
     value, pos = read_varint(buf, pos)
     return (value << 1) ^ (value >> 63), pos
 
 
 def _skip_headers(buf: bytes, pos: int, end: int) -> int:
-    count, pos = read_varint(buf, pos)
-    if count < 0 or count > end - pos:
-        raise CorruptRecord(f"record of {count} headers in {end - pos} bytes")
-    for _ in range(count):
-        length, pos = read_varint(buf, pos)
-        if length < 0:
+    raw, pos = _read_long(buf, pos)
+    if raw & 1 or raw >> 1 > end - pos:
+        raise CorruptRecord("impossible number of headers")
+    for _ in range(raw >> 1):
+        raw, pos = _read_long(buf, pos)
+        if raw & 1:
             raise CorruptRecord("header without a key")
-        pos += length
-        length, pos = read_varint(buf, pos)
-        if length > 0:
-            pos += length
+        pos += raw >> 1
+        raw, pos = _read_long(buf, pos)
+        if not raw & 1:
+            pos += raw >> 1
         if pos > end:
             raise CorruptRecord("header longer than its record")
     return pos

@@ -76,11 +76,11 @@ def read_varint(buf: bytes, pos: int) -> tuple[int, int]:
         pos += 1
         byte = buf[pos]
         raw |= (byte & 0x7F) << shift
-        if byte < 0x80:
+        if byte < 0x80 and raw < 0x1_0000_0000_0000_0000:
             return (raw >> 1) ^ -(raw & 1), pos + 1
         shift += 7
         if shift > 63:
-            raise CorruptRecord("varint of more than ten bytes")
+            raise CorruptRecord("varint of more than 64 bits")
 
 
 def read_record(buf: bytes, pos: int) -> tuple[int, int, bytes | None, bytes | None, Headers, int]:
