@@ -1,0 +1,123 @@
+"""The log of a coordinator: the partitions of its internal topic, as the runtime sees them.
+
+`CoordinatorLog` is what the runtime needs; `ReplicaLog` is the real one, over the replica manager.
+Tests have one in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from pykbroker.errors import ErrorCode
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.replication.replica_manager import PartitionListener, ReplicaManager
+
+
+class Appended(NamedTuple):
+    """Where a batch went; `error` (not 0): nowhere."""
+
+    base_offset: int
+    next_offset: int
+    error: int = 0
+
+
+class LogBounds(NamedTuple):
+    """Of one partition. `end` is exclusive and counts what is queued and not written yet; before
+    `high_watermark` everything is committed."""
+
+    start: int
+    end: int
+    high_watermark: int
+
+
+class CoordinatorLog(Protocol):
+    """What the runtime needs from the partitions of one topic, by partition index."""
+
+    def append(self, partition: int, batch: bytearray, leader_epoch: int, now_ms: int) -> Appended:
+        """Queue a batch on the local leader of that epoch; the offsets are assigned at once."""
+
+    def bounds(self, partition: int) -> LogBounds:
+        """KafkaError when this node does not host the partition (any more)."""
+
+    def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
+        """Whole batches from the one that contains `offset`; empty at the end of what is written."""
+
+    def watch(self, partition: int, listener: PartitionListener) -> None:
+        """Tell `listener` about the high watermark and about failures."""
+
+    def unwatch(self, partition: int, listener: PartitionListener) -> None:
+        """Stop telling."""
+
+    def wake(self) -> None:
+        """Something was appended or answered outside of a worker's turn: end it soon."""
+
+
+class ReplicaLog:
+    """The partitions of `topic` on this node."""
+
+    def __init__(
+        self, topic: str, replica_manager: ReplicaManager, wake: Callable[[], None]
+    ) -> None:
+        self._topic = topic
+        self._replica_manager = replica_manager
+        self.wake = wake
+
+    def append(self, partition: int, batch: bytearray, leader_epoch: int, now_ms: int) -> Appended:
+        """See `CoordinatorLog`."""
+        outcome = self._replica_manager.append_as_coordinator(
+            TopicPartition(self._topic, partition), batch, leader_epoch, now_ms
+        )
+        if outcome.error:
+            return Appended(-1, -1, outcome.error)
+        return Appended(outcome.base_offset, outcome.last_offset + 1)
+
+    def bounds(self, partition: int) -> LogBounds:
+        """See `CoordinatorLog`."""
+        found = self._replica_manager.partition(TopicPartition(self._topic, partition))
+        log = found.log
+        return LogBounds(log.log_start_offset, log.next_offset, found.high_watermark)
+
+    def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
+        """See `CoordinatorLog`."""
+        log = self._replica_manager.partition(TopicPartition(self._topic, partition)).log
+        if offset >= log.log_end_offset:
+            return b""
+        piece = log.read(offset, max_bytes, log.log_end_offset).slice
+        if piece is None:
+            return b""
+        try:
+            return piece.read()
+        finally:
+            piece.release()
+
+    def watch(self, partition: int, listener: PartitionListener) -> None:
+        """See `CoordinatorLog`."""
+        self._replica_manager.watch(TopicPartition(self._topic, partition), listener)
+
+    def unwatch(self, partition: int, listener: PartitionListener) -> None:
+        """See `CoordinatorLog`."""
+        self._replica_manager.unwatch(TopicPartition(self._topic, partition), listener)
+
+
+def coordinator_error(code: int) -> int:
+    """What a client of a coordinator is told for an error of the coordinator's own log.
+
+    Source: Kafka's `CoordinatorOperationExceptionHelper.java`.
+    """
+    return int(_ERRORS.get(code, code))
+
+
+_ERRORS: dict[int, ErrorCode] = {
+    ErrorCode.NETWORK_EXCEPTION: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.INVALID_FETCH_SIZE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}

@@ -1,0 +1,1 @@
+"""Classic consumer groups: JoinGroup, SyncGroup, Heartbeat, LeaveGroup. Read `states.py` first."""

@@ -1,0 +1,91 @@
+"""One member of a classic group: what it told when it joined, and what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable
+
+EMPTY_ASSIGNMENT = b""
+NO_TIMER = 1 << 62
+
+
+class ClassicMember:
+    """A member, dynamic or static (`group_instance_id`).
+
+    protocols: (name, metadata) in the member's order of preference.
+    assignment: bytes of the last completed rebalance; kept while the next one is prepared.
+    awaiting_join, awaiting_sync: the caller id of the parked JoinGroup or SyncGroup, None without.
+    join_version: the version of the last JoinGroup (its error replies differ by version).
+    session_deadline_ms: when the member has failed unless it is heard of.
+    timer_deadline_ms: when the running session timer fires (`NO_TIMER` without one): a heartbeat
+        moves only `session_deadline_ms`, the timer looks again when it fires.
+    is_new: it has not seen its first JoinGroup answer, so it cannot heartbeat yet.
+    """
+
+    __slots__ = (
+        "assignment",
+        "awaiting_join",
+        "awaiting_sync",
+        "client_host",
+        "client_id",
+        "group_instance_id",
+        "is_new",
+        "join_version",
+        "member_id",
+        "protocol_type",
+        "protocols",
+        "rebalance_timeout_ms",
+        "session_deadline_ms",
+        "session_timeout_ms",
+        "timer_deadline_ms",
+    )
+
+    def __init__(
+        self,
+        *,
+        member_id: str,
+        group_instance_id: str | None,
+        client_id: str,
+        client_host: str,
+        rebalance_timeout_ms: int,
+        session_timeout_ms: int,
+        protocol_type: str,
+        protocols: tuple[tuple[str, bytes], ...],
+        assignment: bytes = EMPTY_ASSIGNMENT,
+    ) -> None:
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.rebalance_timeout_ms = rebalance_timeout_ms
+        self.session_timeout_ms = session_timeout_ms
+        self.protocol_type = protocol_type
+        self.protocols = protocols
+        self.assignment = assignment
+        self.awaiting_join: Hashable | None = None
+        self.awaiting_sync: Hashable | None = None
+        self.join_version = 0
+        self.session_deadline_ms = 0
+        self.timer_deadline_ms = NO_TIMER
+        self.is_new = False
+
+    def metadata(self, protocol_name: str | None) -> bytes:
+        """The member's metadata for one protocol. KeyError when it does not support it."""
+        for name, metadata in self.protocols:
+            if name == protocol_name:
+                return metadata
+        raise KeyError(f"member {self.member_id} does not support protocol {protocol_name}")
+
+    def vote(self, candidates: Collection[str]) -> str:
+        """The first of its protocols that is a candidate. KeyError when none is."""
+        for name, _ in self.protocols:
+            if name in candidates:
+                return name
+        raise KeyError(f"member {self.member_id} supports none of {sorted(candidates)}")
+
+    @property
+    def keeps_session(self) -> bool:
+        """Waiting for a rebalance counts as alive, except for new members: a client that gave up
+        on its first JoinGroup and retried would leave a dead member behind each time."""
+        return not self.is_new and (
+            self.awaiting_join is not None or self.awaiting_sync is not None
+        )

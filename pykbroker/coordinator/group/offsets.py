@@ -1,0 +1,330 @@
+"""Decisions about committed offsets: commit, fetch, delete, expire, and deleted topics.
+
+Who may commit (`_check_commit`; states of the group in `classic/states.py`):
+
+    no such group      generation < 0: creates a simple group; else GROUP_ID_NOT_FOUND (version 9+),
+                       ILLEGAL_GENERATION before
+    Empty              generation < 0: anybody, whatever member id it names
+    generation >= 0 or a member or instance id: that member with the current generation
+    nothing of it      UNKNOWN_MEMBER_ID unless Empty
+
+Expiry (`expire`): an explicit expire timestamp counts; else offsets.retention.minutes after
+    - the group became Empty (a group with a protocol type),
+    - the commit (a simple group; or a topic that Stable consumers no longer subscribe to).
+    Offsets with an open transaction stay; a group without offsets goes when it is Empty.
+
+Functions read the store and the groups and return records; they change nothing.
+Source: Kafka's `OffsetMetadataManager.java`, `ClassicGroup.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pykbroker.coordinator.group.classic.group import ClassicGroup
+from pykbroker.coordinator.group.classic.rebalance import restart_session
+from pykbroker.coordinator.group.classic.states import RULES, GroupState
+from pykbroker.coordinator.group.offset_store import CommittedOffset, OffsetStore
+from pykbroker.coordinator.group.partitioning import java_string_length
+from pykbroker.coordinator.group.records import offset_commit_record, offset_tombstone
+from pykbroker.coordinator.group.step import CallerContext, Step
+from pykbroker.decision import CoordinatorRecord
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.offset_commit_request import OffsetCommitRequest
+from pykbroker.protocol.messages.offset_commit_response import (
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
+from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
+from pykbroker.protocol.messages.offset_delete_response import (
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
+from pykbroker.protocol.messages.offset_fetch_response import (
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopics,
+)
+from pykbroker.protocol.primitives import ZERO_UUID
+
+GROUP_ID_NOT_FOUND_FROM = 9
+NO_RETENTION = -1
+INVALID_OFFSET = -1
+
+
+def commit_error(request: OffsetCommitRequest, code: int) -> OffsetCommitResponse:
+    """The same error for every partition of the request."""
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=partition.partition_index, error_code=int(code)
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def commit(
+    step: Step, group: ClassicGroup | None, request: OffsetCommitRequest, context: CallerContext
+) -> None:
+    """Decide one OffsetCommit whose topics and partitions exist (the handler has checked)."""
+    error = _check_commit(step, group, request, context)
+    if error:
+        step.decision.reply = commit_error(request, error)
+        return
+    now_ms = step.now_ms
+    limit = step.settings.offset_metadata_max_bytes
+    retention = request.retention_time_ms
+    expires = -1 if retention == NO_RETENTION else now_ms + retention
+    records = step.decision.records
+    topics = []
+    for topic in request.topics:
+        partitions = []
+        for partition in topic.partitions:
+            metadata = partition.committed_metadata or ""
+            code = 0
+            if len(metadata) * 2 > limit and java_string_length(metadata) > limit:
+                code = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
+            else:
+                value = OffsetCommitValue(
+                    offset=partition.committed_offset,
+                    leader_epoch=partition.committed_leader_epoch,
+                    metadata=metadata,
+                    commit_timestamp=now_ms,
+                    expire_timestamp=expires,
+                    topic_id=topic.topic_id,
+                )
+                records.append(
+                    offset_commit_record(
+                        request.group_id, topic.name, partition.partition_index, value
+                    )
+                )
+            partitions.append(
+                OffsetCommitResponsePartition(
+                    partition_index=partition.partition_index, error_code=code
+                )
+            )
+        topics.append(
+            OffsetCommitResponseTopic(
+                name=topic.name, topic_id=topic.topic_id, partitions=partitions
+            )
+        )
+    step.decision.reply = OffsetCommitResponse(topics=topics)
+
+
+def _check_commit(
+    step: Step, group: ClassicGroup | None, request: OffsetCommitRequest, context: CallerContext
+) -> int:
+    generation = request.generation_id_or_member_epoch
+    if group is None:
+        if generation < 0:
+            return ErrorCode.NONE
+        if context.version >= GROUP_ID_NOT_FOUND_FROM:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        return ErrorCode.ILLEGAL_GENERATION
+    rules = RULES[group.state]
+    if generation < 0 and group.state is GroupState.EMPTY:
+        return ErrorCode.NONE
+    if generation >= 0 or request.member_id or request.group_instance_id is not None:
+        error = group.check_member(request.member_id, request.group_instance_id)
+        if error:
+            return error
+        if generation != group.generation:
+            return ErrorCode.ILLEGAL_GENERATION
+        if rules.member_commit:
+            return rules.member_commit
+        if rules.extends_session:
+            restart_session(step, group, group.members[request.member_id])
+        return ErrorCode.NONE
+    return rules.simple_commit
+
+
+# ---- fetch
+
+
+def fetch_error(group_id: str, code: int) -> OffsetFetchResponseGroup:
+    """An error of a whole group; versions before 8 are translated by the handler."""
+    return OffsetFetchResponseGroup(group_id=group_id, topics=[], error_code=int(code))
+
+
+def fetch(
+    store: OffsetStore, request: OffsetFetchRequestGroup, require_stable: bool
+) -> OffsetFetchResponseGroup:
+    """The offsets of one group: every partition asked for, in the order of the request; or all."""
+    group_id = request.group_id
+    committed = store.committed.get(group_id, {})
+    unstable = store.open_by_group.get(group_id, {}) if require_stable else {}
+    if request.topics is None:
+        topics = [
+            OffsetFetchResponseTopics(
+                name=name,
+                partitions=[
+                    _fetched(name, index, entry, unstable) for index, entry in entries.items()
+                ],
+            )
+            for name, entries in committed.items()
+        ]
+    else:
+        topics = []
+        for topic in request.topics:
+            entries = committed.get(topic.name, {})
+            partitions = []
+            for index in topic.partition_indexes:
+                found = entries.get(index)
+                if found is not None and _other_topic(found.topic_id, topic.topic_id):
+                    found = None  # committed for a deleted topic of the same name
+                partitions.append(_fetched(topic.name, index, found, unstable))
+            topics.append(
+                OffsetFetchResponseTopics(
+                    name=topic.name, topic_id=topic.topic_id, partitions=partitions
+                )
+            )
+    return OffsetFetchResponseGroup(group_id=group_id, topics=topics)
+
+
+def _other_topic(committed: bytes, asked: bytes) -> bool:
+    return committed != ZERO_UUID and asked != ZERO_UUID and committed != asked
+
+
+def _fetched(
+    topic: str,
+    index: int,
+    entry: CommittedOffset | None,
+    unstable: Mapping[tuple[str, int], set[int]],
+) -> OffsetFetchResponsePartitions:
+    if unstable and (topic, index) in unstable:
+        return OffsetFetchResponsePartitions(
+            partition_index=index,
+            committed_offset=INVALID_OFFSET,
+            metadata="",
+            error_code=int(ErrorCode.UNSTABLE_OFFSET_COMMIT),
+        )
+    if entry is None:
+        return OffsetFetchResponsePartitions(
+            partition_index=index, committed_offset=INVALID_OFFSET, metadata=""
+        )
+    return OffsetFetchResponsePartitions(
+        partition_index=index,
+        committed_offset=entry.offset,
+        committed_leader_epoch=entry.leader_epoch,
+        metadata=entry.metadata,
+    )
+
+
+# ---- delete
+
+
+def delete(
+    step: Step, store: OffsetStore, group: ClassicGroup | None, request: OffsetDeleteRequest
+) -> None:
+    """Decide one OffsetDelete whose topics and partitions exist (the handler has checked)."""
+    state = GroupState.DEAD if group is None else group.state
+    error = RULES[state].offset_delete
+    if group is None or (error and not group.uses_consumer_protocol):
+        step.decision.reply = OffsetDeleteResponse(error_code=int(error))
+        return
+    topics = []
+    for topic in request.topics:
+        code = 0
+        if group.is_subscribed(topic.name):
+            code = int(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC)
+        partitions = []
+        for partition in topic.partitions:
+            index = partition.partition_index
+            partitions.append(OffsetDeleteResponsePartition(partition_index=index, error_code=code))
+            if not code and (
+                store.get(group.group_id, topic.name, index) is not None
+                or store.is_open(group.group_id, topic.name, index)
+            ):
+                step.decision.records.append(offset_tombstone(group.group_id, topic.name, index))
+        topics.append(OffsetDeleteResponseTopic(name=topic.name, partitions=partitions))
+    step.decision.reply = OffsetDeleteResponse(topics=topics)
+
+
+def delete_all(store: OffsetStore, group_id: str) -> list[CoordinatorRecord]:
+    """Tombstones for every offset of a group, pending ones included."""
+    records = [
+        offset_tombstone(group_id, topic, index)
+        for topic, entries in store.committed.get(group_id, {}).items()
+        for index in entries
+    ]
+    records.extend(
+        offset_tombstone(group_id, topic, index)
+        for topic, index in store.open_by_group.get(group_id, {})
+        if store.get(group_id, topic, index) is None
+    )
+    return records
+
+
+def delete_topics(
+    store: OffsetStore, deleted: Iterable[tuple[bytes, str]]
+) -> list[CoordinatorRecord]:
+    """Tombstones for the offsets of deleted topics (id, name), pending ones included.
+
+    An offset that was committed for another topic of the same name stays.
+    """
+    ids = {name: topic_id for topic_id, name in deleted}
+    doomed: dict[tuple[str, str, int], None] = {}
+    for group_id, topics in store.committed.items():
+        for name in ids.keys() & topics.keys():
+            for index, entry in topics[name].items():
+                if entry.topic_id in (ZERO_UUID, ids[name]):
+                    doomed[(group_id, name, index)] = None
+    for entries in store.pending.values():
+        for (group_id, name, index), entry in entries.items():
+            if name in ids and entry.topic_id in (ZERO_UUID, ids[name]):
+                doomed[(group_id, name, index)] = None
+    return [offset_tombstone(group_id, name, index) for group_id, name, index in doomed]
+
+
+# ---- expiry
+
+
+def expire(
+    store: OffsetStore, group: ClassicGroup, now_ms: int, retention_ms: int
+) -> tuple[list[CoordinatorRecord], bool]:
+    """The tombstones of what has expired, and whether no offset of the group is left then."""
+    group_id = group.group_id
+    topics = store.committed.get(group_id)
+    if topics is None:
+        return [], group_id not in store.open_by_group
+    since_empty = False
+    if group.protocol_type is not None:
+        if group.state is GroupState.EMPTY:
+            since_empty = True
+        elif not (
+            group.uses_consumer_protocol
+            and group.subscribed_topics is not None
+            and group.state is GroupState.STABLE
+        ):
+            return [], False
+    records: list[CoordinatorRecord] = []
+    none_left = True
+    for topic, entries in topics.items():
+        if group.is_subscribed(topic):
+            none_left = False
+            continue
+        for index, entry in entries.items():
+            base_ms = entry.commit_timestamp_ms
+            if since_empty and group.state_timestamp_ms != -1:
+                base_ms = group.state_timestamp_ms
+            if entry.expire_timestamp_ms != -1:
+                expired = now_ms >= entry.expire_timestamp_ms
+            else:
+                expired = now_ms - base_ms >= retention_ms
+            if expired and not store.is_open(group_id, topic, index):
+                records.append(offset_tombstone(group_id, topic, index))
+            else:
+                none_left = False
+    return records, none_left and group_id not in store.open_by_group

@@ -1,0 +1,33 @@
+"""One decide step in the making: what the functions of the group machine hand around."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykbroker.coordinator.decisions import ShardDecision
+from pykbroker.coordinator.group.settings import GroupSettings
+
+
+@dataclass(slots=True, frozen=True)
+class CallerContext:
+    """What a request has beside its body.
+
+    client_host: as Java prints an address without a host name: "/127.0.0.1".
+    fresh_uuid: a random UUID as text, for a new member id (the machine has no random source).
+    """
+
+    version: int
+    client_id: str = ""
+    client_host: str = ""
+    fresh_uuid: str = ""
+
+
+class Step:
+    """The decision under construction, the time, and the settings."""
+
+    __slots__ = ("decision", "now_ms", "settings")
+
+    def __init__(self, settings: GroupSettings, now_ms: int) -> None:
+        self.settings = settings
+        self.now_ms = now_ms
+        self.decision = ShardDecision()

@@ -1,0 +1,125 @@
+"""One partition of a coordinator's topic on this node: its machine, and who waits for what.
+
+    LOADING ---all records replayed---> ACTIVE ---write failed---> LOADING
+       '------the log cannot be read--> FAILED (NOT_COORDINATOR until the next election)
+
+State: the machine; `waiting`: callers the machine has parked, by id; `parked`: replies that wait
+    until their offset is committed, in the order of the offsets; the running timers.
+Invariants: `parked` is not empty only while `committed < next_offset`. Every Deferred in here is
+    resolved once, with a reply or a refusal.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from enum import Enum
+from typing import Any, Protocol
+
+from pykbroker.coordinator.decisions import ShardDecision
+from pykbroker.decision import CoordinatorRecord
+from pykbroker.purgatory import Deferred
+from pykbroker.timing_wheel import TimerTask
+
+Refuse = Callable[[Any, Any, int], Any]
+
+
+class Shard(Protocol):
+    """A coordinator's machine for one partition of its topic."""
+
+    def replay(self, record: CoordinatorRecord, offset: int, producer_id: int = -1) -> None:
+        """One record of the log."""
+
+    def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
+        """A transaction's end marker."""
+
+    def loaded(self, now_ms: int) -> ShardDecision:
+        """Everything is replayed; requests come from now on."""
+
+    def timer_expired(self, key: Hashable, now_ms: int) -> ShardDecision:
+        """A timer that a decision started."""
+
+
+class HostState(Enum):
+    """See the module's text."""
+
+    LOADING = "loading"
+    ACTIVE = "active"
+    FAILED = "failed"
+
+
+class Waiting:
+    """A caller: its Deferred, and how its request is refused."""
+
+    __slots__ = ("context", "deferred", "refuse", "request")
+
+    def __init__(self, deferred: Deferred, request: Any, context: Any, refuse: Refuse) -> None:
+        self.deferred = deferred
+        self.request = request
+        self.context = context
+        self.refuse = refuse
+
+    def fail(self, code: int) -> None:
+        """Answer with an error."""
+        self.deferred.resolve(self.refuse(self.request, self.context, code))
+
+
+class Parked:
+    """A reply that leaves once everything before `offset` is committed."""
+
+    __slots__ = ("deadline_ms", "offset", "reply", "waiting")
+
+    def __init__(self, offset: int, deadline_ms: int, waiting: Waiting, reply: Any) -> None:
+        self.offset = offset
+        self.deadline_ms = deadline_ms
+        self.waiting = waiting
+        self.reply = reply
+
+
+class HostedShard:
+    """See the module's text. `shard` is None until the first request of an empty partition."""
+
+    __slots__ = (
+        "commit_timer",
+        "committed",
+        "later",
+        "leader_epoch",
+        "loader",
+        "next_offset",
+        "parked",
+        "partition",
+        "shard",
+        "state",
+        "timers",
+        "waiting",
+    )
+
+    def __init__(self, partition: int, leader_epoch: int) -> None:
+        self.partition = partition
+        self.leader_epoch = leader_epoch
+        self.state = HostState.LOADING
+        self.shard: Any = None
+        self.loader: Iterator[None] | None = None
+        self.waiting: dict[int, Waiting] = {}
+        self.parked: deque[Parked] = deque()
+        self.timers: dict[Hashable, TimerTask[Any]] = {}
+        self.commit_timer: TimerTask[Any] | None = None
+        self.next_offset = 0
+        self.committed = 0
+        self.later: list[tuple[Any, Any]] = []  # operations to run once it is loaded
+
+    def clear(self) -> list[Waiting]:
+        """Forget the machine and all timers; returns everybody who waits."""
+        for task in self.timers.values():
+            task.cancel()
+        self.timers.clear()
+        if self.commit_timer is not None:
+            self.commit_timer.cancel()
+            self.commit_timer = None
+        everybody = [parked.waiting for parked in self.parked]
+        everybody.extend(self.waiting.values())
+        self.parked.clear()
+        self.waiting.clear()
+        self.shard = None
+        self.loader = None
+        return everybody

@@ -1,0 +1,89 @@
+"""Coordinator records as bytes, as they lie in `__consumer_offsets` and its likes.
+
+    key    | record type: int16 | key message, version 0                      |
+    value  | value version: int16 | value message in that version | or null: tombstone
+
+The record type is the API key of the generated key message. A type or version that this release
+does not know decodes to None (KIP-915: a newer broker wrote it; it is skipped, not refused).
+Source: Kafka's `CoordinatorRecordSerde.java`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from struct import Struct
+from typing import Any
+
+from pykbroker.decision import CoordinatorRecord
+from pykbroker.protocol.parts_writer import Parts
+from pykbroker.protocol.primitives import DecodeError, Message
+
+_INT16 = Struct(">h")
+_MESSAGES = "pykbroker.protocol.messages"
+
+# record type -> the names of the key's and the value's module and class
+GROUP_RECORD_TYPES: dict[int, tuple[str, str]] = {
+    0: (
+        "legacy_offset_commit_key.LegacyOffsetCommitKey",
+        "legacy_offset_commit_value.LegacyOffsetCommitValue",
+    ),
+    1: ("offset_commit_key.OffsetCommitKey", "offset_commit_value.OffsetCommitValue"),
+    2: ("group_metadata_key.GroupMetadataKey", "group_metadata_value.GroupMetadataValue"),
+}
+
+
+class RecordCodec:
+    """The codec of one coordinator's records; classes are imported when first met."""
+
+    def __init__(self, types: dict[int, tuple[str, str]]) -> None:
+        self._names = types
+        self._types: dict[int, tuple[type[Message], type[Message]]] = {}
+
+    def encode(self, record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
+        """(key, value) of a record; the value of a tombstone is None."""
+        key = _prefixed(record.key.API_KEY, record.key, 0)
+        if record.value is None:
+            return key, None
+        return key, _prefixed(record.value_version, record.value, record.value_version)
+
+    def decode(
+        self, key: bytes | memoryview, value: bytes | memoryview | None
+    ) -> CoordinatorRecord | None:
+        """A record from its bytes; None when a newer release wrote it. DecodeError when broken."""
+        if len(key) < 2:
+            raise DecodeError("a coordinator record's key has no type")
+        (record_type,) = _INT16.unpack_from(key)
+        classes = self._types.get(record_type) or self._load(record_type)
+        if classes is None:
+            return None
+        key_message, _ = classes[0].decode(key, 2, 0)
+        if value is None:
+            return CoordinatorRecord(key_message, None)
+        if len(value) < 2:
+            raise DecodeError("a coordinator record's value has no version")
+        (version,) = _INT16.unpack_from(value)
+        if not classes[1].MIN_VERSION <= version <= classes[1].MAX_VERSION:
+            return None
+        value_message, _ = classes[1].decode(value, 2, version)
+        return CoordinatorRecord(key_message, value_message, version)
+
+    def _load(self, record_type: int) -> tuple[type[Message], type[Message]] | None:
+        names = self._names.get(record_type)
+        if names is None:
+            return None
+        classes = (_class(names[0]), _class(names[1]))
+        self._types[record_type] = classes
+        return classes
+
+
+def _class(name: str) -> type[Message]:
+    module, class_name = name.split(".")
+    found: Any = getattr(import_module(f"{_MESSAGES}.{module}"), class_name)
+    return found  # type: ignore[no-any-return]
+
+
+def _prefixed(number: int, message: Message, version: int) -> bytes:
+    tail = bytearray(_INT16.pack(number))
+    out: Parts = [tail]
+    message.encode(out, version)
+    return bytes(tail) if len(out) == 1 else b"".join(bytes(part) for part in out)  # type: ignore[arg-type]

@@ -1,0 +1,458 @@
+"""The runtime of every coordinator: it runs one machine per partition of an internal topic.
+
+    write:  decide -> append (offsets known at once) -> replay -> park the reply -> committed
+    read:   ask -> park the reply behind what is not committed yet -> reply
+    timer:  as a write, without a caller
+
+The machine is never ahead of its log: records are queued on the log before they are replayed, and
+nothing of them is visible to a client before they are committed. When the queued bytes do not
+reach the disk, or leadership is lost, the machine is thrown away and everybody who waits is
+refused; a leader loads a new one. A log that refuses a batch (too large, too few replicas) has
+changed nothing: the callers are refused, the machine takes back its volatile part
+(`ShardDecision.undo`), and goes on.
+
+State: a `HostedShard` per partition this node leads; the timing wheel of all their timers.
+In:  on_elected, on_resigned (metadata publisher), on_high_watermark, on_failed (replica manager),
+     write, read, read_all, write_all (handlers), the event loop's timer.
+Out: replies: the reply itself or a Deferred.
+Source: Kafka's `CoordinatorRuntime.java`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Protocol
+
+from pykbroker.coordinator.coordinator_log import CoordinatorLog
+from pykbroker.coordinator.decisions import ShardDecision
+from pykbroker.coordinator.hosted_shard import (
+    HostedShard,
+    HostState,
+    Parked,
+    Refuse,
+    Shard,
+    Waiting,
+)
+from pykbroker.coordinator.record_codecs import RecordCodec
+from pykbroker.coordinator.shard_loader import load
+from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.primitives import ProtocolError
+from pykbroker.protocol.record_batch import CorruptBatch, build_batch
+from pykbroker.purgatory import Deferred
+from pykbroker.timing_wheel import TimingWheel
+from pykbroker.types import TopicPartition
+
+LOAD_SLICE_SECONDS = 0.005
+SPLIT_RECORDS = 500  # a decision that need not be atomic is written in batches of this size
+
+Operation = Callable[..., ShardDecision]
+TimerItem = tuple[HostedShard, Hashable]
+
+_COMMIT_TIMEOUT = ("commit timeout",)
+_log = logging.getLogger("pykbroker.coordinator")
+
+
+class Handle(Protocol):
+    """What the event loop gives back for a call in the future."""
+
+    def cancel(self) -> None:
+        """Do not call."""
+
+
+class Scheduler(Protocol):
+    """The part of an event loop that the runtime uses."""
+
+    def call_soon(self, callback: Callable[[], None], /) -> object:
+        """Call in the next turn."""
+
+    def call_later(self, delay: float, callback: Callable[[], None], /) -> Handle:
+        """Call after `delay` seconds."""
+
+
+class CoordinatorRuntime:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        *,
+        log: CoordinatorLog,
+        codec: RecordCodec,
+        make_shard: Callable[[], Shard],
+        scheduler: Scheduler,
+        now_ms: Callable[[], int],
+        commit_timeout_ms: int,
+        load_chunk_bytes: int,
+        compression_codec: int = 0,
+    ) -> None:
+        self._log = log
+        self._codec = codec
+        self._make_shard = make_shard
+        self._scheduler = scheduler
+        self._now_ms = now_ms
+        self._commit_timeout_ms = commit_timeout_ms
+        self._load_chunk_bytes = load_chunk_bytes
+        self._compression_codec = compression_codec
+        self._hosted: dict[int, HostedShard] = {}
+        self._load_queue: deque[HostedShard] = deque()
+        self._load_scheduled = False
+        self._wheel: TimingWheel[TimerItem] = TimingWheel(now_ms())
+        self._armed_ms: int | None = None
+        self._armed: Handle | None = None
+        self._last_caller = 0
+
+    # ---- leadership
+
+    def on_elected(self, partition: int, leader_epoch: int) -> None:
+        """This node leads the partition in `leader_epoch`: load it. An empty one is active at once,
+        and its machine is made when the first request comes."""
+        hosted = self._hosted.get(partition)
+        if hosted is not None:
+            if hosted.leader_epoch >= leader_epoch and hosted.state is not HostState.FAILED:
+                return
+            self.on_resigned(partition)
+        hosted = self._hosted[partition] = HostedShard(partition, leader_epoch)
+        self._log.watch(partition, self)
+        self._start_loading(hosted)
+
+    def on_resigned(self, partition: int) -> None:
+        """This node does not lead the partition any more."""
+        hosted = self._hosted.pop(partition, None)
+        if hosted is None:
+            return
+        self._log.unwatch(partition, self)
+        self._throw_away(hosted, ErrorCode.NOT_COORDINATOR)
+
+    def stop(self) -> None:
+        """The node stops: everybody who waits is refused, no timer fires any more."""
+        for partition in list(self._hosted):
+            self.on_resigned(partition)
+        if self._armed is not None:
+            self._armed.cancel()
+            self._armed = None
+        self._armed_ms = None
+
+    def on_high_watermark(self, topic_partition: TopicPartition, high_watermark: int) -> None:
+        """Everything before `high_watermark` is committed: replies leave."""
+        hosted = self._hosted.get(topic_partition.partition)
+        if hosted is None or high_watermark <= hosted.committed:
+            return
+        hosted.committed = high_watermark
+        parked = hosted.parked
+        while parked and parked[0].offset <= high_watermark:
+            done = parked.popleft()
+            done.waiting.deferred.resolve(done.reply)
+        if not parked and hosted.commit_timer is not None:
+            hosted.commit_timer.cancel()
+            hosted.commit_timer = None
+
+    def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
+        """What was queued is lost: the machine has replayed records that are not in the log."""
+        hosted = self._hosted.get(topic_partition.partition)
+        if hosted is not None:
+            self._restart(hosted)
+
+    # ---- requests
+
+    def write(
+        self, partition: int, operation: Operation, request: Any, context: Any, refuse: Refuse
+    ) -> Any:
+        """Run `operation(shard, request, context, caller, now_ms)`; the reply or a Deferred.
+
+        `refuse(request, context, code)` makes the reply when this node cannot decide or not write.
+        """
+        hosted = self._hosted.get(partition)
+        if hosted is None or hosted.state is not HostState.ACTIVE:
+            return refuse(request, context, self._refusal(hosted))
+        shard = hosted.shard
+        if shard is None:
+            shard = self._start_shard(hosted)
+        now_ms = self._now_ms()
+        self._last_caller += 1
+        caller = self._last_caller
+        try:
+            decision = operation(shard, request, context, caller, now_ms)
+        except Exception:
+            self._restart(hosted)  # a bug of ours half-way through a machine: do not trust it
+            raise
+        reply = decision.reply
+        if (
+            reply is not None
+            and not decision.records
+            and not decision.replies
+            and hosted.next_offset <= hosted.committed
+        ):
+            if decision.timers:
+                self._set_timers(hosted, decision.timers)
+            return reply
+        waiting = Waiting(Deferred(), request, context, refuse)
+        if reply is None:
+            hosted.waiting[caller] = waiting
+        self._carry_out(hosted, decision, now_ms, waiting)
+        return waiting.deferred.value if waiting.deferred.done else waiting.deferred
+
+    def read(
+        self,
+        partition: int,
+        question: Callable[..., Any],
+        request: Any,
+        context: Any,
+        refuse: Refuse,
+    ) -> Any:
+        """Ask `question(shard, request, context)`; the reply or a Deferred."""
+        hosted = self._hosted.get(partition)
+        if hosted is None or hosted.state is not HostState.ACTIVE:
+            return refuse(request, context, self._refusal(hosted))
+        shard = hosted.shard
+        if shard is None:
+            shard = self._start_shard(hosted)
+        reply = question(shard, request, context)
+        if hosted.next_offset <= hosted.committed:
+            return reply
+        waiting = Waiting(Deferred(), request, context, refuse)
+        self._release(hosted, waiting, reply, self._now_ms())
+        return waiting.deferred
+
+    def read_all(
+        self, question: Callable[..., Any], request: Any, context: Any, refuse: Refuse
+    ) -> list[Any]:
+        """Ask every partition that this node leads and that has a machine."""
+        return [
+            self.read(hosted.partition, question, request, context, refuse)
+            for hosted in list(self._hosted.values())
+            if hosted.shard is not None or hosted.state is HostState.LOADING
+        ]
+
+    def write_all(self, operation: Operation, request: Any) -> None:
+        """Run an operation without a caller everywhere; where records are loaded still, after."""
+        now_ms = self._now_ms()
+        for hosted in list(self._hosted.values()):
+            if hosted.state is HostState.LOADING:
+                hosted.later.append((operation, request))
+            elif hosted.shard is not None:
+                self._run(hosted, operation, hosted.shard, request, None, 0, now_ms)
+
+    def _refusal(self, hosted: HostedShard | None) -> int:
+        if hosted is None or hosted.state is HostState.FAILED:
+            return int(ErrorCode.NOT_COORDINATOR)
+        return int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+
+    # ---- decisions
+
+    def _run(self, hosted: HostedShard, decide: Operation, *arguments: Any) -> None:
+        """A step without a caller. A bug costs that machine, not the node."""
+        try:
+            decision = decide(*arguments)
+        except Exception:
+            _log.exception(
+                "a coordinator's step failed: partition %d starts anew", hosted.partition
+            )
+            self._restart(hosted)
+            return
+        self._carry_out(hosted, decision, self._now_ms(), None)
+
+    def _carry_out(
+        self, hosted: HostedShard, decision: ShardDecision, now_ms: int, own: Waiting | None
+    ) -> None:
+        """Write, replay, set timers, hand out replies. `own`: the caller of `decision.reply`."""
+        code = self._append(hosted, decision, now_ms) if decision.records else 0
+        if decision.timers:
+            self._set_timers(hosted, decision.timers)
+        answered = []
+        for caller, reply in decision.replies:
+            waiting = hosted.waiting.pop(caller, None)  # type: ignore[call-overload]
+            if waiting is not None:
+                answered.append((waiting, reply))
+        if own is not None and decision.reply is not None:
+            answered.append((own, decision.reply))
+        for waiting, reply in answered:
+            if code:
+                waiting.fail(code)
+            else:
+                self._release(hosted, waiting, reply, now_ms)
+        if code:
+            _log.warning(
+                "partition %d: the log refused %d records: %s",
+                hosted.partition,
+                len(decision.records),
+                ErrorCode(code).name,
+            )
+            if decision.undo is not None:
+                self._carry_out(hosted, decision.undo(code, now_ms), now_ms, None)
+
+    def _append(self, hosted: HostedShard, decision: ShardDecision, now_ms: int) -> int:
+        """Queue the records and replay them; 0, or the error of a log that took none."""
+        records = decision.records
+        if decision.atomic or len(records) <= SPLIT_RECORDS:
+            return self._append_batch(hosted, records, now_ms)
+        for first in range(0, len(records), SPLIT_RECORDS):
+            code = self._append_batch(hosted, records[first : first + SPLIT_RECORDS], now_ms)
+            if code:
+                return code
+        return 0
+
+    def _append_batch(
+        self, hosted: HostedShard, records: list[CoordinatorRecord], now_ms: int
+    ) -> int:
+        encode = self._codec.encode
+        batch = build_batch(
+            [(*encode(record), now_ms, ()) for record in records], codec=self._compression_codec
+        )
+        appended = self._log.append(hosted.partition, batch, hosted.leader_epoch, now_ms)
+        if appended.error:
+            return int(appended.error)
+        offset = appended.base_offset
+        replay = hosted.shard.replay
+        for record in records:
+            replay(record, offset)
+            offset += 1
+        hosted.next_offset = appended.next_offset
+        return 0
+
+    def _release(self, hosted: HostedShard, waiting: Waiting, reply: Any, now_ms: int) -> None:
+        if hosted.next_offset <= hosted.committed:
+            waiting.deferred.resolve(reply)
+            return
+        deadline = now_ms + self._commit_timeout_ms
+        hosted.parked.append(Parked(hosted.next_offset, deadline, waiting, reply))
+        if hosted.commit_timer is None:
+            hosted.commit_timer = self._wheel.add(deadline, (hosted, _COMMIT_TIMEOUT))
+            self._arm()
+
+    def _expire_parked(self, hosted: HostedShard, now_ms: int) -> None:
+        """offsets.commit.timeout.ms: the records are in the log, but not committed in time."""
+        hosted.commit_timer = None
+        parked = hosted.parked
+        while parked and parked[0].deadline_ms <= now_ms:
+            parked.popleft().waiting.fail(ErrorCode.REQUEST_TIMED_OUT)
+        if parked:
+            item = (hosted, _COMMIT_TIMEOUT)
+            hosted.commit_timer = self._wheel.add(parked[0].deadline_ms, item)
+
+    # ---- loading
+
+    def _start_loading(self, hosted: HostedShard) -> None:
+        hosted.state = HostState.LOADING
+        try:
+            bounds = self._log.bounds(hosted.partition)
+        except KafkaError as error:
+            self._load_failed(hosted, error)
+            return
+        if bounds.start >= bounds.end:
+            hosted.next_offset = hosted.committed = bounds.end
+            hosted.state = HostState.ACTIVE
+            hosted.later.clear()  # nothing to clean up in an empty machine
+            return
+        self._load_queue.append(hosted)
+        self._schedule_loading()
+
+    def _schedule_loading(self) -> None:
+        if not self._load_scheduled:
+            self._load_scheduled = True
+            self._scheduler.call_soon(self._load_slice)
+
+    def _load_slice(self) -> None:
+        """Load for a few milliseconds, then let the event loop have its turn."""
+        self._load_scheduled = False
+        deadline = time.monotonic() + LOAD_SLICE_SECONDS
+        while self._load_queue:
+            hosted = self._load_queue[0]
+            if self._hosted.get(hosted.partition) is not hosted:
+                self._load_queue.popleft()  # resigned meanwhile
+                continue
+            if hosted.loader is None:
+                hosted.shard = self._make_shard()
+                hosted.loader = load(
+                    self._log, hosted.partition, hosted.shard, self._codec, self._load_chunk_bytes
+                )
+            try:
+                for _ in hosted.loader:
+                    if time.monotonic() >= deadline:
+                        self._schedule_loading()
+                        return
+            except (KafkaError, CorruptBatch, ProtocolError, OSError) as error:
+                self._load_queue.popleft()
+                self._load_failed(hosted, error)
+                continue
+            self._load_queue.popleft()
+            self._loaded(hosted)
+        self._log.wake()
+
+    def _loaded(self, hosted: HostedShard) -> None:
+        bounds = self._log.bounds(hosted.partition)
+        hosted.loader = None
+        hosted.next_offset = bounds.end
+        hosted.committed = bounds.high_watermark
+        hosted.state = HostState.ACTIVE
+        now_ms = self._now_ms()
+        self._run(hosted, hosted.shard.loaded, now_ms)
+        later, hosted.later = hosted.later, []
+        for operation, request in later:
+            self._run(hosted, operation, hosted.shard, request, None, 0, now_ms)
+
+    def _load_failed(self, hosted: HostedShard, error: Exception) -> None:
+        _log.error("partition %d cannot be loaded: %s", hosted.partition, error)
+        hosted.clear()
+        hosted.state = HostState.FAILED
+
+    def _start_shard(self, hosted: HostedShard) -> Any:
+        hosted.shard = self._make_shard()
+        now_ms = self._now_ms()
+        self._run(hosted, hosted.shard.loaded, now_ms)
+        return hosted.shard
+
+    def _restart(self, hosted: HostedShard) -> None:
+        self._throw_away(hosted, ErrorCode.NOT_COORDINATOR)
+        if hosted in self._load_queue:
+            hosted.state = HostState.LOADING  # its loader starts from the beginning
+        else:
+            self._start_loading(hosted)
+
+    def _throw_away(self, hosted: HostedShard, code: ErrorCode) -> None:
+        hosted.state = HostState.FAILED
+        for waiting in hosted.clear():
+            waiting.fail(code)
+
+    # ---- timers
+
+    def _set_timers(self, hosted: HostedShard, timers: Iterable[StartTimer | CancelTimer]) -> None:
+        running = hosted.timers
+        for timer in timers:
+            task = running.pop(timer.key, None)
+            if task is not None:
+                task.cancel()
+            if isinstance(timer, StartTimer):
+                item = (hosted, timer.key)
+                running[timer.key] = self._wheel.add(timer.deadline_ms, item)
+        self._arm()
+
+    def _arm(self) -> None:
+        """Have the event loop call when the next timer is due, if that is earlier than planned."""
+        deadline = self._wheel.next_deadline_ms()
+        if deadline is None or (self._armed_ms is not None and self._armed_ms <= deadline):
+            return
+        if self._armed is not None:
+            self._armed.cancel()
+        self._armed_ms = deadline
+        delay = max(0.0, (deadline - self._now_ms()) / 1000)
+        self._armed = self._scheduler.call_later(delay, self._timers_due)
+
+    def _timers_due(self) -> None:
+        self._armed = None
+        self._armed_ms = None
+        now_ms = self._now_ms()
+        for hosted, key in self._wheel.advance(now_ms):
+            if key is _COMMIT_TIMEOUT:
+                self._expire_parked(hosted, now_ms)
+                continue
+            task = hosted.timers.get(key)
+            if task is None or task.pending:
+                continue  # cancelled, or started anew, by another timer of this round
+            del hosted.timers[key]
+            if hosted.shard is not None:
+                self._run(hosted, hosted.shard.timer_expired, key, now_ms)
+        self._arm()
+        self._log.wake()
