@@ -186,6 +186,10 @@ class Files(ABC):
     def set_modified_ms(self, path: str, modified_ms: int) -> None: ...
 
     @abstractmethod
+    def make_read_only(self, path: str) -> None:
+        """For its owner alone (mode 0400), as Kafka leaves its metadata snapshots."""
+
+    @abstractmethod
     def disk_usage(self, path: str) -> tuple[int, int]:
         """Total and usable bytes of the volume."""
 
@@ -444,6 +448,9 @@ class RealFiles(Files):
 
     def set_modified_ms(self, path: str, modified_ms: int) -> None:
         os.utime(path, ns=(modified_ms * 1_000_000, modified_ms * 1_000_000))
+
+    def make_read_only(self, path: str) -> None:
+        os.chmod(path, 0o400)
 
     def disk_usage(self, path: str) -> tuple[int, int]:
         volume = os.statvfs(path)

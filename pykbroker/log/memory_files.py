@@ -338,6 +338,9 @@ class MemoryFiles(Files):
     def set_modified_ms(self, path: str, modified_ms: int) -> None:
         self._inode(path).modified_ms = modified_ms
 
+    def make_read_only(self, path: str) -> None:
+        self._inode(path)  # must be there; the one owner of this disk may do everything
+
     def disk_usage(self, path: str) -> tuple[int, int]:
         return self.capacity_bytes, self.capacity_bytes - self.used_bytes()
 
