@@ -89,8 +89,9 @@ class Worker:
             self._turn_ended()
         except Exception as failure:
             # What the logs and the machines hold is uncertain now: better no node than a wrong one.
+            # No turn comes after this one: nobody gets an answer that may be wrong.
             self._broker.halt(failure)
-        finally:
+        else:
             channel.turn_finished()
 
     def _serve(self, request: Request) -> None:

@@ -1,0 +1,151 @@
+"""The send queue on a socket pair: joins, partial sends, slices warm and cold."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import pytest
+
+from pykbroker.network import send
+from pykbroker.network.send import BLOCKED, COLD, SENT, FileCutShort, SendQueue
+from tests.network.test_connection import Slice
+
+CONTENT = os.urandom(1_000_000)
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    left, right = socket.socketpair()
+    left.setblocking(False)
+    right.settimeout(10)
+    yield left, right
+    left.close()
+    right.close()
+
+
+@pytest.fixture
+def file() -> Iterator[BinaryIO]:
+    with tempfile.TemporaryFile() as opened:
+        opened.write(CONTENT)
+        opened.flush()
+        yield opened
+
+
+def _drain(queue: SendQueue, left: socket.socket, right: socket.socket, size: int) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        state = queue.send(left)
+        if state == COLD:
+            queue.put_back(send.read_window(*queue.cold_window()))
+            continue
+        received += right.recv(1 << 20)
+        assert state in (SENT, BLOCKED)
+    assert queue.send(left) == SENT
+    assert queue.pending_bytes == 0
+    return bytes(received)
+
+
+def test_nothing_to_send(pair: tuple[socket.socket, socket.socket]) -> None:
+    assert SendQueue().send(pair[0]) == SENT
+
+
+def test_small_parts_leave_in_one_send(pair: tuple[socket.socket, socket.socket]) -> None:
+    queue = SendQueue()
+    queue.add([b"a", bytearray(b"b"), memoryview(b"c"), b""], 3)
+    assert queue.send(pair[0]) == SENT
+    assert pair[1].recv(100) == b"abc"
+
+
+def test_large_parts_and_many(pair: tuple[socket.socket, socket.socket]) -> None:
+    queue = SendQueue()
+    parts = [CONTENT[at : at + 777] for at in range(0, len(CONTENT), 777)]
+    queue.add([*parts, CONTENT], 2 * len(CONTENT))
+    assert _drain(queue, *pair, 2 * len(CONTENT)) == CONTENT + CONTENT
+
+
+def test_a_small_slice_leaves_with_its_neighbours_in_one_send(
+    pair: tuple[socket.socket, socket.socket], file: BinaryIO
+) -> None:
+    queue = SendQueue()
+    kept = Slice(file.fileno(), 10, 1000)
+    queue.add([b"head", kept, b"tail"], 1008)
+    assert queue.send(pair[0]) == SENT
+    assert pair[1].recv(5000) == b"head" + CONTENT[10:1010] + b"tail"
+    assert kept.released == 1
+
+
+def test_slices_of_all_sizes_in_order(
+    pair: tuple[socket.socket, socket.socket], file: BinaryIO
+) -> None:
+    queue = SendQueue()
+    expected = b""
+    slices = []
+    for position, length in ((0, 1), (5, 24 * 1024), (7, 24 * 1024 + 1), (0, 1_000_000), (9, 0)):
+        kept = Slice(file.fileno(), position, length)
+        slices.append(kept)
+        queue.add([b"between", kept], 7 + length)
+        expected += b"between" + CONTENT[position : position + length]
+    assert _drain(queue, *pair, len(expected)) == expected
+    assert [kept.released for kept in slices] == [1] * len(slices)
+
+
+@pytest.mark.parametrize("length", [500, 900_000])
+def test_a_cold_slice_is_read_elsewhere(
+    pair: tuple[socket.socket, socket.socket],
+    file: BinaryIO,
+    monkeypatch: pytest.MonkeyPatch,
+    length: int,
+) -> None:
+    def never_cached(*_: object) -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "preadv", never_cached)
+    monkeypatch.setattr(send, "COLD_READ_BYTES", 300_000)
+    queue = SendQueue()
+    kept = Slice(file.fileno(), 3, length)
+    queue.add([b"head", kept, b"tail"], length + 8)
+    assert _drain(queue, *pair, length + 8) == b"head" + CONTENT[3 : 3 + length] + b"tail"
+    assert kept.released == 1
+
+
+def test_a_file_system_that_cannot_tell_is_read(
+    pair: tuple[socket.socket, socket.socket], file: BinaryIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*_: object) -> int:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "preadv", unsupported)
+    queue = SendQueue()
+    queue.add([Slice(file.fileno(), 0, 100), Slice(file.fileno(), 0, 100_000)], 100_100)
+    assert _drain(queue, *pair, 100_100) == CONTENT[:100] + CONTENT[:100_000]
+
+
+@pytest.mark.parametrize("length", [2_000, 200_000])
+def test_a_file_that_is_too_short(pair: tuple[socket.socket, socket.socket], length: int) -> None:
+    with tempfile.TemporaryFile() as empty:
+        queue = SendQueue()
+        kept = Slice(empty.fileno(), 0, length)
+        queue.add([kept], length)
+        with pytest.raises(FileCutShort):
+            _send_once(queue, pair[0])
+        queue.release()
+        assert kept.released == 1
+
+
+def _send_once(queue: SendQueue, sock: socket.socket) -> None:
+    if queue.send(sock) == COLD:
+        queue.put_back(send.read_window(*queue.cold_window()))
+
+
+def test_one_call_hands_over_a_bounded_amount(
+    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(send, "BYTES_PER_CALL", 1000)
+    monkeypatch.setattr(send, "JOIN_BYTES", 1000)
+    queue = SendQueue()
+    queue.add([bytes(1000)] * 3, 3000)
+    assert [queue.send(pair[0]) for _ in range(3)] == [BLOCKED, BLOCKED, SENT]
