@@ -19,6 +19,9 @@ from pykbroker.protocol.codegen import (
 )
 from pykbroker.protocol.schema import FIXED_FORMATS, Field, Message, Struct, Versions
 
+# Kafka 4.4 refuses longer arrays whatever the frame holds (its generated readers).
+MAX_ELEMENTS = 1000000
+
 
 class ReadGenerator:
     """Emits the readers of one message."""
@@ -73,9 +76,7 @@ class ReadGenerator:
         with self.out.block("if n == 0:"):
             self.out("o.unknown_tags = None")
         with self.out.block("else:"):
-            read = self.out.use("read_uvarint")
-            with self.out.block("if n > 127:"):
-                self.out(f"n, pos = {read}(buf, pos - 1)")
+            self.out(f"n, pos = {self.out.use('read_tag_count')}(buf, pos - 1)")
             if self._all_tagged(struct):
                 self.out(f"pos = _tags_{struct.name}(o, buf, pos, version, n)")
             else:
@@ -234,7 +235,7 @@ class ReadGenerator:
                 out("n -= 1")
             least = smallest_size(self.message, item, known, flexible)
             claimed = f"n * {least}" if least > 1 else "n"
-            with out.block(f"if {claimed} > len(buf) - pos:"):
+            with out.block(f"if {claimed} > len(buf) - pos or n > {MAX_ELEMENTS}:"):
                 refuse = out.use("refuse_count")
                 out(f'raise {refuse}("{item.snake_name}", n, len(buf) - pos)')
             if kind == "uuid":

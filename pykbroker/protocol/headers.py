@@ -21,8 +21,8 @@ from pykbroker.protocol.parts_writer import Parts, parts_size
 from pykbroker.protocol.primitives import (
     DecodeError,
     Message,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     struct_error,
 )
 
@@ -84,7 +84,7 @@ def decode_request_header(
             count = frame[pos]
             pos += 1
             if count:
-                count, pos = read_uvarint(frame, pos - 1)
+                count, pos = read_tag_count(frame, pos - 1)
                 _, pos = read_unknown_tags(frame, pos, count)
     except (IndexError, struct_error) as error:
         raise DecodeError(f"request header is cut short: {error}") from error
@@ -146,7 +146,7 @@ def decode_response_header(frame: bytes | memoryview, api: Api, version: int) ->
         correlation_id: int = _unpack_correlation(frame, 0)[0]
         pos = 4
         if version >= api.flexible_from and api.key != API_VERSIONS:
-            count, pos = read_uvarint(frame, pos)
+            count, pos = read_tag_count(frame, pos)
             _, pos = read_unknown_tags(frame, pos, count)
     except (IndexError, struct_error) as error:
         raise DecodeError(f"response header is cut short: {error}") from error

@@ -23,6 +23,7 @@ struct_error = struct.error
 ZERO_UUID: Final = bytes(16)
 METADATA_TOPIC_ID: Final = bytes(15) + b"\x01"
 MAX_STRING_BYTES: Final = 0x7FFF
+MAX_TAGS: Final = 10000
 NEVER_FLEXIBLE: Final = 32767
 
 _unpack_uuids = struct.Struct("16s").iter_unpack
@@ -149,6 +150,14 @@ def read_length(buf: bytes | memoryview, pos: int) -> tuple[int, int]:
     if value == -0x80000000:  # minus one overflows to a huge length in Java: never null
         raise DecodeError("length is out of range")
     return value, pos
+
+
+def read_tag_count(buf: bytes | memoryview, pos: int) -> tuple[int, int]:
+    """The number of tagged fields, within the limits of Kafka 4.4."""
+    count, pos = read_uvarint(buf, pos)
+    if not 0 <= count <= min(len(buf) - pos, MAX_TAGS):
+        raise DecodeError(f"{count} tagged fields, {len(buf) - pos} bytes are left")
+    return count, pos
 
 
 def read_unknown_tag(buf: bytes | memoryview, pos: int, size: int) -> tuple[bytes, int]:

@@ -37,8 +37,8 @@ from tests.harness.tools import java, kafka_classpath
 from tests.protocol.random_messages import PAIRS, SCHEMAS, MessageMaker, encode, mutate
 
 ORACLE = Path(__file__).parent / "java" / "CodecOracle.java"
-RANDOM_ROUNDS = 6
-FUZZ_ROUNDS = 12
+RANDOM_ROUNDS = 12
+FUZZ_ROUNDS = 30
 BATCH = 400
 
 _count = Packer(">i")
@@ -116,10 +116,14 @@ def cases(unknown_tags: bool) -> list[tuple[str, int, Message]]:
 def test_apache_reads_what_we_write_and_writes_it_again(oracle: Oracle) -> None:
     made = cases(unknown_tags=True)
     wires = [encode(message, version) for _, version, message in made]
-    asked = [("D", name, version, wire) for (name, version, _), wire in zip(made, wires, strict=True)]
+    asked = [
+        ("D", name, version, wire) for (name, version, _), wire in zip(made, wires, strict=True)
+    ]
     answers = oracle.ask(asked)
     tagged = 0
-    for (name, version, message), wire, (accepted, answer) in zip(made, wires, answers, strict=True):
+    for (name, version, message), wire, (accepted, answer) in zip(
+        made, wires, answers, strict=True
+    ):
         assert accepted, (name, version, answer.decode(), message)
         consumed, written, node = split_decoded(answer)
         assert consumed == len(wire), (name, version)
@@ -161,11 +165,12 @@ def test_damaged_bytes_are_refused_exactly_when_apache_refuses_them(oracle: Orac
     for (_, name, version, wire), (accepted, answer) in zip(asked, oracle.ask(asked), strict=True):
         try:
             message, end = message_class(name).decode(wire, 0, version)
-        except DecodeError as error:
-            assert not accepted, (name, version, wire.hex(), error)
+        except DecodeError:
+            message = None
+        assert accepted == (message is not None), (name, version, wire.hex(), answer)
+        if message is None:
             refused += 1
             continue
-        assert accepted, (name, version, wire.hex(), message, answer.decode())
         consumed, _, node = split_decoded(answer)
         assert end == consumed, (name, version, wire.hex())
         ours = json.loads(json.dumps(to_json(message, version)))
@@ -271,5 +276,4 @@ def test_kio_reads_and_writes_the_same() -> None:
             with io.BytesIO() as buffer:
                 write(buffer, entity)
                 assert buffer.getvalue() == wire, (name, version, message)
-    print('seen',seen)
-    assert seen > 500
+    assert seen >= 600

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -88,7 +88,7 @@ class AddPartitionsToTxnRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 14 > len(buf) - pos:
+                        if n * 14 > len(buf) - pos or n > 1000000:
                             raise refuse_count("transactions", n, len(buf) - pos)
                         o.transactions = a = []
                         for _ in range(n):
@@ -115,7 +115,7 @@ class AddPartitionsToTxnRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos:
+                        if n * 3 > len(buf) - pos or n > 1000000:
                             raise refuse_count("v3_and_below_topics", n, len(buf) - pos)
                         o.v3_and_below_topics = a = []
                         for _ in range(n):
@@ -133,8 +133,7 @@ class AddPartitionsToTxnRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_h(buf, pos)
@@ -148,7 +147,7 @@ class AddPartitionsToTxnRequest(Message):
                 o.v3_and_below_producer_id, o.v3_and_below_producer_epoch, n = _u_qhi(buf, pos)
                 pos += 14
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("v3_and_below_topics", n, len(buf) - pos)
                     o.v3_and_below_topics = a = []
                     for _ in range(n):
@@ -289,7 +288,7 @@ def _read_AddPartitionsToTxnTransaction(buf: bytes | memoryview, pos: int, versi
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topics", n, len(buf) - pos)
         o.topics = a = []
         for _ in range(n):
@@ -302,8 +301,7 @@ def _read_AddPartitionsToTxnTransaction(buf: bytes | memoryview, pos: int, versi
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -349,7 +347,7 @@ def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: in
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -360,8 +358,7 @@ def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: in
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -375,7 +372,7 @@ def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: in
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n

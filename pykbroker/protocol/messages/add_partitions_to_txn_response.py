@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -87,7 +87,7 @@ class AddPartitionsToTxnResponse(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos:
+                        if n * 3 > len(buf) - pos or n > 1000000:
                             raise refuse_count("results_by_transaction", n, len(buf) - pos)
                         o.results_by_transaction = a = []
                         for _ in range(n):
@@ -105,7 +105,7 @@ class AddPartitionsToTxnResponse(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos:
+                        if n * 3 > len(buf) - pos or n > 1000000:
                             raise refuse_count("results_by_topic_v3_and_below", n, len(buf) - pos)
                         o.results_by_topic_v3_and_below = a = []
                         for _ in range(n):
@@ -120,14 +120,13 @@ class AddPartitionsToTxnResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results_by_topic_v3_and_below", n, len(buf) - pos)
                     o.results_by_topic_v3_and_below = a = []
                     for _ in range(n):
@@ -264,7 +263,7 @@ def _read_AddPartitionsToTxnResult(buf: bytes | memoryview, pos: int, version: i
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topic_results", n, len(buf) - pos)
         o.topic_results = a = []
         for _ in range(n):
@@ -277,8 +276,7 @@ def _read_AddPartitionsToTxnResult(buf: bytes | memoryview, pos: int, version: i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -323,7 +321,7 @@ def _read_AddPartitionsToTxnTopicResult(buf: bytes | memoryview, pos: int, versi
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 7 > len(buf) - pos:
+            if n * 7 > len(buf) - pos or n > 1000000:
                 raise refuse_count("results_by_partition", n, len(buf) - pos)
             o.results_by_partition = a = []
             for _ in range(n):
@@ -336,8 +334,7 @@ def _read_AddPartitionsToTxnTopicResult(buf: bytes | memoryview, pos: int, versi
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -351,7 +348,7 @@ def _read_AddPartitionsToTxnTopicResult(buf: bytes | memoryview, pos: int, versi
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 6 > len(buf) - pos:
+            if n * 6 > len(buf) - pos or n > 1000000:
                 raise refuse_count("results_by_partition", n, len(buf) - pos)
             o.results_by_partition = a = []
             for _ in range(n):
@@ -402,8 +399,7 @@ def _read_AddPartitionsToTxnPartitionResult(buf: bytes | memoryview, pos: int, v
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_index, o.partition_error_code = _u_ih(buf, pos)

@@ -16,8 +16,8 @@ from pykbroker.protocol.primitives import (
     put_string_length,
     put_tags,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_version,
     struct_error,
 )
@@ -75,8 +75,7 @@ class AddRaftVoterResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"AddRaftVoterResponse v{version} is cut short: {error}") from error

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -77,7 +77,7 @@ class AlterClientQuotasRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
@@ -90,14 +90,13 @@ class AlterClientQuotasRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 8 > len(buf) - pos:
+                    if n * 8 > len(buf) - pos or n > 1000000:
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
@@ -213,7 +212,7 @@ def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[En
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 3 > len(buf) - pos:
+            if n * 3 > len(buf) - pos or n > 1000000:
                 raise refuse_count("entity", n, len(buf) - pos)
             o.entity = a = []
             for _ in range(n):
@@ -227,7 +226,7 @@ def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[En
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 11 > len(buf) - pos:
+            if n * 11 > len(buf) - pos or n > 1000000:
                 raise refuse_count("ops", n, len(buf) - pos)
             o.ops = a = []
             for _ in range(n):
@@ -240,14 +239,13 @@ def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[En
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("entity", n, len(buf) - pos)
             o.entity = a = []
             for _ in range(n):
@@ -258,7 +256,7 @@ def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[En
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 11 > len(buf) - pos:
+            if n * 11 > len(buf) - pos or n > 1000000:
                 raise refuse_count("ops", n, len(buf) - pos)
             o.ops = a = []
             for _ in range(n):
@@ -329,8 +327,7 @@ def _read_EntityData(buf: bytes | memoryview, pos: int, version: int) -> tuple[E
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -408,8 +405,7 @@ def _read_OpData(buf: bytes | memoryview, pos: int, version: int) -> tuple[OpDat
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -78,7 +78,7 @@ class AlterConfigsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 4 > len(buf) - pos:
+                    if n * 4 > len(buf) - pos or n > 1000000:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -91,14 +91,13 @@ class AlterConfigsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 7 > len(buf) - pos:
+                    if n * 7 > len(buf) - pos or n > 1000000:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -205,7 +204,7 @@ def _read_AlterConfigsResource(buf: bytes | memoryview, pos: int, version: int) 
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 3 > len(buf) - pos:
+            if n * 3 > len(buf) - pos or n > 1000000:
                 raise refuse_count("configs", n, len(buf) - pos)
             o.configs = a = []
             for _ in range(n):
@@ -218,8 +217,7 @@ def _read_AlterConfigsResource(buf: bytes | memoryview, pos: int, version: int) 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.resource_type, n = _u_bh(buf, pos)
@@ -233,7 +231,7 @@ def _read_AlterConfigsResource(buf: bytes | memoryview, pos: int, version: int) 
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("configs", n, len(buf) - pos)
             o.configs = a = []
             for _ in range(n):
@@ -305,8 +303,7 @@ def _read_AlterableConfig(buf: bytes | memoryview, pos: int, version: int) -> tu
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

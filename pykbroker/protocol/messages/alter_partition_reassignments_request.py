@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -81,7 +81,7 @@ class AlterPartitionReassignmentsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -94,8 +94,7 @@ class AlterPartitionReassignmentsRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"AlterPartitionReassignmentsRequest v{version} is cut short: {error}") from error
@@ -185,7 +184,7 @@ def _read_ReassignableTopic(buf: bytes | memoryview, pos: int, version: int) -> 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 6 > len(buf) - pos:
+        if n * 6 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -198,8 +197,7 @@ def _read_ReassignableTopic(buf: bytes | memoryview, pos: int, version: int) -> 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -233,7 +231,7 @@ def _read_ReassignablePartition(buf: bytes | memoryview, pos: int, version: int)
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("replicas", n, len(buf) - pos)
         o.replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -244,8 +242,7 @@ def _read_ReassignablePartition(buf: bytes | memoryview, pos: int, version: int)
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

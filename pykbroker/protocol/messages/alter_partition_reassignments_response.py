@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -99,7 +99,7 @@ class AlterPartitionReassignmentsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("responses", n, len(buf) - pos)
                 o.responses = a = []
                 for _ in range(n):
@@ -112,8 +112,7 @@ class AlterPartitionReassignmentsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"AlterPartitionReassignmentsResponse v{version} is cut short: {error}") from error
@@ -215,7 +214,7 @@ def _read_ReassignableTopicResponse(buf: bytes | memoryview, pos: int, version: 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 8 > len(buf) - pos:
+        if n * 8 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -228,8 +227,7 @@ def _read_ReassignableTopicResponse(buf: bytes | memoryview, pos: int, version: 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -272,8 +270,7 @@ def _read_ReassignablePartitionResponse(buf: bytes | memoryview, pos: int, versi
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -78,7 +78,7 @@ class AlterShareGroupOffsetsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -91,8 +91,7 @@ class AlterShareGroupOffsetsRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"AlterShareGroupOffsetsRequest v{version} is cut short: {error}") from error
@@ -184,7 +183,7 @@ def _read_AlterShareGroupOffsetsRequestTopic(buf: bytes | memoryview, pos: int, 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 13 > len(buf) - pos:
+        if n * 13 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -197,8 +196,7 @@ def _read_AlterShareGroupOffsetsRequestTopic(buf: bytes | memoryview, pos: int, 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -231,8 +229,7 @@ def _read_AlterShareGroupOffsetsRequestPartition(buf: bytes | memoryview, pos: i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

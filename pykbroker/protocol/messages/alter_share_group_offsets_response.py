@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -87,7 +87,7 @@ class AlterShareGroupOffsetsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 19 > len(buf) - pos:
+                if n * 19 > len(buf) - pos or n > 1000000:
                     raise refuse_count("responses", n, len(buf) - pos)
                 o.responses = a = []
                 for _ in range(n):
@@ -100,8 +100,7 @@ class AlterShareGroupOffsetsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"AlterShareGroupOffsetsResponse v{version} is cut short: {error}") from error
@@ -203,7 +202,7 @@ def _read_AlterShareGroupOffsetsResponseTopic(buf: bytes | memoryview, pos: int,
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 8 > len(buf) - pos:
+        if n * 8 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -216,8 +215,7 @@ def _read_AlterShareGroupOffsetsResponseTopic(buf: bytes | memoryview, pos: int,
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -261,8 +259,7 @@ def _read_AlterShareGroupOffsetsResponsePartition(buf: bytes | memoryview, pos: 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -70,7 +70,7 @@ class AlterUserScramCredentialsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("deletions", n, len(buf) - pos)
                 o.deletions = a = []
                 for _ in range(n):
@@ -84,7 +84,7 @@ class AlterUserScramCredentialsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 9 > len(buf) - pos:
+                if n * 9 > len(buf) - pos or n > 1000000:
                     raise refuse_count("upsertions", n, len(buf) - pos)
                 o.upsertions = a = []
                 for _ in range(n):
@@ -97,8 +97,7 @@ class AlterUserScramCredentialsRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"AlterUserScramCredentialsRequest v{version} is cut short: {error}") from error
@@ -198,8 +197,7 @@ def _read_ScramCredentialDeletion(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -256,8 +254,7 @@ def _read_ScramCredentialUpsertion(buf: bytes | memoryview, pos: int, version: i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,6 +19,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -99,7 +100,7 @@ class ApiVersionsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 7 > len(buf) - pos:
+                    if n * 7 > len(buf) - pos or n > 1000000:
                         raise refuse_count("api_keys", n, len(buf) - pos)
                     o.api_keys = a = []
                     for _ in range(n):
@@ -116,14 +117,13 @@ class ApiVersionsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     pos = _tags_ApiVersionsResponse(o, buf, pos, version, n)
             else:
                 o.error_code, n = _u_hi(buf, pos)
                 pos += 6
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("api_keys", n, len(buf) - pos)
                     o.api_keys = a = []
                     for _ in range(n):
@@ -253,8 +253,7 @@ def _read_ApiVersion(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.api_key, o.min_version, o.max_version = _u_hhh(buf, pos)
@@ -293,8 +292,7 @@ def _read_SupportedFeatureKey(buf: bytes | memoryview, pos: int, version: int) -
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -331,8 +329,7 @@ def _read_FinalizedFeatureKey(buf: bytes | memoryview, pos: int, version: int) -
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -364,7 +361,7 @@ def _tags_ApiVersionsResponse(o: ApiVersionsResponse, buf: bytes | memoryview, p
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 6 > len(buf) - pos:
+                if n * 6 > len(buf) - pos or n > 1000000:
                     raise refuse_count("supported_features", n, len(buf) - pos)
                 o.supported_features = a = []
                 for _ in range(n):
@@ -382,7 +379,7 @@ def _tags_ApiVersionsResponse(o: ApiVersionsResponse, buf: bytes | memoryview, p
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 6 > len(buf) - pos:
+                if n * 6 > len(buf) - pos or n > 1000000:
                     raise refuse_count("finalized_features", n, len(buf) - pos)
                 o.finalized_features = a = []
                 for _ in range(n):

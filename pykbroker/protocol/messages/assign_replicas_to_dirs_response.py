@@ -18,8 +18,8 @@ from pykbroker.protocol.primitives import (
     put_tags,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -72,7 +72,7 @@ class AssignReplicasToDirsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("directories", n, len(buf) - pos)
                 o.directories = a = []
                 for _ in range(n):
@@ -85,8 +85,7 @@ class AssignReplicasToDirsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"AssignReplicasToDirsResponse v{version} is cut short: {error}") from error
@@ -181,7 +180,7 @@ def _read_DirectoryData(buf: bytes | memoryview, pos: int, version: int) -> tupl
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 18 > len(buf) - pos:
+        if n * 18 > len(buf) - pos or n > 1000000:
             raise refuse_count("topics", n, len(buf) - pos)
         o.topics = a = []
         for _ in range(n):
@@ -194,8 +193,7 @@ def _read_DirectoryData(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -223,7 +221,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 7 > len(buf) - pos:
+        if n * 7 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -236,8 +234,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -264,8 +261,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -16,6 +16,7 @@ from pykbroker.protocol.primitives import (
     put_string_length,
     put_tags,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_uvarint,
     refuse_version,
@@ -58,8 +59,7 @@ class BeginTransactionRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_BeginTransactionRecord(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"BeginTransactionRecord v{version} is cut short: {error}") from error

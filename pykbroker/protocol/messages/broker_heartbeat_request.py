@@ -18,6 +18,7 @@ from pykbroker.protocol.primitives import (
     put_uuids,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tag,
     read_uuids,
     read_uvarint,
@@ -85,8 +86,7 @@ class BrokerHeartbeatRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_BrokerHeartbeatRequest(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"BrokerHeartbeatRequest v{version} is cut short: {error}") from error
@@ -127,7 +127,7 @@ def _tags_BrokerHeartbeatRequest(o: BrokerHeartbeatRequest, buf: bytes | memoryv
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 16 > len(buf) - pos:
+                if n * 16 > len(buf) - pos or n > 1000000:
                     raise refuse_count("offline_log_dirs", n, len(buf) - pos)
                 o.offline_log_dirs, pos = read_uuids(buf, pos, n)
             else:
@@ -141,7 +141,7 @@ def _tags_BrokerHeartbeatRequest(o: BrokerHeartbeatRequest, buf: bytes | memoryv
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 16 > len(buf) - pos:
+                if n * 16 > len(buf) - pos or n > 1000000:
                     raise refuse_count("cordoned_log_dirs", n, len(buf) - pos)
                 o.cordoned_log_dirs, pos = read_uuids(buf, pos, n)
             else:

@@ -18,6 +18,7 @@ from pykbroker.protocol.primitives import (
     put_uuids,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tag,
     read_uuids,
     read_uvarint,
@@ -86,8 +87,7 @@ class BrokerRegistrationChangeRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_BrokerRegistrationChangeRecord(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"BrokerRegistrationChangeRecord v{version} is cut short: {error}") from error
@@ -138,7 +138,7 @@ def _tags_BrokerRegistrationChangeRecord(o: BrokerRegistrationChangeRecord, buf:
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 16 > len(buf) - pos:
+                if n * 16 > len(buf) - pos or n > 1000000:
                     raise refuse_count("log_dirs", n, len(buf) - pos)
                 o.log_dirs, pos = read_uuids(buf, pos, n)
             else:
@@ -152,7 +152,7 @@ def _tags_BrokerRegistrationChangeRecord(o: BrokerRegistrationChangeRecord, buf:
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 16 > len(buf) - pos:
+                if n * 16 > len(buf) - pos or n > 1000000:
                     raise refuse_count("cordoned_log_dirs", n, len(buf) - pos)
                 o.cordoned_log_dirs, pos = read_uuids(buf, pos, n)
             else:

@@ -21,9 +21,9 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
     read_uuids,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -112,7 +112,7 @@ class BrokerRegistrationRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 7 > len(buf) - pos:
+                if n * 7 > len(buf) - pos or n > 1000000:
                     raise refuse_count("listeners", n, len(buf) - pos)
                 o.listeners = a = []
                 for _ in range(n):
@@ -126,7 +126,7 @@ class BrokerRegistrationRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 6 > len(buf) - pos:
+                if n * 6 > len(buf) - pos or n > 1000000:
                     raise refuse_count("features", n, len(buf) - pos)
                 o.features = a = []
                 for _ in range(n):
@@ -156,7 +156,7 @@ class BrokerRegistrationRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 16 > len(buf) - pos:
+                    if n * 16 > len(buf) - pos or n > 1000000:
                         raise refuse_count("log_dirs", n, len(buf) - pos)
                     o.log_dirs, pos = read_uuids(buf, pos, n)
                 else:
@@ -173,8 +173,7 @@ class BrokerRegistrationRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"BrokerRegistrationRequest v{version} is cut short: {error}") from error
@@ -316,8 +315,7 @@ def _read_Listener(buf: bytes | memoryview, pos: int, version: int) -> tuple[Lis
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -361,8 +359,7 @@ def _read_Feature(buf: bytes | memoryview, pos: int, version: int) -> tuple[Feat
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

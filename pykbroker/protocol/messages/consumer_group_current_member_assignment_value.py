@@ -18,6 +18,7 @@ from pykbroker.protocol.primitives import (
     put_tags,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -79,7 +80,7 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("assigned_partitions", n, len(buf) - pos)
                 o.assigned_partitions = a = []
                 for _ in range(n):
@@ -93,7 +94,7 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("partitions_pending_revocation", n, len(buf) - pos)
                 o.partitions_pending_revocation = a = []
                 for _ in range(n):
@@ -106,8 +107,7 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ConsumerGroupCurrentMemberAssignmentValue v{version} is cut short: {error}") from error
@@ -174,7 +174,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -186,8 +186,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         pos = _tags_TopicPartitions(o, buf, pos, version, n)
     return o, pos
 
@@ -204,7 +203,7 @@ def _tags_TopicPartitions(o: TopicPartitions, buf: bytes | memoryview, pos: int,
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("assignment_epochs", n, len(buf) - pos)
                 o.assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -77,7 +77,7 @@ class ConsumerGroupDescribeResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 20 > len(buf) - pos:
+                if n * 20 > len(buf) - pos or n > 1000000:
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
@@ -90,8 +90,7 @@ class ConsumerGroupDescribeResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ConsumerGroupDescribeResponse v{version} is cut short: {error}") from error
@@ -293,7 +292,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 16 > len(buf) - pos:
+        if n * 16 > len(buf) - pos or n > 1000000:
             raise refuse_count("members", n, len(buf) - pos)
         o.members = a = []
         for _ in range(n):
@@ -306,8 +305,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -418,7 +416,7 @@ def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Membe
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("subscribed_topic_names", n, len(buf) - pos)
         o.subscribed_topic_names = a = []
         for _ in range(n):
@@ -455,8 +453,7 @@ def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Membe
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -545,7 +542,7 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 19 > len(buf) - pos:
+        if n * 19 > len(buf) - pos or n > 1000000:
             raise refuse_count("topic_partitions", n, len(buf) - pos)
         o.topic_partitions = a = []
         for _ in range(n):
@@ -558,8 +555,7 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -596,7 +592,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -607,8 +603,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -136,7 +136,7 @@ class ConsumerGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos:
+                if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("subscribed_topic_names", n, len(buf) - pos)
                 o.subscribed_topic_names = a = []
                 for _ in range(n):
@@ -180,7 +180,7 @@ class ConsumerGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topic_partitions", n, len(buf) - pos)
                 o.topic_partitions = a = []
                 for _ in range(n):
@@ -193,8 +193,7 @@ class ConsumerGroupHeartbeatRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ConsumerGroupHeartbeatRequest v{version} is cut short: {error}") from error
@@ -328,7 +327,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -339,8 +338,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

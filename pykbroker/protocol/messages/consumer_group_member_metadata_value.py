@@ -19,6 +19,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -130,7 +131,7 @@ class ConsumerGroupMemberMetadataValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos:
+                if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("subscribed_topic_names", n, len(buf) - pos)
                 o.subscribed_topic_names = a = []
                 for _ in range(n):
@@ -171,8 +172,7 @@ class ConsumerGroupMemberMetadataValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_ConsumerGroupMemberMetadataValue(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ConsumerGroupMemberMetadataValue v{version} is cut short: {error}") from error
@@ -308,7 +308,7 @@ def _read_ClassicMemberMetadata(buf: bytes | memoryview, pos: int, version: int)
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("supported_protocols", n, len(buf) - pos)
         o.supported_protocols = a = []
         for _ in range(n):
@@ -321,8 +321,7 @@ def _read_ClassicMemberMetadata(buf: bytes | memoryview, pos: int, version: int)
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -369,8 +368,7 @@ def _read_ClassicProtocol(buf: bytes | memoryview, pos: int, version: int) -> tu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -18,8 +18,8 @@ from pykbroker.protocol.primitives import (
     put_tags,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -64,7 +64,7 @@ class ConsumerGroupTargetAssignmentMemberValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topic_partitions", n, len(buf) - pos)
                 o.topic_partitions = a = []
                 for _ in range(n):
@@ -77,8 +77,7 @@ class ConsumerGroupTargetAssignmentMemberValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ConsumerGroupTargetAssignmentMemberValue v{version} is cut short: {error}") from error
@@ -134,7 +133,7 @@ def _read_TopicPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -145,8 +144,7 @@ def _read_TopicPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -14,6 +14,7 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     Message,
     put_tags,
+    read_tag_count,
     read_unknown_tag,
     read_uvarint,
     refuse_version,
@@ -63,8 +64,7 @@ class ConsumerGroupTargetAssignmentMetadataValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_ConsumerGroupTargetAssignmentMetadataValue(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ConsumerGroupTargetAssignmentMetadataValue v{version} is cut short: {error}") from error

@@ -72,7 +72,7 @@ class ConsumerProtocolSubscription(Message):
             (n,) = _u_i(buf, pos)
             pos += 4
             if n >= 0:
-                if n * 2 > len(buf) - pos:
+                if n * 2 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -97,7 +97,7 @@ class ConsumerProtocolSubscription(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("owned_partitions", n, len(buf) - pos)
                     o.owned_partitions = a = []
                     for _ in range(n):
@@ -197,7 +197,7 @@ def _read_TopicPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
     (n,) = _u_i(buf, pos)
     pos += 4
     if n >= 0:
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -76,7 +76,7 @@ class CreateAclsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 8 > len(buf) - pos:
+                    if n * 8 > len(buf) - pos or n > 1000000:
                         raise refuse_count("creations", n, len(buf) - pos)
                     o.creations = a = []
                     for _ in range(n):
@@ -89,14 +89,13 @@ class CreateAclsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 10 > len(buf) - pos:
+                    if n * 10 > len(buf) - pos or n > 1000000:
                         raise refuse_count("creations", n, len(buf) - pos)
                     o.creations = a = []
                     for _ in range(n):
@@ -211,8 +210,7 @@ def _read_AclCreation(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.resource_type, n = _u_bh(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -75,7 +75,7 @@ class CreateAclsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 4 > len(buf) - pos:
+                    if n * 4 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
@@ -88,14 +88,13 @@ class CreateAclsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 4 > len(buf) - pos:
+                    if n * 4 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
@@ -176,8 +175,7 @@ def _read_AclCreationResult(buf: bytes | memoryview, pos: int, version: int) -> 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, n = _u_hh(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -80,7 +80,7 @@ class CreatePartitionsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 7 > len(buf) - pos:
+                    if n * 7 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -93,14 +93,13 @@ class CreatePartitionsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 10 > len(buf) - pos:
+                    if n * 10 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -204,7 +203,7 @@ def _read_CreatePartitionsTopic(buf: bytes | memoryview, pos: int, version: int)
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 2 > len(buf) - pos:
+            if n * 2 > len(buf) - pos or n > 1000000:
                 raise refuse_count("assignments", n, len(buf) - pos)
             o.assignments = a = []
             for _ in range(n):
@@ -217,8 +216,7 @@ def _read_CreatePartitionsTopic(buf: bytes | memoryview, pos: int, version: int)
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -232,7 +230,7 @@ def _read_CreatePartitionsTopic(buf: bytes | memoryview, pos: int, version: int)
         o.count, n = _u_ii(buf, pos)
         pos += 8
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("assignments", n, len(buf) - pos)
             o.assignments = a = []
             for _ in range(n):
@@ -292,7 +290,7 @@ def _read_CreatePartitionsAssignment(buf: bytes | memoryview, pos: int, version:
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("broker_ids", n, len(buf) - pos)
             o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -303,14 +301,13 @@ def _read_CreatePartitionsAssignment(buf: bytes | memoryview, pos: int, version:
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("broker_ids", n, len(buf) - pos)
             o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -76,7 +76,7 @@ class CreatePartitionsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos:
+                    if n * 5 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
@@ -89,14 +89,13 @@ class CreatePartitionsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
@@ -190,8 +189,7 @@ def _read_CreatePartitionsTopicResult(buf: bytes | memoryview, pos: int, version
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

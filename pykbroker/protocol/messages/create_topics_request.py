@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -85,7 +85,7 @@ class CreateTopicsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 10 > len(buf) - pos:
+                    if n * 10 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -98,14 +98,13 @@ class CreateTopicsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 16 > len(buf) - pos:
+                    if n * 16 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -237,7 +236,7 @@ def _read_CreatableTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 6 > len(buf) - pos:
+            if n * 6 > len(buf) - pos or n > 1000000:
                 raise refuse_count("assignments", n, len(buf) - pos)
             o.assignments = a = []
             for _ in range(n):
@@ -251,7 +250,7 @@ def _read_CreatableTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 3 > len(buf) - pos:
+            if n * 3 > len(buf) - pos or n > 1000000:
                 raise refuse_count("configs", n, len(buf) - pos)
             o.configs = a = []
             for _ in range(n):
@@ -264,8 +263,7 @@ def _read_CreatableTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -279,7 +277,7 @@ def _read_CreatableTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
         o.num_partitions, o.replication_factor, n = _u_ihi(buf, pos)
         pos += 10
         if n >= 0:
-            if n * 8 > len(buf) - pos:
+            if n * 8 > len(buf) - pos or n > 1000000:
                 raise refuse_count("assignments", n, len(buf) - pos)
             o.assignments = a = []
             for _ in range(n):
@@ -290,7 +288,7 @@ def _read_CreatableTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("configs", n, len(buf) - pos)
             o.configs = a = []
             for _ in range(n):
@@ -353,7 +351,7 @@ def _read_CreatableReplicaAssignment(buf: bytes | memoryview, pos: int, version:
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("broker_ids", n, len(buf) - pos)
             o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -364,14 +362,13 @@ def _read_CreatableReplicaAssignment(buf: bytes | memoryview, pos: int, version:
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_index, n = _u_ii(buf, pos)
         pos += 8
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("broker_ids", n, len(buf) - pos)
             o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -429,8 +426,7 @@ def _read_CreatableTopicConfig(buf: bytes | memoryview, pos: int, version: int) 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

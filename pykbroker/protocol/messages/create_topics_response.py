@@ -20,6 +20,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -84,7 +85,7 @@ class CreateTopicsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 12 > len(buf) - pos:
+                    if n * 12 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -97,14 +98,13 @@ class CreateTopicsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -247,7 +247,7 @@ def _read_CreatableTopicResult(buf: bytes | memoryview, pos: int, version: int) 
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 6 > len(buf) - pos:
+            if n * 6 > len(buf) - pos or n > 1000000:
                 raise refuse_count("configs", n, len(buf) - pos)
             o.configs = a = []
             for _ in range(n):
@@ -261,8 +261,7 @@ def _read_CreatableTopicResult(buf: bytes | memoryview, pos: int, version: int) 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             pos = _tags_CreatableTopicResult(o, buf, pos, version, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -394,8 +393,7 @@ def _read_CreatableTopicConfigs(buf: bytes | memoryview, pos: int, version: int)
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

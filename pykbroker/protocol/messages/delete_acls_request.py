@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -75,7 +75,7 @@ class DeleteAclsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 8 > len(buf) - pos:
+                    if n * 8 > len(buf) - pos or n > 1000000:
                         raise refuse_count("filters", n, len(buf) - pos)
                     o.filters = a = []
                     for _ in range(n):
@@ -88,14 +88,13 @@ class DeleteAclsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 10 > len(buf) - pos:
+                    if n * 10 > len(buf) - pos or n > 1000000:
                         raise refuse_count("filters", n, len(buf) - pos)
                     o.filters = a = []
                     for _ in range(n):
@@ -210,8 +209,7 @@ def _read_DeleteAclsFilter(buf: bytes | memoryview, pos: int, version: int) -> t
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.resource_type_filter, n = _u_bh(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -84,7 +84,7 @@ class DeleteAclsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos:
+                    if n * 5 > len(buf) - pos or n > 1000000:
                         raise refuse_count("filter_results", n, len(buf) - pos)
                     o.filter_results = a = []
                     for _ in range(n):
@@ -97,14 +97,13 @@ class DeleteAclsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 8 > len(buf) - pos:
+                    if n * 8 > len(buf) - pos or n > 1000000:
                         raise refuse_count("filter_results", n, len(buf) - pos)
                     o.filter_results = a = []
                     for _ in range(n):
@@ -229,7 +228,7 @@ def _read_DeleteAclsFilterResult(buf: bytes | memoryview, pos: int, version: int
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 11 > len(buf) - pos:
+            if n * 11 > len(buf) - pos or n > 1000000:
                 raise refuse_count("matching_acls", n, len(buf) - pos)
             o.matching_acls = a = []
             for _ in range(n):
@@ -242,8 +241,7 @@ def _read_DeleteAclsFilterResult(buf: bytes | memoryview, pos: int, version: int
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, n = _u_hh(buf, pos)
@@ -257,7 +255,7 @@ def _read_DeleteAclsFilterResult(buf: bytes | memoryview, pos: int, version: int
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 14 > len(buf) - pos:
+            if n * 14 > len(buf) - pos or n > 1000000:
                 raise refuse_count("matching_acls", n, len(buf) - pos)
             o.matching_acls = a = []
             for _ in range(n):
@@ -356,8 +354,7 @@ def _read_DeleteAclsMatchingAcl(buf: bytes | memoryview, pos: int, version: int)
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, n = _u_hh(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -76,7 +76,7 @@ class DeleteShareGroupOffsetsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 2 > len(buf) - pos:
+                if n * 2 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -89,8 +89,7 @@ class DeleteShareGroupOffsetsRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"DeleteShareGroupOffsetsRequest v{version} is cut short: {error}") from error
@@ -159,8 +158,7 @@ def _read_DeleteShareGroupOffsetsRequestTopic(buf: bytes | memoryview, pos: int,
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -80,7 +80,7 @@ class DeleteTopicsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 18 > len(buf) - pos:
+                        if n * 18 > len(buf) - pos or n > 1000000:
                             raise refuse_count("topics", n, len(buf) - pos)
                         o.topics = a = []
                         for _ in range(n):
@@ -97,7 +97,7 @@ class DeleteTopicsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n > len(buf) - pos:
+                        if n > len(buf) - pos or n > 1000000:
                             raise refuse_count("topic_names", n, len(buf) - pos)
                         o.topic_names = a = []
                         for _ in range(n):
@@ -119,14 +119,13 @@ class DeleteTopicsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 2 > len(buf) - pos:
+                    if n * 2 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topic_names", n, len(buf) - pos)
                     o.topic_names = a = []
                     for _ in range(n):
@@ -236,8 +235,7 @@ def _read_DeleteTopicState(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

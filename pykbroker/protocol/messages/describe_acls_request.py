@@ -16,8 +16,8 @@ from pykbroker.protocol.primitives import (
     put_string_length,
     put_tags,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_field,
     refuse_version,
     struct_error,
@@ -115,8 +115,7 @@ class DescribeAclsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.resource_type_filter, n = _u_bh(buf, pos)

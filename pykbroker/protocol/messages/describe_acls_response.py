@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -100,7 +100,7 @@ class DescribeAclsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos:
+                    if n * 5 > len(buf) - pos or n > 1000000:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -113,8 +113,7 @@ class DescribeAclsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, o.error_code, n = _u_ihh(buf, pos)
@@ -128,7 +127,7 @@ class DescribeAclsResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 8 > len(buf) - pos:
+                    if n * 8 > len(buf) - pos or n > 1000000:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -258,7 +257,7 @@ def _read_DescribeAclsResource(buf: bytes | memoryview, pos: int, version: int) 
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 5 > len(buf) - pos:
+            if n * 5 > len(buf) - pos or n > 1000000:
                 raise refuse_count("acls", n, len(buf) - pos)
             o.acls = a = []
             for _ in range(n):
@@ -271,8 +270,7 @@ def _read_DescribeAclsResource(buf: bytes | memoryview, pos: int, version: int) 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.resource_type, n = _u_bh(buf, pos)
@@ -286,7 +284,7 @@ def _read_DescribeAclsResource(buf: bytes | memoryview, pos: int, version: int) 
         o.pattern_type, n = _u_bi(buf, pos)
         pos += 5
         if n >= 0:
-            if n * 6 > len(buf) - pos:
+            if n * 6 > len(buf) - pos or n > 1000000:
                 raise refuse_count("acls", n, len(buf) - pos)
             o.acls = a = []
             for _ in range(n):
@@ -359,8 +357,7 @@ def _read_AclDescription(buf: bytes | memoryview, pos: int, version: int) -> tup
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -94,7 +94,7 @@ class DescribeClientQuotasResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
@@ -107,8 +107,7 @@ class DescribeClientQuotasResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, o.error_code, n = _u_ihh(buf, pos)
@@ -122,7 +121,7 @@ class DescribeClientQuotasResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 8 > len(buf) - pos:
+                    if n * 8 > len(buf) - pos or n > 1000000:
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
@@ -255,7 +254,7 @@ def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[En
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 3 > len(buf) - pos:
+            if n * 3 > len(buf) - pos or n > 1000000:
                 raise refuse_count("entity", n, len(buf) - pos)
             o.entity = a = []
             for _ in range(n):
@@ -269,7 +268,7 @@ def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[En
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 10 > len(buf) - pos:
+            if n * 10 > len(buf) - pos or n > 1000000:
                 raise refuse_count("values", n, len(buf) - pos)
             o.values = a = []
             for _ in range(n):
@@ -282,14 +281,13 @@ def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[En
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("entity", n, len(buf) - pos)
             o.entity = a = []
             for _ in range(n):
@@ -300,7 +298,7 @@ def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[En
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 10 > len(buf) - pos:
+            if n * 10 > len(buf) - pos or n > 1000000:
                 raise refuse_count("values", n, len(buf) - pos)
             o.values = a = []
             for _ in range(n):
@@ -371,8 +369,7 @@ def _read_EntityData(buf: bytes | memoryview, pos: int, version: int) -> tuple[E
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -450,8 +447,7 @@ def _read_ValueData(buf: bytes | memoryview, pos: int, version: int) -> tuple[Va
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

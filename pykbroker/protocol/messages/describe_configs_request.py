@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -82,7 +82,7 @@ class DescribeConfigsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 4 > len(buf) - pos:
+                    if n * 4 > len(buf) - pos or n > 1000000:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -95,14 +95,13 @@ class DescribeConfigsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 7 > len(buf) - pos:
+                    if n * 7 > len(buf) - pos or n > 1000000:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -199,7 +198,7 @@ def _read_DescribeConfigsResource(buf: bytes | memoryview, pos: int, version: in
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n > len(buf) - pos:
+            if n > len(buf) - pos or n > 1000000:
                 raise refuse_count("configuration_keys", n, len(buf) - pos)
             o.configuration_keys = a = []
             for _ in range(n):
@@ -219,8 +218,7 @@ def _read_DescribeConfigsResource(buf: bytes | memoryview, pos: int, version: in
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.resource_type, n = _u_bh(buf, pos)
@@ -234,7 +232,7 @@ def _read_DescribeConfigsResource(buf: bytes | memoryview, pos: int, version: in
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 2 > len(buf) - pos:
+            if n * 2 > len(buf) - pos or n > 1000000:
                 raise refuse_count("configuration_keys", n, len(buf) - pos)
             o.configuration_keys = a = []
             for _ in range(n):

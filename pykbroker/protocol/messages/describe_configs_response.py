@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -86,7 +86,7 @@ class DescribeConfigsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 7 > len(buf) - pos:
+                    if n * 7 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
@@ -99,14 +99,13 @@ class DescribeConfigsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 11 > len(buf) - pos:
+                    if n * 11 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
@@ -266,7 +265,7 @@ def _read_DescribeConfigsResult(buf: bytes | memoryview, pos: int, version: int)
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 9 > len(buf) - pos:
+            if n * 9 > len(buf) - pos or n > 1000000:
                 raise refuse_count("configs", n, len(buf) - pos)
             o.configs = a = []
             for _ in range(n):
@@ -279,8 +278,7 @@ def _read_DescribeConfigsResult(buf: bytes | memoryview, pos: int, version: int)
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, n = _u_hh(buf, pos)
@@ -302,7 +300,7 @@ def _read_DescribeConfigsResult(buf: bytes | memoryview, pos: int, version: int)
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 11 > len(buf) - pos:
+            if n * 11 > len(buf) - pos or n > 1000000:
                 raise refuse_count("configs", n, len(buf) - pos)
             o.configs = a = []
             for _ in range(n):
@@ -393,7 +391,7 @@ def _read_DescribeConfigsResourceResult(buf: bytes | memoryview, pos: int, versi
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("synonyms", n, len(buf) - pos)
             o.synonyms = a = []
             for _ in range(n):
@@ -416,8 +414,7 @@ def _read_DescribeConfigsResourceResult(buf: bytes | memoryview, pos: int, versi
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -439,7 +436,7 @@ def _read_DescribeConfigsResourceResult(buf: bytes | memoryview, pos: int, versi
         o.read_only, o.config_source, o.is_sensitive, n = _u_oboi(buf, pos)
         pos += 7
         if n >= 0:
-            if n * 5 > len(buf) - pos:
+            if n * 5 > len(buf) - pos or n > 1000000:
                 raise refuse_count("synonyms", n, len(buf) - pos)
             o.synonyms = a = []
             for _ in range(n):
@@ -558,8 +555,7 @@ def _read_DescribeConfigsSynonym(buf: bytes | memoryview, pos: int, version: int
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -83,7 +83,7 @@ class DescribeDelegationTokenResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 30 > len(buf) - pos:
+                    if n * 30 > len(buf) - pos or n > 1000000:
                         raise refuse_count("tokens", n, len(buf) - pos)
                     o.tokens = a = []
                     for _ in range(n):
@@ -96,14 +96,13 @@ class DescribeDelegationTokenResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.error_code, n = _u_hi(buf, pos)
                 pos += 6
                 if n >= 0:
-                    if n * 38 > len(buf) - pos:
+                    if n * 38 > len(buf) - pos or n > 1000000:
                         raise refuse_count("tokens", n, len(buf) - pos)
                     o.tokens = a = []
                     for _ in range(n):
@@ -286,7 +285,7 @@ def _read_DescribedDelegationToken(buf: bytes | memoryview, pos: int, version: i
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 3 > len(buf) - pos:
+            if n * 3 > len(buf) - pos or n > 1000000:
                 raise refuse_count("renewers", n, len(buf) - pos)
             o.renewers = a = []
             for _ in range(n):
@@ -299,8 +298,7 @@ def _read_DescribedDelegationToken(buf: bytes | memoryview, pos: int, version: i
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -338,7 +336,7 @@ def _read_DescribedDelegationToken(buf: bytes | memoryview, pos: int, version: i
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("renewers", n, len(buf) - pos)
             o.renewers = a = []
             for _ in range(n):
@@ -463,8 +461,7 @@ def _read_DescribedDelegationTokenRenewer(buf: bytes | memoryview, pos: int, ver
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -75,7 +75,7 @@ class DescribeGroupsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 12 > len(buf) - pos:
+                    if n * 12 > len(buf) - pos or n > 1000000:
                         raise refuse_count("groups", n, len(buf) - pos)
                     o.groups = a = []
                     for _ in range(n):
@@ -88,8 +88,7 @@ class DescribeGroupsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 if version >= 1:
@@ -100,7 +99,7 @@ class DescribeGroupsResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 14 > len(buf) - pos:
+                    if n * 14 > len(buf) - pos or n > 1000000:
                         raise refuse_count("groups", n, len(buf) - pos)
                     o.groups = a = []
                     for _ in range(n):
@@ -278,7 +277,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 7 > len(buf) - pos:
+            if n * 7 > len(buf) - pos or n > 1000000:
                 raise refuse_count("members", n, len(buf) - pos)
             o.members = a = []
             for _ in range(n):
@@ -291,8 +290,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, n = _u_hh(buf, pos)
@@ -330,7 +328,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 14 > len(buf) - pos:
+            if n * 14 > len(buf) - pos or n > 1000000:
                 raise refuse_count("members", n, len(buf) - pos)
             o.members = a = []
             for _ in range(n):
@@ -498,8 +496,7 @@ def _read_DescribedGroupMember(buf: bytes | memoryview, pos: int, version: int) 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

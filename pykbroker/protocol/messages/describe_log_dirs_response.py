@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -93,7 +93,7 @@ class DescribeLogDirsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos:
+                    if n * 5 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
@@ -106,14 +106,13 @@ class DescribeLogDirsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 8 > len(buf) - pos:
+                    if n * 8 > len(buf) - pos or n > 1000000:
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
@@ -254,7 +253,7 @@ def _read_DescribeLogDirsResult(buf: bytes | memoryview, pos: int, version: int)
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 3 > len(buf) - pos:
+            if n * 3 > len(buf) - pos or n > 1000000:
                 raise refuse_count("topics", n, len(buf) - pos)
             o.topics = a = []
             for _ in range(n):
@@ -278,8 +277,7 @@ def _read_DescribeLogDirsResult(buf: bytes | memoryview, pos: int, version: int)
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, n = _u_hh(buf, pos)
@@ -293,7 +291,7 @@ def _read_DescribeLogDirsResult(buf: bytes | memoryview, pos: int, version: int)
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 6 > len(buf) - pos:
+            if n * 6 > len(buf) - pos or n > 1000000:
                 raise refuse_count("topics", n, len(buf) - pos)
             o.topics = a = []
             for _ in range(n):
@@ -363,7 +361,7 @@ def _read_DescribeLogDirsTopic(buf: bytes | memoryview, pos: int, version: int) 
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 22 > len(buf) - pos:
+            if n * 22 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -376,8 +374,7 @@ def _read_DescribeLogDirsTopic(buf: bytes | memoryview, pos: int, version: int) 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -391,7 +388,7 @@ def _read_DescribeLogDirsTopic(buf: bytes | memoryview, pos: int, version: int) 
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 21 > len(buf) - pos:
+            if n * 21 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -442,8 +439,7 @@ def _read_DescribeLogDirsPartition(buf: bytes | memoryview, pos: int, version: i
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_index, o.partition_size, o.offset_lag, o.is_future_key = _u_iqqo(buf, pos)

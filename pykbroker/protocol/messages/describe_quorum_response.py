@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -106,7 +106,7 @@ class DescribeQuorumResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -121,7 +121,7 @@ class DescribeQuorumResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("nodes", n, len(buf) - pos)
                     o.nodes = a = []
                     for _ in range(n):
@@ -136,8 +136,7 @@ class DescribeQuorumResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"DescribeQuorumResponse v{version} is cut short: {error}") from error
@@ -331,7 +330,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 25 > len(buf) - pos:
+        if n * 25 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -344,8 +343,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -394,7 +392,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 13 > len(buf) - pos:
+        if n * 13 > len(buf) - pos or n > 1000000:
             raise refuse_count("current_voters", n, len(buf) - pos)
         o.current_voters = a = []
         for _ in range(n):
@@ -408,7 +406,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 13 > len(buf) - pos:
+        if n * 13 > len(buf) - pos or n > 1000000:
             raise refuse_count("observers", n, len(buf) - pos)
         o.observers = a = []
         for _ in range(n):
@@ -421,8 +419,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -483,8 +480,7 @@ def _read_ReplicaState(buf: bytes | memoryview, pos: int, version: int) -> tuple
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -512,7 +508,7 @@ def _read_Node(buf: bytes | memoryview, pos: int, version: int) -> tuple[Node, i
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 5 > len(buf) - pos:
+        if n * 5 > len(buf) - pos or n > 1000000:
             raise refuse_count("listeners", n, len(buf) - pos)
         o.listeners = a = []
         for _ in range(n):
@@ -525,8 +521,7 @@ def _read_Node(buf: bytes | memoryview, pos: int, version: int) -> tuple[Node, i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -573,8 +568,7 @@ def _read_Listener(buf: bytes | memoryview, pos: int, version: int) -> tuple[Lis
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -77,7 +77,7 @@ class DescribeShareGroupOffsetsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 6 > len(buf) - pos:
+                if n * 6 > len(buf) - pos or n > 1000000:
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
@@ -90,8 +90,7 @@ class DescribeShareGroupOffsetsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"DescribeShareGroupOffsetsResponse v{version} is cut short: {error}") from error
@@ -217,7 +216,7 @@ def _read_DescribeShareGroupOffsetsResponseGroup(buf: bytes | memoryview, pos: i
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 19 > len(buf) - pos:
+        if n * 19 > len(buf) - pos or n > 1000000:
             raise refuse_count("topics", n, len(buf) - pos)
         o.topics = a = []
         for _ in range(n):
@@ -240,8 +239,7 @@ def _read_DescribeShareGroupOffsetsResponseGroup(buf: bytes | memoryview, pos: i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -296,7 +294,7 @@ def _read_DescribeShareGroupOffsetsResponseTopic(buf: bytes | memoryview, pos: i
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 20 > len(buf) - pos:
+        if n * 20 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -309,8 +307,7 @@ def _read_DescribeShareGroupOffsetsResponseTopic(buf: bytes | memoryview, pos: i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -361,8 +358,7 @@ def _read_DescribeShareGroupOffsetsResponsePartition(buf: bytes | memoryview, po
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

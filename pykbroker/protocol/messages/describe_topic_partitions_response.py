@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -79,7 +79,7 @@ class DescribeTopicPartitionsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 26 > len(buf) - pos:
+                if n * 26 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -98,8 +98,7 @@ class DescribeTopicPartitionsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"DescribeTopicPartitionsResponse v{version} is cut short: {error}") from error
@@ -242,7 +241,7 @@ def _read_DescribeTopicPartitionsResponseTopic(buf: bytes | memoryview, pos: int
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 20 > len(buf) - pos:
+        if n * 20 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -255,8 +254,7 @@ def _read_DescribeTopicPartitionsResponseTopic(buf: bytes | memoryview, pos: int
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -296,7 +294,7 @@ def _read_DescribeTopicPartitionsResponsePartition(buf: bytes | memoryview, pos:
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("replica_nodes", n, len(buf) - pos)
         o.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -308,7 +306,7 @@ def _read_DescribeTopicPartitionsResponsePartition(buf: bytes | memoryview, pos:
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("isr_nodes", n, len(buf) - pos)
         o.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -320,7 +318,7 @@ def _read_DescribeTopicPartitionsResponsePartition(buf: bytes | memoryview, pos:
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("eligible_leader_replicas", n, len(buf) - pos)
         o.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -332,7 +330,7 @@ def _read_DescribeTopicPartitionsResponsePartition(buf: bytes | memoryview, pos:
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("last_known_elr", n, len(buf) - pos)
         o.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -344,7 +342,7 @@ def _read_DescribeTopicPartitionsResponsePartition(buf: bytes | memoryview, pos:
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("offline_replicas", n, len(buf) - pos)
         o.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -355,8 +353,7 @@ def _read_DescribeTopicPartitionsResponsePartition(buf: bytes | memoryview, pos:
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -422,8 +419,7 @@ def _read_Cursor(buf: bytes | memoryview, pos: int, version: int) -> tuple[Curso
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

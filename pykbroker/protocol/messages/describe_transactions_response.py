@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -72,7 +72,7 @@ class DescribeTransactionsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 28 > len(buf) - pos:
+                if n * 28 > len(buf) - pos or n > 1000000:
                     raise refuse_count("transaction_states", n, len(buf) - pos)
                 o.transaction_states = a = []
                 for _ in range(n):
@@ -85,8 +85,7 @@ class DescribeTransactionsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"DescribeTransactionsResponse v{version} is cut short: {error}") from error
@@ -200,7 +199,7 @@ def _read_TransactionState(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topics", n, len(buf) - pos)
         o.topics = a = []
         for _ in range(n):
@@ -213,8 +212,7 @@ def _read_TransactionState(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -267,7 +265,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -278,8 +276,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -63,7 +63,7 @@ class DescribeUserScramCredentialsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 2 > len(buf) - pos:
+                if n * 2 > len(buf) - pos or n > 1000000:
                     raise refuse_count("users", n, len(buf) - pos)
                 o.users = a = []
                 for _ in range(n):
@@ -76,8 +76,7 @@ class DescribeUserScramCredentialsRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"DescribeUserScramCredentialsRequest v{version} is cut short: {error}") from error
@@ -142,8 +141,7 @@ def _read_UserName(buf: bytes | memoryview, pos: int, version: int) -> tuple[Use
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -79,7 +79,7 @@ class ElectLeadersRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topic_partitions", n, len(buf) - pos)
                     o.topic_partitions = a = []
                     for _ in range(n):
@@ -92,8 +92,7 @@ class ElectLeadersRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 if version >= 1:
@@ -104,7 +103,7 @@ class ElectLeadersRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topic_partitions", n, len(buf) - pos)
                     o.topic_partitions = a = []
                     for _ in range(n):
@@ -200,7 +199,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -211,8 +210,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -226,7 +224,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n

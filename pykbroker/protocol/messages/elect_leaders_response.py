@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -78,7 +78,7 @@ class ElectLeadersResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("replica_election_results", n, len(buf) - pos)
                     o.replica_election_results = a = []
                     for _ in range(n):
@@ -91,8 +91,7 @@ class ElectLeadersResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (o.throttle_time_ms,) = _u_i(buf, pos)
@@ -105,7 +104,7 @@ class ElectLeadersResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("replica_election_results", n, len(buf) - pos)
                     o.replica_election_results = a = []
                     for _ in range(n):
@@ -214,7 +213,7 @@ def _read_ReplicaElectionResult(buf: bytes | memoryview, pos: int, version: int)
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 8 > len(buf) - pos:
+            if n * 8 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_result", n, len(buf) - pos)
             o.partition_result = a = []
             for _ in range(n):
@@ -227,8 +226,7 @@ def _read_ReplicaElectionResult(buf: bytes | memoryview, pos: int, version: int)
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -242,7 +240,7 @@ def _read_ReplicaElectionResult(buf: bytes | memoryview, pos: int, version: int)
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 8 > len(buf) - pos:
+            if n * 8 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_result", n, len(buf) - pos)
             o.partition_result = a = []
             for _ in range(n):
@@ -303,8 +301,7 @@ def _read_PartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tu
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_id, o.error_code, n = _u_ihh(buf, pos)

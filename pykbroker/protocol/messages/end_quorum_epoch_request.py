@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -94,7 +94,7 @@ class EndQuorumEpochRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -108,7 +108,7 @@ class EndQuorumEpochRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos:
+                    if n * 5 > len(buf) - pos or n > 1000000:
                         raise refuse_count("leader_endpoints", n, len(buf) - pos)
                     o.leader_endpoints = a = []
                     for _ in range(n):
@@ -121,8 +121,7 @@ class EndQuorumEpochRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_h(buf, pos)
@@ -136,7 +135,7 @@ class EndQuorumEpochRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -310,7 +309,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 14 > len(buf) - pos:
+            if n * 14 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -323,8 +322,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -338,7 +336,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 16 > len(buf) - pos:
+            if n * 16 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -390,7 +388,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 21 > len(buf) - pos:
+            if n * 21 > len(buf) - pos or n > 1000000:
                 raise refuse_count("preferred_candidates", n, len(buf) - pos)
             o.preferred_candidates = a = []
             for _ in range(n):
@@ -404,14 +402,13 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_index, o.leader_id, o.leader_epoch, n = _u_iiii(buf, pos)
         pos += 16
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("preferred_successors", n, len(buf) - pos)
             o.preferred_successors = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -450,8 +447,7 @@ def _read_ReplicaInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -491,8 +487,7 @@ def _read_LeaderEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -20,6 +20,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -123,7 +124,7 @@ class FetchRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos:
+                    if n * 2 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -137,7 +138,7 @@ class FetchRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos:
+                    if n * 2 > len(buf) - pos or n > 1000000:
                         raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                     o.forgotten_topics_data = a = []
                     for _ in range(n):
@@ -162,8 +163,7 @@ class FetchRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     pos = _tags_FetchRequest(o, buf, pos, version, n)
             else:
                 o.replica_id, o.max_wait_ms, o.min_bytes, o.max_bytes, o.isolation_level = _u_iiiib(buf, pos)
@@ -177,7 +177,7 @@ class FetchRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -189,7 +189,7 @@ class FetchRequest(Message):
                     (n,) = _u_i(buf, pos)
                     pos += 4
                     if n >= 0:
-                        if n * 6 > len(buf) - pos:
+                        if n * 6 > len(buf) - pos or n > 1000000:
                             raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                         o.forgotten_topics_data = a = []
                         for _ in range(n):
@@ -390,8 +390,7 @@ def _read_ReplicaState(buf: bytes | memoryview, pos: int, version: int) -> tuple
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -431,7 +430,7 @@ def _read_FetchTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[F
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 33 > len(buf) - pos:
+            if n * 33 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -444,8 +443,7 @@ def _read_FetchTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[F
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -459,7 +457,7 @@ def _read_FetchTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[F
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 16 > len(buf) - pos:
+            if n * 16 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -516,8 +514,7 @@ def _read_FetchPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             pos = _tags_FetchPartition(o, buf, pos, version, n)
     else:
         (o.partition,) = _u_i(buf, pos)
@@ -627,7 +624,7 @@ def _read_ForgottenTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -638,8 +635,7 @@ def _read_ForgottenTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -653,7 +649,7 @@ def _read_ForgottenTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n

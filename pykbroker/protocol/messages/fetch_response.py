@@ -20,6 +20,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -107,7 +108,7 @@ class FetchResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos:
+                    if n * 2 > len(buf) - pos or n > 1000000:
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
@@ -121,8 +122,7 @@ class FetchResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     pos = _tags_FetchResponse(o, buf, pos, version, n)
             else:
                 (o.throttle_time_ms,) = _u_i(buf, pos)
@@ -136,7 +136,7 @@ class FetchResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
@@ -386,7 +386,7 @@ def _read_FetchableTopicResponse(buf: bytes | memoryview, pos: int, version: int
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 37 > len(buf) - pos:
+            if n * 37 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -399,8 +399,7 @@ def _read_FetchableTopicResponse(buf: bytes | memoryview, pos: int, version: int
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -414,7 +413,7 @@ def _read_FetchableTopicResponse(buf: bytes | memoryview, pos: int, version: int
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 30 > len(buf) - pos:
+            if n * 30 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -471,7 +470,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 17 > len(buf) - pos:
+            if n * 17 > len(buf) - pos or n > 1000000:
                 raise refuse_count("aborted_transactions", n, len(buf) - pos)
             o.aborted_transactions = a = []
             for _ in range(n):
@@ -497,8 +496,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             pos = _tags_PartitionData(o, buf, pos, version, n)
     else:
         o.partition_index, o.error_code, o.high_watermark, o.last_stable_offset = _u_ihqq(buf, pos)
@@ -511,7 +509,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 16 > len(buf) - pos:
+            if n * 16 > len(buf) - pos or n > 1000000:
                 raise refuse_count("aborted_transactions", n, len(buf) - pos)
             o.aborted_transactions = a = []
             for _ in range(n):
@@ -639,8 +637,7 @@ def _read_EpochEndOffset(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -660,8 +657,7 @@ def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -681,8 +677,7 @@ def _read_SnapshotId(buf: bytes | memoryview, pos: int, version: int) -> tuple[S
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -703,8 +698,7 @@ def _read_AbortedTransaction(buf: bytes | memoryview, pos: int, version: int) ->
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.producer_id, o.first_offset = _u_qq(buf, pos)
@@ -753,8 +747,7 @@ def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -799,7 +792,7 @@ def _tags_FetchResponse(o: FetchResponse, buf: bytes | memoryview, pos: int, ver
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 11 > len(buf) - pos:
+                if n * 11 > len(buf) - pos or n > 1000000:
                     raise refuse_count("node_endpoints", n, len(buf) - pos)
                 o.node_endpoints = a = []
                 for _ in range(n):

@@ -20,6 +20,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -83,7 +84,7 @@ class FetchSnapshotRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -97,8 +98,7 @@ class FetchSnapshotRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_FetchSnapshotRequest(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"FetchSnapshotRequest v{version} is cut short: {error}") from error
@@ -212,7 +212,7 @@ def _read_TopicSnapshot(buf: bytes | memoryview, pos: int, version: int) -> tupl
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 30 > len(buf) - pos:
+        if n * 30 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -225,8 +225,7 @@ def _read_TopicSnapshot(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -263,8 +262,7 @@ def _read_PartitionSnapshot(buf: bytes | memoryview, pos: int, version: int) -> 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         pos = _tags_PartitionSnapshot(o, buf, pos, version, n)
     return o, pos
 
@@ -313,8 +311,7 @@ def _read_SnapshotId(buf: bytes | memoryview, pos: int, version: int) -> tuple[S
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,6 +19,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -89,7 +90,7 @@ class FetchSnapshotResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -103,8 +104,7 @@ class FetchSnapshotResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_FetchSnapshotResponse(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"FetchSnapshotResponse v{version} is cut short: {error}") from error
@@ -267,7 +267,7 @@ def _read_TopicSnapshot(buf: bytes | memoryview, pos: int, version: int) -> tupl
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 37 > len(buf) - pos:
+        if n * 37 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -280,8 +280,7 @@ def _read_TopicSnapshot(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -329,8 +328,7 @@ def _read_PartitionSnapshot(buf: bytes | memoryview, pos: int, version: int) -> 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         pos = _tags_PartitionSnapshot(o, buf, pos, version, n)
     return o, pos
 
@@ -386,8 +384,7 @@ def _read_SnapshotId(buf: bytes | memoryview, pos: int, version: int) -> tuple[S
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -407,8 +404,7 @@ def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -438,8 +434,7 @@ def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -474,7 +469,7 @@ def _tags_FetchSnapshotResponse(o: FetchSnapshotResponse, buf: bytes | memoryvie
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 8 > len(buf) - pos:
+                if n * 8 > len(buf) - pos or n > 1000000:
                     raise refuse_count("node_endpoints", n, len(buf) - pos)
                 o.node_endpoints = a = []
                 for _ in range(n):

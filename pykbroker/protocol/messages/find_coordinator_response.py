@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -124,7 +124,7 @@ class FindCoordinatorResponse(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 14 > len(buf) - pos:
+                        if n * 14 > len(buf) - pos or n > 1000000:
                             raise refuse_count("coordinators", n, len(buf) - pos)
                         o.coordinators = a = []
                         for _ in range(n):
@@ -139,8 +139,7 @@ class FindCoordinatorResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 if version >= 1:
@@ -321,8 +320,7 @@ def _read_Coordinator(buf: bytes | memoryview, pos: int, version: int) -> tuple[
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

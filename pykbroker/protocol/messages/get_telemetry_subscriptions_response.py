@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -92,7 +92,7 @@ class GetTelemetrySubscriptionsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos:
+                if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("accepted_compression_types", n, len(buf) - pos)
                 o.accepted_compression_types = list(unpack_from(f">{n}b", buf, pos))
                 pos += n
@@ -104,7 +104,7 @@ class GetTelemetrySubscriptionsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos:
+                if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("requested_metrics", n, len(buf) - pos)
                 o.requested_metrics = a = []
                 for _ in range(n):
@@ -124,8 +124,7 @@ class GetTelemetrySubscriptionsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"GetTelemetrySubscriptionsResponse v{version} is cut short: {error}") from error

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -81,7 +81,7 @@ class InitializeShareGroupStateRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -94,8 +94,7 @@ class InitializeShareGroupStateRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"InitializeShareGroupStateRequest v{version} is cut short: {error}") from error
@@ -180,7 +179,7 @@ def _read_InitializeStateData(buf: bytes | memoryview, pos: int, version: int) -
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 17 > len(buf) - pos:
+        if n * 17 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -193,8 +192,7 @@ def _read_InitializeStateData(buf: bytes | memoryview, pos: int, version: int) -
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -221,8 +219,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -18,8 +18,8 @@ from pykbroker.protocol.primitives import (
     put_tags,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -78,7 +78,7 @@ class LeaderChangeMessage(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 5 > len(buf) - pos:
+                if n * 5 > len(buf) - pos or n > 1000000:
                     raise refuse_count("voters", n, len(buf) - pos)
                 o.voters = a = []
                 for _ in range(n):
@@ -92,7 +92,7 @@ class LeaderChangeMessage(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 5 > len(buf) - pos:
+                if n * 5 > len(buf) - pos or n > 1000000:
                     raise refuse_count("granting_voters", n, len(buf) - pos)
                 o.granting_voters = a = []
                 for _ in range(n):
@@ -105,8 +105,7 @@ class LeaderChangeMessage(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"LeaderChangeMessage v{version} is cut short: {error}") from error
@@ -176,8 +175,7 @@ def _read_Voter(buf: bytes | memoryview, pos: int, version: int) -> tuple[Voter,
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -85,7 +85,7 @@ class LeaveGroupRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("members", n, len(buf) - pos)
                     o.members = a = []
                     for _ in range(n):
@@ -99,8 +99,7 @@ class LeaveGroupRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_h(buf, pos)
@@ -126,7 +125,7 @@ class LeaveGroupRequest(Message):
                     (n,) = _u_i(buf, pos)
                     pos += 4
                     if n >= 0:
-                        if n * 4 > len(buf) - pos:
+                        if n * 4 > len(buf) - pos or n > 1000000:
                             raise refuse_count("members", n, len(buf) - pos)
                         o.members = a = []
                         for _ in range(n):
@@ -255,8 +254,7 @@ def _read_MemberIdentity(buf: bytes | memoryview, pos: int, version: int) -> tup
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

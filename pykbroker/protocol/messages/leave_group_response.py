@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -78,7 +78,7 @@ class LeaveGroupResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos:
+                    if n * 5 > len(buf) - pos or n > 1000000:
                         raise refuse_count("members", n, len(buf) - pos)
                     o.members = a = []
                     for _ in range(n):
@@ -91,8 +91,7 @@ class LeaveGroupResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 if version >= 1:
@@ -106,7 +105,7 @@ class LeaveGroupResponse(Message):
                     (n,) = _u_i(buf, pos)
                     pos += 4
                     if n >= 0:
-                        if n * 6 > len(buf) - pos:
+                        if n * 6 > len(buf) - pos or n > 1000000:
                             raise refuse_count("members", n, len(buf) - pos)
                         o.members = a = []
                         for _ in range(n):
@@ -208,8 +207,7 @@ def _read_MemberResponse(buf: bytes | memoryview, pos: int, version: int) -> tup
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

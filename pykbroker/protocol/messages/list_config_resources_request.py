@@ -17,8 +17,8 @@ from pykbroker.protocol.primitives import (
     put_tags,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -63,7 +63,7 @@ class ListConfigResourcesRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n > len(buf) - pos:
+                    if n > len(buf) - pos or n > 1000000:
                         raise refuse_count("resource_types", n, len(buf) - pos)
                     o.resource_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n
@@ -76,8 +76,7 @@ class ListConfigResourcesRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ListConfigResourcesRequest v{version} is cut short: {error}") from error

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -73,7 +73,7 @@ class ListConfigResourcesResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 2 > len(buf) - pos:
+                if n * 2 > len(buf) - pos or n > 1000000:
                     raise refuse_count("config_resources", n, len(buf) - pos)
                 o.config_resources = a = []
                 for _ in range(n):
@@ -86,8 +86,7 @@ class ListConfigResourcesResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ListConfigResourcesResponse v{version} is cut short: {error}") from error
@@ -158,8 +157,7 @@ def _read_ConfigResource(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -69,7 +69,7 @@ class ListGroupsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n > len(buf) - pos:
+                        if n > len(buf) - pos or n > 1000000:
                             raise refuse_count("states_filter", n, len(buf) - pos)
                         o.states_filter = a = []
                         for _ in range(n):
@@ -93,7 +93,7 @@ class ListGroupsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n > len(buf) - pos:
+                        if n > len(buf) - pos or n > 1000000:
                             raise refuse_count("types_filter", n, len(buf) - pos)
                         o.types_filter = a = []
                         for _ in range(n):
@@ -115,8 +115,7 @@ class ListGroupsRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.states_filter = []

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -77,7 +77,7 @@ class ListOffsetsResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -90,8 +90,7 @@ class ListOffsetsResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 if version >= 2:
@@ -102,7 +101,7 @@ class ListOffsetsResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -214,7 +213,7 @@ def _read_ListOffsetsTopicResponse(buf: bytes | memoryview, pos: int, version: i
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 27 > len(buf) - pos:
+            if n * 27 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -227,8 +226,7 @@ def _read_ListOffsetsTopicResponse(buf: bytes | memoryview, pos: int, version: i
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -242,7 +240,7 @@ def _read_ListOffsetsTopicResponse(buf: bytes | memoryview, pos: int, version: i
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 22 > len(buf) - pos:
+            if n * 22 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -293,8 +291,7 @@ def _read_ListOffsetsPartitionResponse(buf: bytes | memoryview, pos: int, versio
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_index, o.error_code, o.timestamp, o.offset = _u_ihqq(buf, pos)

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -68,7 +68,7 @@ class ListPartitionReassignmentsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -81,8 +81,7 @@ class ListPartitionReassignmentsRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ListPartitionReassignmentsRequest v{version} is cut short: {error}") from error
@@ -152,7 +151,7 @@ def _read_ListPartitionReassignmentsTopics(buf: bytes | memoryview, pos: int, ve
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partition_indexes", n, len(buf) - pos)
         o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -163,8 +162,7 @@ def _read_ListPartitionReassignmentsTopics(buf: bytes | memoryview, pos: int, ve
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

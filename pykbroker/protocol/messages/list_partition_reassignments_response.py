@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -86,7 +86,7 @@ class ListPartitionReassignmentsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -99,8 +99,7 @@ class ListPartitionReassignmentsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ListPartitionReassignmentsResponse v{version} is cut short: {error}") from error
@@ -202,7 +201,7 @@ def _read_OngoingTopicReassignment(buf: bytes | memoryview, pos: int, version: i
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 8 > len(buf) - pos:
+        if n * 8 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -215,8 +214,7 @@ def _read_OngoingTopicReassignment(buf: bytes | memoryview, pos: int, version: i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -250,7 +248,7 @@ def _read_OngoingPartitionReassignment(buf: bytes | memoryview, pos: int, versio
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("replicas", n, len(buf) - pos)
         o.replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -262,7 +260,7 @@ def _read_OngoingPartitionReassignment(buf: bytes | memoryview, pos: int, versio
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("adding_replicas", n, len(buf) - pos)
         o.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -274,7 +272,7 @@ def _read_OngoingPartitionReassignment(buf: bytes | memoryview, pos: int, versio
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("removing_replicas", n, len(buf) - pos)
         o.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -285,8 +283,7 @@ def _read_OngoingPartitionReassignment(buf: bytes | memoryview, pos: int, versio
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

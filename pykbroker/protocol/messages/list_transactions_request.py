@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -75,7 +75,7 @@ class ListTransactionsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos:
+                if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("state_filters", n, len(buf) - pos)
                 o.state_filters = a = []
                 for _ in range(n):
@@ -96,7 +96,7 @@ class ListTransactionsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 8 > len(buf) - pos:
+                if n * 8 > len(buf) - pos or n > 1000000:
                     raise refuse_count("producer_id_filters", n, len(buf) - pos)
                 o.producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
                 pos += 8 * n
@@ -125,8 +125,7 @@ class ListTransactionsRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ListTransactionsRequest v{version} is cut short: {error}") from error

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -76,7 +76,7 @@ class ListTransactionsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos:
+                if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("unknown_state_filters", n, len(buf) - pos)
                 o.unknown_state_filters = a = []
                 for _ in range(n):
@@ -97,7 +97,7 @@ class ListTransactionsResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 11 > len(buf) - pos:
+                if n * 11 > len(buf) - pos or n > 1000000:
                     raise refuse_count("transaction_states", n, len(buf) - pos)
                 o.transaction_states = a = []
                 for _ in range(n):
@@ -110,8 +110,7 @@ class ListTransactionsResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ListTransactionsResponse v{version} is cut short: {error}") from error
@@ -203,8 +202,7 @@ def _read_TransactionState(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

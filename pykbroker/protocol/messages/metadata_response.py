@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -102,7 +102,7 @@ class MetadataResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 11 > len(buf) - pos:
+                    if n * 11 > len(buf) - pos or n > 1000000:
                         raise refuse_count("brokers", n, len(buf) - pos)
                     o.brokers = a = []
                     for _ in range(n):
@@ -126,7 +126,7 @@ class MetadataResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 10 > len(buf) - pos:
+                    if n * 10 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -149,8 +149,7 @@ class MetadataResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 if version >= 3:
@@ -161,7 +160,7 @@ class MetadataResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 10 > len(buf) - pos:
+                    if n * 10 > len(buf) - pos or n > 1000000:
                         raise refuse_count("brokers", n, len(buf) - pos)
                     o.brokers = a = []
                     for _ in range(n):
@@ -188,7 +187,7 @@ class MetadataResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 8 > len(buf) - pos:
+                    if n * 8 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -398,8 +397,7 @@ def _read_MetadataResponseBroker(buf: bytes | memoryview, pos: int, version: int
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.node_id, n = _u_ih(buf, pos)
@@ -494,7 +492,7 @@ def _read_MetadataResponseTopic(buf: bytes | memoryview, pos: int, version: int)
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 18 > len(buf) - pos:
+            if n * 18 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -507,8 +505,7 @@ def _read_MetadataResponseTopic(buf: bytes | memoryview, pos: int, version: int)
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, n = _u_hh(buf, pos)
@@ -527,7 +524,7 @@ def _read_MetadataResponseTopic(buf: bytes | memoryview, pos: int, version: int)
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 18 > len(buf) - pos:
+            if n * 18 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -601,7 +598,7 @@ def _read_MetadataResponsePartition(buf: bytes | memoryview, pos: int, version: 
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("replica_nodes", n, len(buf) - pos)
             o.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -613,7 +610,7 @@ def _read_MetadataResponsePartition(buf: bytes | memoryview, pos: int, version: 
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("isr_nodes", n, len(buf) - pos)
             o.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -625,7 +622,7 @@ def _read_MetadataResponsePartition(buf: bytes | memoryview, pos: int, version: 
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("offline_replicas", n, len(buf) - pos)
             o.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -636,8 +633,7 @@ def _read_MetadataResponsePartition(buf: bytes | memoryview, pos: int, version: 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, o.partition_index, o.leader_id = _u_hii(buf, pos)
@@ -650,7 +646,7 @@ def _read_MetadataResponsePartition(buf: bytes | memoryview, pos: int, version: 
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("replica_nodes", n, len(buf) - pos)
             o.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -659,7 +655,7 @@ def _read_MetadataResponsePartition(buf: bytes | memoryview, pos: int, version: 
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("isr_nodes", n, len(buf) - pos)
             o.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -669,7 +665,7 @@ def _read_MetadataResponsePartition(buf: bytes | memoryview, pos: int, version: 
             (n,) = _u_i(buf, pos)
             pos += 4
             if n >= 0:
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("offline_replicas", n, len(buf) - pos)
                 o.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n

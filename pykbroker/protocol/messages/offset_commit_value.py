@@ -17,6 +17,7 @@ from pykbroker.protocol.primitives import (
     put_string_length,
     put_tags,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_uvarint,
     refuse_field,
@@ -99,8 +100,7 @@ class OffsetCommitValue(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     pos = _tags_OffsetCommitValue(o, buf, pos, version, n)
             else:
                 (o.offset,) = _u_q(buf, pos)

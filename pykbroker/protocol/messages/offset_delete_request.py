@@ -69,7 +69,7 @@ class OffsetDeleteRequest(Message):
             (n,) = _u_i(buf, pos)
             pos += 4
             if n >= 0:
-                if n * 6 > len(buf) - pos:
+                if n * 6 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -150,7 +150,7 @@ def _read_OffsetDeleteRequestTopic(buf: bytes | memoryview, pos: int, version: i
     (n,) = _u_i(buf, pos)
     pos += 4
     if n >= 0:
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):

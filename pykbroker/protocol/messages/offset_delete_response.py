@@ -68,7 +68,7 @@ class OffsetDeleteResponse(Message):
             o.error_code, o.throttle_time_ms, n = _u_hii(buf, pos)
             pos += 10
             if n >= 0:
-                if n * 6 > len(buf) - pos:
+                if n * 6 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -149,7 +149,7 @@ def _read_OffsetDeleteResponseTopic(buf: bytes | memoryview, pos: int, version: 
     (n,) = _u_i(buf, pos)
     pos += 4
     if n >= 0:
-        if n * 6 > len(buf) - pos:
+        if n * 6 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -93,7 +93,7 @@ class OffsetFetchRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos:
+                        if n * 3 > len(buf) - pos or n > 1000000:
                             raise refuse_count("topics", n, len(buf) - pos)
                         o.topics = a = []
                         for _ in range(n):
@@ -111,7 +111,7 @@ class OffsetFetchRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos:
+                        if n * 3 > len(buf) - pos or n > 1000000:
                             raise refuse_count("groups", n, len(buf) - pos)
                         o.groups = a = []
                         for _ in range(n):
@@ -131,8 +131,7 @@ class OffsetFetchRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_h(buf, pos)
@@ -146,7 +145,7 @@ class OffsetFetchRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -319,7 +318,7 @@ def _read_OffsetFetchRequestTopic(buf: bytes | memoryview, pos: int, version: in
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_indexes", n, len(buf) - pos)
             o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -330,8 +329,7 @@ def _read_OffsetFetchRequestTopic(buf: bytes | memoryview, pos: int, version: in
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -345,7 +343,7 @@ def _read_OffsetFetchRequestTopic(buf: bytes | memoryview, pos: int, version: in
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_indexes", n, len(buf) - pos)
             o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -418,7 +416,7 @@ def _read_OffsetFetchRequestGroup(buf: bytes | memoryview, pos: int, version: in
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 2 > len(buf) - pos:
+        if n * 2 > len(buf) - pos or n > 1000000:
             raise refuse_count("topics", n, len(buf) - pos)
         o.topics = a = []
         for _ in range(n):
@@ -431,8 +429,7 @@ def _read_OffsetFetchRequestGroup(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -499,7 +496,7 @@ def _read_OffsetFetchRequestTopics(buf: bytes | memoryview, pos: int, version: i
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partition_indexes", n, len(buf) - pos)
         o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -510,8 +507,7 @@ def _read_OffsetFetchRequestTopics(buf: bytes | memoryview, pos: int, version: i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

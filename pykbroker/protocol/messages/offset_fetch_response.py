@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -89,7 +89,7 @@ class OffsetFetchResponse(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos:
+                        if n * 3 > len(buf) - pos or n > 1000000:
                             raise refuse_count("topics", n, len(buf) - pos)
                         o.topics = a = []
                         for _ in range(n):
@@ -109,7 +109,7 @@ class OffsetFetchResponse(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 5 > len(buf) - pos:
+                        if n * 5 > len(buf) - pos or n > 1000000:
                             raise refuse_count("groups", n, len(buf) - pos)
                         o.groups = a = []
                         for _ in range(n):
@@ -124,8 +124,7 @@ class OffsetFetchResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 if version >= 3:
@@ -136,7 +135,7 @@ class OffsetFetchResponse(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -344,7 +343,7 @@ def _read_OffsetFetchResponseTopic(buf: bytes | memoryview, pos: int, version: i
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 20 > len(buf) - pos:
+            if n * 20 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -357,8 +356,7 @@ def _read_OffsetFetchResponseTopic(buf: bytes | memoryview, pos: int, version: i
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -372,7 +370,7 @@ def _read_OffsetFetchResponseTopic(buf: bytes | memoryview, pos: int, version: i
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 16 > len(buf) - pos:
+            if n * 16 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -433,8 +431,7 @@ def _read_OffsetFetchResponsePartition(buf: bytes | memoryview, pos: int, versio
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_index, o.committed_offset = _u_iq(buf, pos)
@@ -509,7 +506,7 @@ def _read_OffsetFetchResponseGroup(buf: bytes | memoryview, pos: int, version: i
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 2 > len(buf) - pos:
+        if n * 2 > len(buf) - pos or n > 1000000:
             raise refuse_count("topics", n, len(buf) - pos)
         o.topics = a = []
         for _ in range(n):
@@ -522,8 +519,7 @@ def _read_OffsetFetchResponseGroup(buf: bytes | memoryview, pos: int, version: i
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -576,7 +572,7 @@ def _read_OffsetFetchResponseTopics(buf: bytes | memoryview, pos: int, version: 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 20 > len(buf) - pos:
+        if n * 20 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -589,8 +585,7 @@ def _read_OffsetFetchResponseTopics(buf: bytes | memoryview, pos: int, version: 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -636,8 +631,7 @@ def _read_OffsetFetchResponsePartitions(buf: bytes | memoryview, pos: int, versi
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -78,7 +78,7 @@ class OffsetForLeaderEpochResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -91,14 +91,13 @@ class OffsetForLeaderEpochResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -205,7 +204,7 @@ def _read_OffsetForLeaderTopicResult(buf: bytes | memoryview, pos: int, version:
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 19 > len(buf) - pos:
+            if n * 19 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -218,8 +217,7 @@ def _read_OffsetForLeaderTopicResult(buf: bytes | memoryview, pos: int, version:
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -233,7 +231,7 @@ def _read_OffsetForLeaderTopicResult(buf: bytes | memoryview, pos: int, version:
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 18 > len(buf) - pos:
+            if n * 18 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -284,8 +282,7 @@ def _read_EpochEndOffset(buf: bytes | memoryview, pos: int, version: int) -> tup
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.error_code, o.partition, o.leader_epoch, o.end_offset = _u_hiiq(buf, pos)

@@ -19,6 +19,7 @@ from pykbroker.protocol.primitives import (
     put_uuids,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tag,
     read_uuids,
     read_uvarint,
@@ -107,7 +108,7 @@ class PartitionRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("replicas", n, len(buf) - pos)
                 o.replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -119,7 +120,7 @@ class PartitionRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("isr", n, len(buf) - pos)
                 o.isr = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -131,7 +132,7 @@ class PartitionRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("removing_replicas", n, len(buf) - pos)
                 o.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -143,7 +144,7 @@ class PartitionRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("adding_replicas", n, len(buf) - pos)
                 o.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -158,7 +159,7 @@ class PartitionRecord(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 16 > len(buf) - pos:
+                    if n * 16 > len(buf) - pos or n > 1000000:
                         raise refuse_count("directories", n, len(buf) - pos)
                     o.directories, pos = read_uuids(buf, pos, n)
                 else:
@@ -173,8 +174,7 @@ class PartitionRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_PartitionRecord(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"PartitionRecord v{version} is cut short: {error}") from error
@@ -252,7 +252,7 @@ def _tags_PartitionRecord(o: PartitionRecord, buf: bytes | memoryview, pos: int,
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("eligible_leader_replicas", n, len(buf) - pos)
                 o.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
@@ -267,7 +267,7 @@ def _tags_PartitionRecord(o: PartitionRecord, buf: bytes | memoryview, pos: int,
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("last_known_elr", n, len(buf) - pos)
                 o.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -99,7 +99,7 @@ class ProduceRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos:
+                    if n * 2 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topic_data", n, len(buf) - pos)
                     o.topic_data = a = []
                     for _ in range(n):
@@ -112,8 +112,7 @@ class ProduceRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_h(buf, pos)
@@ -127,7 +126,7 @@ class ProduceRequest(Message):
                 o.acks, o.timeout_ms, n = _u_hii(buf, pos)
                 pos += 10
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topic_data", n, len(buf) - pos)
                     o.topic_data = a = []
                     for _ in range(n):
@@ -255,7 +254,7 @@ def _read_TopicProduceData(buf: bytes | memoryview, pos: int, version: int) -> t
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 6 > len(buf) - pos:
+            if n * 6 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_data", n, len(buf) - pos)
             o.partition_data = a = []
             for _ in range(n):
@@ -268,8 +267,7 @@ def _read_TopicProduceData(buf: bytes | memoryview, pos: int, version: int) -> t
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -283,7 +281,7 @@ def _read_TopicProduceData(buf: bytes | memoryview, pos: int, version: int) -> t
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 8 > len(buf) - pos:
+            if n * 8 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_data", n, len(buf) - pos)
             o.partition_data = a = []
             for _ in range(n):
@@ -349,8 +347,7 @@ def _read_PartitionProduceData(buf: bytes | memoryview, pos: int, version: int) 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.index, n = _u_ii(buf, pos)

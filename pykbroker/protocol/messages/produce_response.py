@@ -20,6 +20,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -89,7 +90,7 @@ class ProduceResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos:
+                    if n * 2 > len(buf) - pos or n > 1000000:
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
@@ -103,14 +104,13 @@ class ProduceResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     pos = _tags_ProduceResponse(o, buf, pos, version, n)
             else:
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
@@ -311,7 +311,7 @@ def _read_TopicProduceResponse(buf: bytes | memoryview, pos: int, version: int) 
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 33 > len(buf) - pos:
+            if n * 33 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_responses", n, len(buf) - pos)
             o.partition_responses = a = []
             for _ in range(n):
@@ -324,8 +324,7 @@ def _read_TopicProduceResponse(buf: bytes | memoryview, pos: int, version: int) 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -339,7 +338,7 @@ def _read_TopicProduceResponse(buf: bytes | memoryview, pos: int, version: int) 
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 22 > len(buf) - pos:
+            if n * 22 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_responses", n, len(buf) - pos)
             o.partition_responses = a = []
             for _ in range(n):
@@ -395,7 +394,7 @@ def _read_PartitionProduceResponse(buf: bytes | memoryview, pos: int, version: i
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 6 > len(buf) - pos:
+            if n * 6 > len(buf) - pos or n > 1000000:
                 raise refuse_count("record_errors", n, len(buf) - pos)
             o.record_errors = a = []
             for _ in range(n):
@@ -419,8 +418,7 @@ def _read_PartitionProduceResponse(buf: bytes | memoryview, pos: int, version: i
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             pos = _tags_PartitionProduceResponse(o, buf, pos, version, n)
     else:
         o.index, o.error_code, o.base_offset, o.log_append_time_ms = _u_ihqq(buf, pos)
@@ -434,7 +432,7 @@ def _read_PartitionProduceResponse(buf: bytes | memoryview, pos: int, version: i
             (n,) = _u_i(buf, pos)
             pos += 4
             if n >= 0:
-                if n * 6 > len(buf) - pos:
+                if n * 6 > len(buf) - pos or n > 1000000:
                     raise refuse_count("record_errors", n, len(buf) - pos)
                 o.record_errors = a = []
                 for _ in range(n):
@@ -548,8 +546,7 @@ def _read_BatchIndexAndErrorMessage(buf: bytes | memoryview, pos: int, version: 
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.batch_index, n = _u_ih(buf, pos)
@@ -600,8 +597,7 @@ def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -641,8 +637,7 @@ def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -687,7 +682,7 @@ def _tags_ProduceResponse(o: ProduceResponse, buf: bytes | memoryview, pos: int,
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 11 > len(buf) - pos:
+                if n * 11 > len(buf) - pos or n > 1000000:
                     raise refuse_count("node_endpoints", n, len(buf) - pos)
                 o.node_endpoints = a = []
                 for _ in range(n):

@@ -61,7 +61,7 @@ class ProducerSnapshot(Message):
             o.crc, n = _u_Ii(buf, pos)
             pos += 8
             if n >= 0:
-                if n * 46 > len(buf) - pos:
+                if n * 46 > len(buf) - pos or n > 1000000:
                     raise refuse_count("producer_entries", n, len(buf) - pos)
                 o.producer_entries = a = []
                 for _ in range(n):

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -112,7 +112,7 @@ class QuorumStateData(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos:
+                    if n * 5 > len(buf) - pos or n > 1000000:
                         raise refuse_count("current_voters", n, len(buf) - pos)
                     o.current_voters = a = []
                     for _ in range(n):
@@ -128,8 +128,7 @@ class QuorumStateData(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"QuorumStateData v{version} is cut short: {error}") from error
@@ -205,8 +204,7 @@ def _read_Voter(buf: bytes | memoryview, pos: int, version: int) -> tuple[Voter,
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

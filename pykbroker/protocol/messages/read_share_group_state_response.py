@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -72,7 +72,7 @@ class ReadShareGroupStateResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("results", n, len(buf) - pos)
                 o.results = a = []
                 for _ in range(n):
@@ -85,8 +85,7 @@ class ReadShareGroupStateResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ReadShareGroupStateResponse v{version} is cut short: {error}") from error
@@ -198,7 +197,7 @@ def _read_ReadStateResult(buf: bytes | memoryview, pos: int, version: int) -> tu
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 21 > len(buf) - pos:
+        if n * 21 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -211,8 +210,7 @@ def _read_ReadStateResult(buf: bytes | memoryview, pos: int, version: int) -> tu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -250,7 +248,7 @@ def _read_PartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tu
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 20 > len(buf) - pos:
+        if n * 20 > len(buf) - pos or n > 1000000:
             raise refuse_count("state_batches", n, len(buf) - pos)
         o.state_batches = a = []
         for _ in range(n):
@@ -263,8 +261,7 @@ def _read_PartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -302,8 +299,7 @@ def _read_StateBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[S
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

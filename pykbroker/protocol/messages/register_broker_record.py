@@ -21,6 +21,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uuids,
@@ -114,7 +115,7 @@ class RegisterBrokerRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 7 > len(buf) - pos:
+                if n * 7 > len(buf) - pos or n > 1000000:
                     raise refuse_count("end_points", n, len(buf) - pos)
                 o.end_points = a = []
                 for _ in range(n):
@@ -128,7 +129,7 @@ class RegisterBrokerRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 6 > len(buf) - pos:
+                if n * 6 > len(buf) - pos or n > 1000000:
                     raise refuse_count("features", n, len(buf) - pos)
                 o.features = a = []
                 for _ in range(n):
@@ -160,8 +161,7 @@ class RegisterBrokerRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_RegisterBrokerRecord(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"RegisterBrokerRecord v{version} is cut short: {error}") from error
@@ -296,8 +296,7 @@ def _read_BrokerEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -341,8 +340,7 @@ def _read_BrokerFeature(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -376,7 +374,7 @@ def _tags_RegisterBrokerRecord(o: RegisterBrokerRecord, buf: bytes | memoryview,
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 16 > len(buf) - pos:
+                if n * 16 > len(buf) - pos or n > 1000000:
                     raise refuse_count("log_dirs", n, len(buf) - pos)
                 o.log_dirs, pos = read_uuids(buf, pos, n)
             else:
@@ -390,7 +388,7 @@ def _tags_RegisterBrokerRecord(o: RegisterBrokerRecord, buf: bytes | memoryview,
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 16 > len(buf) - pos:
+                if n * 16 > len(buf) - pos or n > 1000000:
                     raise refuse_count("cordoned_log_dirs", n, len(buf) - pos)
                 o.cordoned_log_dirs, pos = read_uuids(buf, pos, n)
             else:

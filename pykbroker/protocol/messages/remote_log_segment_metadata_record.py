@@ -20,6 +20,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -109,7 +110,7 @@ class RemoteLogSegmentMetadataRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 13 > len(buf) - pos:
+                if n * 13 > len(buf) - pos or n > 1000000:
                     raise refuse_count("segment_leader_epochs", n, len(buf) - pos)
                 o.segment_leader_epochs = a = []
                 for _ in range(n):
@@ -133,8 +134,7 @@ class RemoteLogSegmentMetadataRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_RemoteLogSegmentMetadataRecord(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"RemoteLogSegmentMetadataRecord v{version} is cut short: {error}") from error
@@ -244,8 +244,7 @@ def _read_RemoteLogSegmentIdEntry(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -276,8 +275,7 @@ def _read_TopicIdPartitionEntry(buf: bytes | memoryview, pos: int, version: int)
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -304,8 +302,7 @@ def _read_SegmentLeaderEpochEntry(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -18,6 +18,7 @@ from pykbroker.protocol.primitives import (
     put_tags,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -102,7 +103,7 @@ class RemoteLogSegmentMetadataSnapshotRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 13 > len(buf) - pos:
+                if n * 13 > len(buf) - pos or n > 1000000:
                     raise refuse_count("segment_leader_epochs", n, len(buf) - pos)
                 o.segment_leader_epochs = a = []
                 for _ in range(n):
@@ -126,8 +127,7 @@ class RemoteLogSegmentMetadataSnapshotRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_RemoteLogSegmentMetadataSnapshotRecord(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"RemoteLogSegmentMetadataSnapshotRecord v{version} is cut short: {error}") from error
@@ -194,8 +194,7 @@ def _read_SegmentLeaderEpochEntry(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_null,
     refuse_version,
     struct_error,
@@ -93,8 +93,7 @@ class RemoteLogSegmentMetadataUpdateRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"RemoteLogSegmentMetadataUpdateRecord v{version} is cut short: {error}") from error
@@ -177,8 +176,7 @@ def _read_RemoteLogSegmentIdEntry(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -209,8 +207,7 @@ def _read_TopicIdPartitionEntry(buf: bytes | memoryview, pos: int, version: int)
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -61,7 +61,7 @@ class SaslHandshakeResponse(Message):
             o.error_code, n = _u_hi(buf, pos)
             pos += 6
             if n >= 0:
-                if n * 2 > len(buf) - pos:
+                if n * 2 > len(buf) - pos or n > 1000000:
                     raise refuse_count("mechanisms", n, len(buf) - pos)
                 o.mechanisms = a = []
                 for _ in range(n):

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -112,7 +112,7 @@ class ShareAcknowledgeRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -125,8 +125,7 @@ class ShareAcknowledgeRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ShareAcknowledgeRequest v{version} is cut short: {error}") from error
@@ -248,7 +247,7 @@ def _read_AcknowledgeTopic(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 6 > len(buf) - pos:
+        if n * 6 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -261,8 +260,7 @@ def _read_AcknowledgeTopic(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -290,7 +288,7 @@ def _read_AcknowledgePartition(buf: bytes | memoryview, pos: int, version: int) 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 18 > len(buf) - pos:
+        if n * 18 > len(buf) - pos or n > 1000000:
             raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
         o.acknowledgement_batches = a = []
         for _ in range(n):
@@ -303,8 +301,7 @@ def _read_AcknowledgePartition(buf: bytes | memoryview, pos: int, version: int) 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -332,7 +329,7 @@ def _read_AcknowledgementBatch(buf: bytes | memoryview, pos: int, version: int) 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("acknowledge_types", n, len(buf) - pos)
         o.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
         pos += n
@@ -343,8 +340,7 @@ def _read_AcknowledgementBatch(buf: bytes | memoryview, pos: int, version: int) 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -136,7 +136,7 @@ class ShareFetchRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -150,7 +150,7 @@ class ShareFetchRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                 o.forgotten_topics_data = a = []
                 for _ in range(n):
@@ -163,8 +163,7 @@ class ShareFetchRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ShareFetchRequest v{version} is cut short: {error}") from error
@@ -315,7 +314,7 @@ def _read_FetchTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[F
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 6 > len(buf) - pos:
+        if n * 6 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -328,8 +327,7 @@ def _read_FetchTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[F
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -357,7 +355,7 @@ def _read_FetchPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 18 > len(buf) - pos:
+        if n * 18 > len(buf) - pos or n > 1000000:
             raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
         o.acknowledgement_batches = a = []
         for _ in range(n):
@@ -371,8 +369,7 @@ def _read_FetchPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -402,7 +399,7 @@ def _read_AcknowledgementBatch(buf: bytes | memoryview, pos: int, version: int) 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("acknowledge_types", n, len(buf) - pos)
         o.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
         pos += n
@@ -413,8 +410,7 @@ def _read_AcknowledgementBatch(buf: bytes | memoryview, pos: int, version: int) 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -441,7 +437,7 @@ def _read_ForgottenTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -452,8 +448,7 @@ def _read_ForgottenTopic(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -68,7 +68,7 @@ class ShareGroupDescribeRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos:
+                if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("group_ids", n, len(buf) - pos)
                 o.group_ids = a = []
                 for _ in range(n):
@@ -88,8 +88,7 @@ class ShareGroupDescribeRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ShareGroupDescribeRequest v{version} is cut short: {error}") from error

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -75,7 +75,7 @@ class ShareGroupDescribeResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 20 > len(buf) - pos:
+                if n * 20 > len(buf) - pos or n > 1000000:
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
@@ -88,8 +88,7 @@ class ShareGroupDescribeResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ShareGroupDescribeResponse v{version} is cut short: {error}") from error
@@ -279,7 +278,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 12 > len(buf) - pos:
+        if n * 12 > len(buf) - pos or n > 1000000:
             raise refuse_count("members", n, len(buf) - pos)
         o.members = a = []
         for _ in range(n):
@@ -292,8 +291,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -394,7 +392,7 @@ def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Membe
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("subscribed_topic_names", n, len(buf) - pos)
         o.subscribed_topic_names = a = []
         for _ in range(n):
@@ -415,8 +413,7 @@ def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Membe
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -482,7 +479,7 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 19 > len(buf) - pos:
+        if n * 19 > len(buf) - pos or n > 1000000:
             raise refuse_count("topic_partitions", n, len(buf) - pos)
         o.topic_partitions = a = []
         for _ in range(n):
@@ -495,8 +492,7 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -533,7 +529,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -544,8 +540,7 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -72,7 +72,7 @@ class ShareGroupStatePartitionMetadataValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 19 > len(buf) - pos:
+                if n * 19 > len(buf) - pos or n > 1000000:
                     raise refuse_count("initializing_topics", n, len(buf) - pos)
                 o.initializing_topics = a = []
                 for _ in range(n):
@@ -86,7 +86,7 @@ class ShareGroupStatePartitionMetadataValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 19 > len(buf) - pos:
+                if n * 19 > len(buf) - pos or n > 1000000:
                     raise refuse_count("initialized_topics", n, len(buf) - pos)
                 o.initialized_topics = a = []
                 for _ in range(n):
@@ -100,7 +100,7 @@ class ShareGroupStatePartitionMetadataValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("deleting_topics", n, len(buf) - pos)
                 o.deleting_topics = a = []
                 for _ in range(n):
@@ -113,8 +113,7 @@ class ShareGroupStatePartitionMetadataValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ShareGroupStatePartitionMetadataValue v{version} is cut short: {error}") from error
@@ -216,7 +215,7 @@ def _read_TopicPartitionsInfo(buf: bytes | memoryview, pos: int, version: int) -
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -227,8 +226,7 @@ def _read_TopicPartitionsInfo(buf: bytes | memoryview, pos: int, version: int) -
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -271,8 +269,7 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

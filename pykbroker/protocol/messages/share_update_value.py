@@ -17,6 +17,7 @@ from pykbroker.protocol.primitives import (
     put_tags,
     put_uvarint,
     read_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -80,7 +81,7 @@ class ShareUpdateValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 20 > len(buf) - pos:
+                if n * 20 > len(buf) - pos or n > 1000000:
                     raise refuse_count("state_batches", n, len(buf) - pos)
                 o.state_batches = a = []
                 for _ in range(n):
@@ -94,8 +95,7 @@ class ShareUpdateValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_ShareUpdateValue(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"ShareUpdateValue v{version} is cut short: {error}") from error
@@ -157,8 +157,7 @@ def _read_StateBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[S
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,6 +19,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -90,7 +91,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("active_tasks", n, len(buf) - pos)
                 o.active_tasks = a = []
                 for _ in range(n):
@@ -104,7 +105,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("standby_tasks", n, len(buf) - pos)
                 o.standby_tasks = a = []
                 for _ in range(n):
@@ -118,7 +119,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("warmup_tasks", n, len(buf) - pos)
                 o.warmup_tasks = a = []
                 for _ in range(n):
@@ -132,7 +133,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("active_tasks_pending_revocation", n, len(buf) - pos)
                 o.active_tasks_pending_revocation = a = []
                 for _ in range(n):
@@ -146,7 +147,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("standby_tasks_pending_revocation", n, len(buf) - pos)
                 o.standby_tasks_pending_revocation = a = []
                 for _ in range(n):
@@ -160,7 +161,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("warmup_tasks_pending_revocation", n, len(buf) - pos)
                 o.warmup_tasks_pending_revocation = a = []
                 for _ in range(n):
@@ -173,8 +174,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"StreamsGroupCurrentMemberAssignmentValue v{version} is cut short: {error}") from error
@@ -279,7 +279,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -291,8 +291,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         pos = _tags_TaskIds(o, buf, pos, version, n)
     return o, pos
 
@@ -309,7 +308,7 @@ def _tags_TaskIds(o: TaskIds, buf: bytes | memoryview, pos: int, version: int, c
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("assignment_epochs", n, len(buf) - pos)
                 o.assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n

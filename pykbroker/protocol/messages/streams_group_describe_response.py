@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -85,7 +85,7 @@ class StreamsGroupDescribeResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 20 > len(buf) - pos:
+                if n * 20 > len(buf) - pos or n > 1000000:
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
@@ -98,8 +98,7 @@ class StreamsGroupDescribeResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"StreamsGroupDescribeResponse v{version} is cut short: {error}") from error
@@ -541,7 +540,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 28 > len(buf) - pos:
+        if n * 28 > len(buf) - pos or n > 1000000:
             raise refuse_count("members", n, len(buf) - pos)
         o.members = a = []
         for _ in range(n):
@@ -577,8 +576,7 @@ def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -658,7 +656,7 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 6 > len(buf) - pos:
+        if n * 6 > len(buf) - pos or n > 1000000:
             raise refuse_count("subtopologies", n, len(buf) - pos)
         o.subtopologies = a = []
         for _ in range(n):
@@ -671,8 +669,7 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -713,7 +710,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topics", n, len(buf) - pos)
         o.source_topics = a = []
         for _ in range(n):
@@ -734,7 +731,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("repartition_sink_topics", n, len(buf) - pos)
         o.repartition_sink_topics = a = []
         for _ in range(n):
@@ -755,7 +752,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 9 > len(buf) - pos:
+        if n * 9 > len(buf) - pos or n > 1000000:
             raise refuse_count("state_changelog_topics", n, len(buf) - pos)
         o.state_changelog_topics = a = []
         for _ in range(n):
@@ -769,7 +766,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 9 > len(buf) - pos:
+        if n * 9 > len(buf) - pos or n > 1000000:
             raise refuse_count("repartition_source_topics", n, len(buf) - pos)
         o.repartition_source_topics = a = []
         for _ in range(n):
@@ -782,8 +779,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -860,7 +856,7 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topic_configs", n, len(buf) - pos)
         o.topic_configs = a = []
         for _ in range(n):
@@ -873,8 +869,7 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -928,8 +923,7 @@ def _read_KeyValue(buf: bytes | memoryview, pos: int, version: int) -> tuple[Key
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1029,7 +1023,7 @@ def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Membe
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("client_tags", n, len(buf) - pos)
         o.client_tags = a = []
         for _ in range(n):
@@ -1043,7 +1037,7 @@ def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Membe
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 14 > len(buf) - pos:
+        if n * 14 > len(buf) - pos or n > 1000000:
             raise refuse_count("task_offsets", n, len(buf) - pos)
         o.task_offsets = a = []
         for _ in range(n):
@@ -1057,7 +1051,7 @@ def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Membe
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 14 > len(buf) - pos:
+        if n * 14 > len(buf) - pos or n > 1000000:
             raise refuse_count("task_end_offsets", n, len(buf) - pos)
         o.task_end_offsets = a = []
         for _ in range(n):
@@ -1072,8 +1066,7 @@ def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Membe
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1181,8 +1174,7 @@ def _read_Endpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[End
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1219,8 +1211,7 @@ def _read_TaskOffset(buf: bytes | memoryview, pos: int, version: int) -> tuple[T
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1248,7 +1239,7 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("active_tasks", n, len(buf) - pos)
         o.active_tasks = a = []
         for _ in range(n):
@@ -1262,7 +1253,7 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("standby_tasks", n, len(buf) - pos)
         o.standby_tasks = a = []
         for _ in range(n):
@@ -1276,7 +1267,7 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("warmup_tasks", n, len(buf) - pos)
         o.warmup_tasks = a = []
         for _ in range(n):
@@ -1289,8 +1280,7 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1341,7 +1331,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -1352,8 +1342,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1386,7 +1375,7 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("subtopologies", n, len(buf) - pos)
         o.subtopologies = a = []
         for _ in range(n):
@@ -1400,7 +1389,7 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 15 > len(buf) - pos:
+        if n * 15 > len(buf) - pos or n > 1000000:
             raise refuse_count("global_stores", n, len(buf) - pos)
         o.global_stores = a = []
         for _ in range(n):
@@ -1413,8 +1402,7 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1458,7 +1446,7 @@ def _read_TopologyDescriptionSubtopology(buf: bytes | memoryview, pos: int, vers
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 7 > len(buf) - pos:
+        if n * 7 > len(buf) - pos or n > 1000000:
             raise refuse_count("nodes", n, len(buf) - pos)
         o.nodes = a = []
         for _ in range(n):
@@ -1471,8 +1459,7 @@ def _read_TopologyDescriptionSubtopology(buf: bytes | memoryview, pos: int, vers
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1516,7 +1503,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topics", n, len(buf) - pos)
         o.source_topics = a = []
         for _ in range(n):
@@ -1547,7 +1534,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("stores", n, len(buf) - pos)
         o.stores = a = []
         for _ in range(n):
@@ -1568,7 +1555,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("successors", n, len(buf) - pos)
         o.successors = a = []
         for _ in range(n):
@@ -1588,8 +1575,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1667,8 +1653,7 @@ def _read_TopologyDescriptionGlobalStore(buf: bytes | memoryview, pos: int, vers
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -171,7 +171,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("active_tasks", n, len(buf) - pos)
                 o.active_tasks = a = []
                 for _ in range(n):
@@ -185,7 +185,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("standby_tasks", n, len(buf) - pos)
                 o.standby_tasks = a = []
                 for _ in range(n):
@@ -199,7 +199,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("warmup_tasks", n, len(buf) - pos)
                 o.warmup_tasks = a = []
                 for _ in range(n):
@@ -229,7 +229,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("client_tags", n, len(buf) - pos)
                 o.client_tags = a = []
                 for _ in range(n):
@@ -243,7 +243,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 14 > len(buf) - pos:
+                if n * 14 > len(buf) - pos or n > 1000000:
                     raise refuse_count("task_offsets", n, len(buf) - pos)
                 o.task_offsets = a = []
                 for _ in range(n):
@@ -257,7 +257,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 14 > len(buf) - pos:
+                if n * 14 > len(buf) - pos or n > 1000000:
                     raise refuse_count("task_end_offsets", n, len(buf) - pos)
                 o.task_end_offsets = a = []
                 for _ in range(n):
@@ -270,8 +270,7 @@ class StreamsGroupHeartbeatRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"StreamsGroupHeartbeatRequest v{version} is cut short: {error}") from error
@@ -597,7 +596,7 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 8 > len(buf) - pos:
+        if n * 8 > len(buf) - pos or n > 1000000:
             raise refuse_count("subtopologies", n, len(buf) - pos)
         o.subtopologies = a = []
         for _ in range(n):
@@ -610,8 +609,7 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -649,7 +647,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topics", n, len(buf) - pos)
         o.source_topics = a = []
         for _ in range(n):
@@ -670,7 +668,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topic_regex", n, len(buf) - pos)
         o.source_topic_regex = a = []
         for _ in range(n):
@@ -691,7 +689,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 9 > len(buf) - pos:
+        if n * 9 > len(buf) - pos or n > 1000000:
             raise refuse_count("state_changelog_topics", n, len(buf) - pos)
         o.state_changelog_topics = a = []
         for _ in range(n):
@@ -705,7 +703,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("repartition_sink_topics", n, len(buf) - pos)
         o.repartition_sink_topics = a = []
         for _ in range(n):
@@ -726,7 +724,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 9 > len(buf) - pos:
+        if n * 9 > len(buf) - pos or n > 1000000:
             raise refuse_count("repartition_source_topics", n, len(buf) - pos)
         o.repartition_source_topics = a = []
         for _ in range(n):
@@ -740,7 +738,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("copartition_groups", n, len(buf) - pos)
         o.copartition_groups = a = []
         for _ in range(n):
@@ -753,8 +751,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -851,7 +848,7 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topic_configs", n, len(buf) - pos)
         o.topic_configs = a = []
         for _ in range(n):
@@ -864,8 +861,7 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -919,8 +915,7 @@ def _read_KeyValue(buf: bytes | memoryview, pos: int, version: int) -> tuple[Key
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -954,7 +949,7 @@ def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 2 > len(buf) - pos:
+        if n * 2 > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topics", n, len(buf) - pos)
         o.source_topics = list(unpack_from(f">{n}h", buf, pos))
         pos += 2 * n
@@ -966,7 +961,7 @@ def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 2 > len(buf) - pos:
+        if n * 2 > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topic_regex", n, len(buf) - pos)
         o.source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
         pos += 2 * n
@@ -978,7 +973,7 @@ def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 2 > len(buf) - pos:
+        if n * 2 > len(buf) - pos or n > 1000000:
             raise refuse_count("repartition_source_topics", n, len(buf) - pos)
         o.repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
         pos += 2 * n
@@ -989,8 +984,7 @@ def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1038,7 +1032,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -1049,8 +1043,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1092,8 +1085,7 @@ def _read_Endpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[End
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -1130,8 +1122,7 @@ def _read_TaskOffset(buf: bytes | memoryview, pos: int, version: int) -> tuple[T
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

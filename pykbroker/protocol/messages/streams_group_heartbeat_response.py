@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -157,7 +157,7 @@ class StreamsGroupHeartbeatResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("status", n, len(buf) - pos)
                 o.status = a = []
                 for _ in range(n):
@@ -171,7 +171,7 @@ class StreamsGroupHeartbeatResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("active_tasks", n, len(buf) - pos)
                 o.active_tasks = a = []
                 for _ in range(n):
@@ -185,7 +185,7 @@ class StreamsGroupHeartbeatResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("standby_tasks", n, len(buf) - pos)
                 o.standby_tasks = a = []
                 for _ in range(n):
@@ -199,7 +199,7 @@ class StreamsGroupHeartbeatResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("warmup_tasks", n, len(buf) - pos)
                 o.warmup_tasks = a = []
                 for _ in range(n):
@@ -218,7 +218,7 @@ class StreamsGroupHeartbeatResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 7 > len(buf) - pos:
+                if n * 7 > len(buf) - pos or n > 1000000:
                     raise refuse_count("partitions_by_user_endpoint", n, len(buf) - pos)
                 o.partitions_by_user_endpoint = a = []
                 for _ in range(n):
@@ -231,8 +231,7 @@ class StreamsGroupHeartbeatResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"StreamsGroupHeartbeatResponse v{version} is cut short: {error}") from error
@@ -450,8 +449,7 @@ def _read_Status(buf: bytes | memoryview, pos: int, version: int) -> tuple[Statu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -489,7 +487,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -500,8 +498,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -535,7 +532,7 @@ def _read_EndpointToPartitions(buf: bytes | memoryview, pos: int, version: int) 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("active_partitions", n, len(buf) - pos)
         o.active_partitions = a = []
         for _ in range(n):
@@ -549,7 +546,7 @@ def _read_EndpointToPartitions(buf: bytes | memoryview, pos: int, version: int) 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("standby_partitions", n, len(buf) - pos)
         o.standby_partitions = a = []
         for _ in range(n):
@@ -562,8 +559,7 @@ def _read_EndpointToPartitions(buf: bytes | memoryview, pos: int, version: int) 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -607,8 +603,7 @@ def _read_Endpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[End
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -646,7 +641,7 @@ def _read_TopicPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -657,8 +652,7 @@ def _read_TopicPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,6 +19,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -86,8 +87,7 @@ class StreamsGroupMetadataValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_StreamsGroupMetadataValue(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"StreamsGroupMetadataValue v{version} is cut short: {error}") from error
@@ -156,8 +156,7 @@ def _read_LastAssignmentConfig(buf: bytes | memoryview, pos: int, version: int) 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -198,7 +197,7 @@ def _tags_StreamsGroupMetadataValue(o: StreamsGroupMetadataValue, buf: bytes | m
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("last_assignment_configs", n, len(buf) - pos)
                 o.last_assignment_configs = a = []
                 for _ in range(n):

@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -69,7 +69,7 @@ class StreamsGroupTargetAssignmentMemberValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("active_tasks", n, len(buf) - pos)
                 o.active_tasks = a = []
                 for _ in range(n):
@@ -83,7 +83,7 @@ class StreamsGroupTargetAssignmentMemberValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("standby_tasks", n, len(buf) - pos)
                 o.standby_tasks = a = []
                 for _ in range(n):
@@ -97,7 +97,7 @@ class StreamsGroupTargetAssignmentMemberValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("warmup_tasks", n, len(buf) - pos)
                 o.warmup_tasks = a = []
                 for _ in range(n):
@@ -110,8 +110,7 @@ class StreamsGroupTargetAssignmentMemberValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"StreamsGroupTargetAssignmentMemberValue v{version} is cut short: {error}") from error
@@ -191,7 +190,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -202,8 +201,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

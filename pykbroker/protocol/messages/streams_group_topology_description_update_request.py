@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -98,8 +98,7 @@ class StreamsGroupTopologyDescriptionUpdateRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"StreamsGroupTopologyDescriptionUpdateRequest v{version} is cut short: {error}") from error
@@ -233,7 +232,7 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("subtopologies", n, len(buf) - pos)
         o.subtopologies = a = []
         for _ in range(n):
@@ -247,7 +246,7 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 15 > len(buf) - pos:
+        if n * 15 > len(buf) - pos or n > 1000000:
             raise refuse_count("global_stores", n, len(buf) - pos)
         o.global_stores = a = []
         for _ in range(n):
@@ -260,8 +259,7 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -305,7 +303,7 @@ def _read_TopologyDescriptionSubtopology(buf: bytes | memoryview, pos: int, vers
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 7 > len(buf) - pos:
+        if n * 7 > len(buf) - pos or n > 1000000:
             raise refuse_count("nodes", n, len(buf) - pos)
         o.nodes = a = []
         for _ in range(n):
@@ -318,8 +316,7 @@ def _read_TopologyDescriptionSubtopology(buf: bytes | memoryview, pos: int, vers
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -363,7 +360,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topics", n, len(buf) - pos)
         o.source_topics = a = []
         for _ in range(n):
@@ -394,7 +391,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("stores", n, len(buf) - pos)
         o.stores = a = []
         for _ in range(n):
@@ -415,7 +412,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("successors", n, len(buf) - pos)
         o.successors = a = []
         for _ in range(n):
@@ -435,8 +432,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -514,8 +510,7 @@ def _read_TopologyDescriptionGlobalStore(buf: bytes | memoryview, pos: int, vers
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

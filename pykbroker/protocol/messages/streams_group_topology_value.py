@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -70,7 +70,7 @@ class StreamsGroupTopologyValue(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 8 > len(buf) - pos:
+                if n * 8 > len(buf) - pos or n > 1000000:
                     raise refuse_count("subtopologies", n, len(buf) - pos)
                 o.subtopologies = a = []
                 for _ in range(n):
@@ -83,8 +83,7 @@ class StreamsGroupTopologyValue(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"StreamsGroupTopologyValue v{version} is cut short: {error}") from error
@@ -232,7 +231,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topics", n, len(buf) - pos)
         o.source_topics = a = []
         for _ in range(n):
@@ -253,7 +252,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topic_regex", n, len(buf) - pos)
         o.source_topic_regex = a = []
         for _ in range(n):
@@ -274,7 +273,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 9 > len(buf) - pos:
+        if n * 9 > len(buf) - pos or n > 1000000:
             raise refuse_count("state_changelog_topics", n, len(buf) - pos)
         o.state_changelog_topics = a = []
         for _ in range(n):
@@ -288,7 +287,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n > len(buf) - pos:
+        if n > len(buf) - pos or n > 1000000:
             raise refuse_count("repartition_sink_topics", n, len(buf) - pos)
         o.repartition_sink_topics = a = []
         for _ in range(n):
@@ -309,7 +308,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 9 > len(buf) - pos:
+        if n * 9 > len(buf) - pos or n > 1000000:
             raise refuse_count("repartition_source_topics", n, len(buf) - pos)
         o.repartition_source_topics = a = []
         for _ in range(n):
@@ -323,7 +322,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("copartition_groups", n, len(buf) - pos)
         o.copartition_groups = a = []
         for _ in range(n):
@@ -336,8 +335,7 @@ def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -434,7 +432,7 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topic_configs", n, len(buf) - pos)
         o.topic_configs = a = []
         for _ in range(n):
@@ -447,8 +445,7 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -502,8 +499,7 @@ def _read_TopicConfig(buf: bytes | memoryview, pos: int, version: int) -> tuple[
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -537,7 +533,7 @@ def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 2 > len(buf) - pos:
+        if n * 2 > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topics", n, len(buf) - pos)
         o.source_topics = list(unpack_from(f">{n}h", buf, pos))
         pos += 2 * n
@@ -549,7 +545,7 @@ def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 2 > len(buf) - pos:
+        if n * 2 > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topic_regex", n, len(buf) - pos)
         o.source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
         pos += 2 * n
@@ -561,7 +557,7 @@ def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 2 > len(buf) - pos:
+        if n * 2 > len(buf) - pos or n > 1000000:
             raise refuse_count("repartition_source_topics", n, len(buf) - pos)
         o.repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
         pos += 2 * n
@@ -572,8 +568,7 @@ def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

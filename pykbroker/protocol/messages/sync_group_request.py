@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -144,7 +144,7 @@ class SyncGroupRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("assignments", n, len(buf) - pos)
                     o.assignments = a = []
                     for _ in range(n):
@@ -157,8 +157,7 @@ class SyncGroupRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_h(buf, pos)
@@ -191,7 +190,7 @@ class SyncGroupRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("assignments", n, len(buf) - pos)
                     o.assignments = a = []
                     for _ in range(n):
@@ -344,8 +343,7 @@ def _read_SyncGroupRequestAssignment(buf: bytes | memoryview, pos: int, version:
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)

@@ -19,6 +19,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -108,7 +109,7 @@ class TransactionLogValue(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos:
+                    if n * 3 > len(buf) - pos or n > 1000000:
                         raise refuse_count("transaction_partitions", n, len(buf) - pos)
                     o.transaction_partitions = a = []
                     for _ in range(n):
@@ -125,14 +126,13 @@ class TransactionLogValue(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     pos = _tags_TransactionLogValue(o, buf, pos, version, n)
             else:
                 o.producer_id, o.producer_epoch, o.transaction_timeout_ms, o.transaction_status, n = _u_qhibi(buf, pos)
                 pos += 19
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("transaction_partitions", n, len(buf) - pos)
                     o.transaction_partitions = a = []
                     for _ in range(n):
@@ -237,7 +237,7 @@ def _read_PartitionsSchema(buf: bytes | memoryview, pos: int, version: int) -> t
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_ids", n, len(buf) - pos)
             o.partition_ids = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
@@ -248,8 +248,7 @@ def _read_PartitionsSchema(buf: bytes | memoryview, pos: int, version: int) -> t
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -263,7 +262,7 @@ def _read_PartitionsSchema(buf: bytes | memoryview, pos: int, version: int) -> t
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 4 > len(buf) - pos:
+            if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partition_ids", n, len(buf) - pos)
             o.partition_ids = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -140,7 +140,7 @@ class TxnOffsetCommitRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos:
+                    if n * 2 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -153,8 +153,7 @@ class TxnOffsetCommitRequest(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 (n,) = _u_h(buf, pos)
@@ -176,7 +175,7 @@ class TxnOffsetCommitRequest(Message):
                 o.producer_id, o.producer_epoch, n = _u_qhi(buf, pos)
                 pos += 14
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -340,7 +339,7 @@ def _read_TxnOffsetCommitRequestTopic(buf: bytes | memoryview, pos: int, version
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 18 > len(buf) - pos:
+            if n * 18 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -353,8 +352,7 @@ def _read_TxnOffsetCommitRequestTopic(buf: bytes | memoryview, pos: int, version
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -368,7 +366,7 @@ def _read_TxnOffsetCommitRequestTopic(buf: bytes | memoryview, pos: int, version
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 14 > len(buf) - pos:
+            if n * 14 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -433,8 +431,7 @@ def _read_TxnOffsetCommitRequestPartition(buf: bytes | memoryview, pos: int, ver
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_index, o.committed_offset = _u_iq(buf, pos)

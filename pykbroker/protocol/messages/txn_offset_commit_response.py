@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -81,7 +81,7 @@ class TxnOffsetCommitResponse(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos:
+                    if n * 2 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -94,14 +94,13 @@ class TxnOffsetCommitResponse(Message):
                 if n == 0:
                     o.unknown_tags = None
                 else:
-                    if n > 127:
-                        n, pos = read_uvarint(buf, pos - 1)
+                    n, pos = read_tag_count(buf, pos - 1)
                     o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
             else:
                 o.throttle_time_ms, n = _u_ii(buf, pos)
                 pos += 8
                 if n >= 0:
-                    if n * 6 > len(buf) - pos:
+                    if n * 6 > len(buf) - pos or n > 1000000:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -213,7 +212,7 @@ def _read_TxnOffsetCommitResponseTopic(buf: bytes | memoryview, pos: int, versio
             n, pos = read_length(buf, pos - 1)
         if n > 0:
             n -= 1
-            if n * 7 > len(buf) - pos:
+            if n * 7 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -226,8 +225,7 @@ def _read_TxnOffsetCommitResponseTopic(buf: bytes | memoryview, pos: int, versio
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         (n,) = _u_h(buf, pos)
@@ -241,7 +239,7 @@ def _read_TxnOffsetCommitResponseTopic(buf: bytes | memoryview, pos: int, versio
         (n,) = _u_i(buf, pos)
         pos += 4
         if n >= 0:
-            if n * 6 > len(buf) - pos:
+            if n * 6 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
             o.partitions = a = []
             for _ in range(n):
@@ -296,8 +294,7 @@ def _read_TxnOffsetCommitResponsePartition(buf: bytes | memoryview, pos: int, ve
         if n == 0:
             o.unknown_tags = None
         else:
-            if n > 127:
-                n, pos = read_uvarint(buf, pos - 1)
+            n, pos = read_tag_count(buf, pos - 1)
             o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     else:
         o.partition_index, o.error_code = _u_ih(buf, pos)

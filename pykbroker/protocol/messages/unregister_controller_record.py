@@ -14,8 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     Message,
     put_tags,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_version,
     struct_error,
 )
@@ -57,8 +57,7 @@ class UnregisterControllerRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"UnregisterControllerRecord v{version} is cut short: {error}") from error

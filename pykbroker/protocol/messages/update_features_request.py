@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -77,7 +77,7 @@ class UpdateFeaturesRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos:
+                if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("feature_updates", n, len(buf) - pos)
                 o.feature_updates = a = []
                 for _ in range(n):
@@ -95,8 +95,7 @@ class UpdateFeaturesRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"UpdateFeaturesRequest v{version} is cut short: {error}") from error
@@ -184,8 +183,7 @@ def _read_FeatureUpdateKey(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -16,6 +16,7 @@ from pykbroker.protocol.primitives import (
     put_string_length,
     put_tags,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -72,8 +73,7 @@ class UpdateRaftVoterResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_UpdateRaftVoterResponse(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"UpdateRaftVoterResponse v{version} is cut short: {error}") from error
@@ -138,8 +138,7 @@ def _read_CurrentLeader(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

@@ -19,6 +19,7 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tag,
     read_unknown_tags,
     read_uvarint,
@@ -79,7 +80,7 @@ class VoteResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos:
+                if n * 3 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -93,8 +94,7 @@ class VoteResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 pos = _tags_VoteResponse(o, buf, pos, version, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"VoteResponse v{version} is cut short: {error}") from error
@@ -213,7 +213,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 16 > len(buf) - pos:
+        if n * 16 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -226,8 +226,7 @@ def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -260,8 +259,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -291,8 +289,7 @@ def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -327,7 +324,7 @@ def _tags_VoteResponse(o: VoteResponse, buf: bytes | memoryview, pos: int, versi
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 8 > len(buf) - pos:
+                if n * 8 > len(buf) - pos or n > 1000000:
                     raise refuse_count("node_endpoints", n, len(buf) - pos)
                 o.node_endpoints = a = []
                 for _ in range(n):

@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -75,7 +75,7 @@ class VotersRecord(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 27 > len(buf) - pos:
+                if n * 27 > len(buf) - pos or n > 1000000:
                     raise refuse_count("voters", n, len(buf) - pos)
                 o.voters = a = []
                 for _ in range(n):
@@ -88,8 +88,7 @@ class VotersRecord(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"VotersRecord v{version} is cut short: {error}") from error
@@ -193,7 +192,7 @@ def _read_Voter(buf: bytes | memoryview, pos: int, version: int) -> tuple[Voter,
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 5 > len(buf) - pos:
+        if n * 5 > len(buf) - pos or n > 1000000:
             raise refuse_count("endpoints", n, len(buf) - pos)
         o.endpoints = a = []
         for _ in range(n):
@@ -207,8 +206,7 @@ def _read_Voter(buf: bytes | memoryview, pos: int, version: int) -> tuple[Voter,
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -256,8 +254,7 @@ def _read_Endpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[End
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -291,8 +288,7 @@ def _read_KRaftVersionFeature(buf: bytes | memoryview, pos: int, version: int) -
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

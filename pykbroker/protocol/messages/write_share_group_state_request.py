@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -85,7 +85,7 @@ class WriteShareGroupStateRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -98,8 +98,7 @@ class WriteShareGroupStateRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"WriteShareGroupStateRequest v{version} is cut short: {error}") from error
@@ -218,7 +217,7 @@ def _read_WriteStateData(buf: bytes | memoryview, pos: int, version: int) -> tup
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 22 > len(buf) - pos:
+        if n * 22 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -231,8 +230,7 @@ def _read_WriteStateData(buf: bytes | memoryview, pos: int, version: int) -> tup
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -267,7 +265,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 20 > len(buf) - pos:
+        if n * 20 > len(buf) - pos or n > 1000000:
             raise refuse_count("state_batches", n, len(buf) - pos)
         o.state_batches = a = []
         for _ in range(n):
@@ -280,8 +278,7 @@ def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tupl
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -310,8 +307,7 @@ def _read_StateBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[S
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

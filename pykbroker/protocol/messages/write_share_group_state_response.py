@@ -20,8 +20,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -68,7 +68,7 @@ class WriteShareGroupStateResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos:
+                if n * 18 > len(buf) - pos or n > 1000000:
                     raise refuse_count("results", n, len(buf) - pos)
                 o.results = a = []
                 for _ in range(n):
@@ -81,8 +81,7 @@ class WriteShareGroupStateResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"WriteShareGroupStateResponse v{version} is cut short: {error}") from error
@@ -160,7 +159,7 @@ def _read_WriteStateResult(buf: bytes | memoryview, pos: int, version: int) -> t
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 8 > len(buf) - pos:
+        if n * 8 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -173,8 +172,7 @@ def _read_WriteStateResult(buf: bytes | memoryview, pos: int, version: int) -> t
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -211,8 +209,7 @@ def _read_PartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tu
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

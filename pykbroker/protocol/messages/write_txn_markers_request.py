@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -69,7 +69,7 @@ class WriteTxnMarkersRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 17 > len(buf) - pos:
+                if n * 17 > len(buf) - pos or n > 1000000:
                     raise refuse_count("markers", n, len(buf) - pos)
                 o.markers = a = []
                 for _ in range(n):
@@ -82,8 +82,7 @@ class WriteTxnMarkersRequest(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"WriteTxnMarkersRequest v{version} is cut short: {error}") from error
@@ -170,7 +169,7 @@ def _read_WritableTxnMarker(buf: bytes | memoryview, pos: int, version: int) -> 
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topics", n, len(buf) - pos)
         o.topics = a = []
         for _ in range(n):
@@ -190,8 +189,7 @@ def _read_WritableTxnMarker(buf: bytes | memoryview, pos: int, version: int) -> 
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -232,7 +230,7 @@ def _read_WritableTxnMarkerTopic(buf: bytes | memoryview, pos: int, version: int
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 4 > len(buf) - pos:
+        if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partition_indexes", n, len(buf) - pos)
         o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
@@ -243,8 +241,7 @@ def _read_WritableTxnMarkerTopic(buf: bytes | memoryview, pos: int, version: int
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 

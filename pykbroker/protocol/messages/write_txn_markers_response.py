@@ -19,8 +19,8 @@ from pykbroker.protocol.primitives import (
     put_uvarint,
     read_length,
     read_string_length,
+    read_tag_count,
     read_unknown_tags,
-    read_uvarint,
     refuse_count,
     refuse_null,
     refuse_version,
@@ -67,7 +67,7 @@ class WriteTxnMarkersResponse(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 10 > len(buf) - pos:
+                if n * 10 > len(buf) - pos or n > 1000000:
                     raise refuse_count("markers", n, len(buf) - pos)
                 o.markers = a = []
                 for _ in range(n):
@@ -80,8 +80,7 @@ class WriteTxnMarkersResponse(Message):
             if n == 0:
                 o.unknown_tags = None
             else:
-                if n > 127:
-                    n, pos = read_uvarint(buf, pos - 1)
+                n, pos = read_tag_count(buf, pos - 1)
                 o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
         except (IndexError, struct_error) as error:
             raise DecodeError(f"WriteTxnMarkersResponse v{version} is cut short: {error}") from error
@@ -175,7 +174,7 @@ def _read_WritableTxnMarkerResult(buf: bytes | memoryview, pos: int, version: in
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 3 > len(buf) - pos:
+        if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topics", n, len(buf) - pos)
         o.topics = a = []
         for _ in range(n):
@@ -188,8 +187,7 @@ def _read_WritableTxnMarkerResult(buf: bytes | memoryview, pos: int, version: in
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -227,7 +225,7 @@ def _read_WritableTxnMarkerTopicResult(buf: bytes | memoryview, pos: int, versio
         n, pos = read_length(buf, pos - 1)
     if n > 0:
         n -= 1
-        if n * 7 > len(buf) - pos:
+        if n * 7 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
         o.partitions = a = []
         for _ in range(n):
@@ -240,8 +238,7 @@ def _read_WritableTxnMarkerTopicResult(buf: bytes | memoryview, pos: int, versio
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
@@ -274,8 +271,7 @@ def _read_WritableTxnMarkerPartitionResult(buf: bytes | memoryview, pos: int, ve
     if n == 0:
         o.unknown_tags = None
     else:
-        if n > 127:
-            n, pos = read_uvarint(buf, pos - 1)
+        n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
     return o, pos
 
