@@ -12,7 +12,7 @@ not a prefix of the fetcher's is told by its diverging epoch (v12). Sessions: se
     leader epoch of the request old / new     FENCED_LEADER_EPOCH / UNKNOWN_LEADER_EPOCH
     not the leader, where one is asked for    NOT_LEADER_OR_FOLLOWER, and who is (v16, KIP-951)
     offset outside the log                    OFFSET_OUT_OF_RANGE, all offsets -1
-    directory offline                         KAFKA_STORAGE_ERROR (before v6: NOT_LEADER_OR_FOLLOWER)
+    directory offline                         KAFKA_STORAGE_ERROR (NOT_LEADER_OR_FOLLOWER to v5)
     a follower that is no replica             UNKNOWN_LEADER_EPOCH, without an epoch
                                               NOT_LEADER_OR_FOLLOWER
 

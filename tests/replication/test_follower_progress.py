@@ -1,0 +1,40 @@
+"""When a follower counts as caught up."""
+
+from __future__ import annotations
+
+from pykbroker.replication.follower_progress import FollowerProgress
+
+LAG_MS = 30_000
+
+
+def test_caught_up_now_when_it_asks_for_the_leaders_end() -> None:
+    follower = FollowerProgress(2)
+    follower.on_fetch(10, 0, 10, broker_epoch=5, now_ms=1_000)
+    assert (follower.log_end_offset, follower.last_caught_up_ms) == (10, 1_000)
+    assert follower.is_caught_up(10, 100_000, LAG_MS)
+    assert follower.is_caught_up(11, 31_000, LAG_MS)
+    assert not follower.is_caught_up(11, 31_001, LAG_MS)
+
+
+def test_caught_up_as_of_its_last_fetch_when_it_asks_for_the_end_of_then() -> None:
+    follower = FollowerProgress(2)
+    follower.on_fetch(0, 0, 10, broker_epoch=5, now_ms=1_000)
+    assert follower.last_caught_up_ms == 0
+    follower.on_fetch(10, 0, 20, broker_epoch=5, now_ms=2_000)
+    assert follower.last_caught_up_ms == 1_000
+    follower.on_fetch(15, 0, 30, broker_epoch=5, now_ms=3_000)
+    assert follower.last_caught_up_ms == 1_000
+
+
+def test_a_new_epoch_forgets_offsets_but_a_member_of_the_isr_starts_caught_up() -> None:
+    member, other = FollowerProgress(2), FollowerProgress(3)
+    for follower in (member, other):
+        follower.on_fetch(10, 3, 10, broker_epoch=5, now_ms=1_000)
+    member.reset(5_000, 10, is_in_isr=True)
+    other.reset(5_000, 10, is_in_isr=False)
+    assert (member.log_end_offset, member.log_start_offset, member.last_caught_up_ms) == (
+        -1,
+        -1,
+        5_000,
+    )
+    assert (other.log_end_offset, other.last_caught_up_ms) == (-1, 0)
