@@ -41,7 +41,7 @@ class Handler(NamedTuple):
     handle: Callable[[BrokerServer, Request], Outcome]
     min_version: int
     max_version: int
-    error_reply: Callable[[Request, int, str | None], Message]
+    error_reply: Callable[[Request, int, str | None], Message | CloseConnection]
 
 
 class Route:
@@ -82,7 +82,7 @@ class Route:
         self.request_count = 0
         self.decode: Callable[[memoryview, int, int], tuple[Any, int]]
         self.handle: Callable[[BrokerServer, Request], Outcome]
-        self.error_reply: Callable[[Request, int, str | None], Message]
+        self.error_reply: Callable[[Request, int, str | None], Message | CloseConnection]
 
     def load(self) -> None:
         """Import the handler and the classes of its messages."""

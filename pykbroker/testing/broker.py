@@ -1,0 +1,233 @@
+"""A real node in a process of its own, on a free port, with a directory of its own.
+
+State: the directory, the port once it is known, the process while it runs.
+In: `start`, `stop`, `kill`, `restart`. Out: `bootstrap_servers`, `data_dir`, `log_text`.
+Invariants: the node is ready when `start` returns; it keeps its port and its data over `restart`;
+nothing of it is left after the `with` block.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+READY_TIMEOUT_SECONDS = 30.0
+STOP_TIMEOUT_SECONDS = 30.0
+HOST = "127.0.0.1"
+
+_LISTENERS = "listeners="
+
+
+class BrokerFailed(Exception):
+    """The node did not start, or did not stop; the text ends with what it logged."""
+
+
+class Broker:
+    """A real Kafka broker for tests.
+
+        with Broker(num_partitions=3) as broker:
+            producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+
+    Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
+    `overrides` takes keys as they are. `data_dir` names a directory to use and to leave behind, in
+    place of a temporary one.
+    """
+
+    def __init__(
+        self,
+        *,
+        data_dir: str | os.PathLike[str] | None = None,
+        overrides: Mapping[str, object] | None = None,
+        **config: object,
+    ) -> None:
+        self.overrides: dict[str, str] = {
+            key.replace("_", "."): _as_text(value) for key, value in config.items()
+        }
+        for key, value in (overrides or {}).items():
+            self.overrides[key] = _as_text(value)
+        self._given_dir = None if data_dir is None else Path(data_dir)
+        self._work_dir: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+        self.ready_line = ""
+
+    # ---------------------------------------------------------------- what tests read
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port` of the first listener, for any client."""
+        return f"{HOST}:{self.port}"
+
+    @property
+    def data_dir(self) -> Path:
+        """The log directory of the node."""
+        if self._given_dir is not None:
+            return self._given_dir
+        return self._own_dir() / "data"
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The running process; BrokerFailed when there is none."""
+        if self._process is None:
+            raise BrokerFailed("the broker does not run")
+        return self._process
+
+    @property
+    def pid(self) -> int:
+        """Process id of the running node."""
+        return self.process.pid
+
+    @property
+    def log_text(self) -> str:
+        """All that the node logged since it was first started."""
+        path = self._log_path()
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    # ---------------------------------------------------------------- life cycle
+
+    def start(self) -> Self:
+        """Start the node and wait until it is ready."""
+        if self._process is not None:
+            raise BrokerFailed("the broker runs already")
+        with open(self._log_path(), "ab") as log:
+            self._process = subprocess.Popen(
+                self._command(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=_environment(),
+            )
+        try:
+            self._wait_until_ready(self._process)
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Stop the node in good order (SIGTERM); nothing happens when it does not run."""
+        process = self._process
+        if process is None:
+            return
+        process.terminate()
+        try:
+            code = process.wait(STOP_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise BrokerFailed(self._failure("did not stop in time")) from None
+        self._forget()
+        if code not in (0, -signal.SIGTERM):
+            raise BrokerFailed(self._failure(f"stopped with exit code {code}"))
+
+    def kill(self) -> None:
+        """Kill the node (SIGKILL), as a power cut does, and wait until it is gone."""
+        process = self._process
+        if process is not None:
+            process.kill()
+            process.wait()
+            self._forget()
+
+    def restart(self) -> Self:
+        """Stop the node if it runs, and start it on the same port and directory."""
+        self.stop()
+        return self.start()
+
+    def close(self) -> None:
+        """Stop the node and remove its temporary directory."""
+        try:
+            self.stop()
+        finally:
+            if self._work_dir is not None:
+                shutil.rmtree(self._work_dir, ignore_errors=True)
+                self._work_dir = None
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = f"pid {self._process.pid}" if self._process is not None else "not running"
+        return f"Broker({self.bootstrap_servers}, {state})"
+
+    # ---------------------------------------------------------------- the parts
+
+    def _own_dir(self) -> Path:
+        if self._work_dir is None:
+            self._work_dir = Path(tempfile.mkdtemp(prefix="pykbroker-"))
+        return self._work_dir
+
+    def _log_path(self) -> Path:
+        return self._own_dir() / "broker.log"
+
+    def _command(self) -> list[str]:
+        command = [sys.executable, "-m", "pykbroker", "start"]
+        command += ["--data-dir", str(self.data_dir), "--listen", f"{HOST}:{self.port}"]
+        for key, value in self.overrides.items():
+            command += ["--override", f"{key}={value}"]
+        return command
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        deadline = time.monotonic() + READY_TIMEOUT_SECONDS
+        printed = b""
+        while not printed.endswith(b"\n"):
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+                raise BrokerFailed(self._failure("was not ready in time"))
+            chunk = os.read(process.stdout.fileno(), 4096)
+            if not chunk:
+                code = process.wait()
+                raise BrokerFailed(self._failure(f"ended with exit code {code}"))
+            printed += chunk
+        self.ready_line = printed.decode().strip()
+        words = self.ready_line.split()
+        listeners = [word for word in words if word.startswith(_LISTENERS)]
+        if words[:1] != ["ready"] or not listeners:
+            raise BrokerFailed(self._failure(f"printed {self.ready_line!r}"))
+        first = listeners[0].removeprefix(_LISTENERS).split(",")[0]
+        self.port = int(first.rpartition(":")[2])
+
+    def _forget(self) -> None:
+        process = self._process
+        self._process = None
+        if process is not None and process.stdout is not None:
+            process.stdout.close()
+
+    def _failure(self, what: str) -> str:
+        return f"the broker {what}; it logged:\n{self.log_text[-4000:]}"
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _environment() -> dict[str, str]:
+    """Our environment, in which the child finds the package that we run from."""
+    environment = dict(os.environ)
+    root = str(Path(__file__).resolve().parents[2])
+    path = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = root if not path else root + os.pathsep + path
+    return environment
