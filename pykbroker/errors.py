@@ -212,3 +212,10 @@ class KafkaError(Exception):
 
     def __repr__(self) -> str:
         return f"KafkaError({ErrorCode(self.code).name}, {self.message!r})"
+
+
+class StartError(Exception):
+    """A node cannot start: a port is taken, a directory is locked or belongs to another node.
+
+    The text is one line for the user; it is raised before anything on disk was changed.
+    """
