@@ -43,7 +43,7 @@ class CoordinatorLog(Protocol):
         """KafkaError when this node does not host the partition (any more)."""
 
     def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
-        """Whole batches from the one that contains `offset`; empty at the end of what is written."""
+        """Whole batches from the one that contains `offset`; empty: no more is written."""
 
     def watch(self, partition: int, listener: PartitionListener) -> None:
         """Tell `listener` about the high watermark and about failures."""

@@ -118,6 +118,17 @@ class Served(NamedTuple):
 HANDLERS: tuple[Served, ...] = (
     # Kafka lists Produce from 0 on, for old librdkafka, and refuses 0 to 2 (KAFKA-18659).
     Served("ApiVersions", "api_versions", on_controller=True),
+    Served("FindCoordinator", "find_coordinator"),
+    Served("JoinGroup", "join_group"),
+    Served("SyncGroup", "sync_group"),
+    Served("Heartbeat", "heartbeat"),
+    Served("LeaveGroup", "leave_group"),
+    Served("OffsetCommit", "offset_commit"),
+    Served("OffsetFetch", "offset_fetch"),
+    Served("DescribeGroups", "describe_groups"),
+    Served("ListGroups", "list_groups"),
+    Served("DeleteGroups", "delete_groups"),
+    Served("OffsetDelete", "offset_delete"),
 )
 
 

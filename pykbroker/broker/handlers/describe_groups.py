@@ -1,0 +1,57 @@
+"""DescribeGroups (15): state, protocol and members of classic groups.
+
+Behaviour: groups in the order asked for. During a rebalance the protocol and the members' metadata
+are empty and the members keep their last assignment. A group that does not exist is Dead.
+Versions: 0-6. 3+ authorized operations; 4+ group.instance.id; 6+ GROUP_ID_NOT_FOUND and a message.
+Not done: authorization; the authorized operations are all there are for groups.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.coordinator.gathering import then
+from pykbroker.coordinator.group.queries import describe_error
+from pykbroker.protocol.messages.describe_groups_response import (
+    DescribedGroup,
+    DescribeGroupsResponse,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 15
+OPERATIONS_FROM = 3
+# READ 3, DELETE 6, DESCRIBE 8, DESCRIBE_CONFIGS 10, ALTER_CONFIGS 11 (AclEntry.java)
+GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
+
+
+def handle(broker: BrokerServer, request: Request) -> DescribeGroupsResponse | Deferred:
+    """Ask the coordinator."""
+    message: DescribeGroupsRequest = request.message
+    described = broker.groups.describe(message.groups, request.api_version)
+    operations = request.api_version >= OPERATIONS_FROM and message.include_authorized_operations
+    return then(described, lambda groups: _reply(groups, operations))  # type: ignore[no-any-return]
+
+
+def _reply(groups: list[DescribedGroup], operations: bool) -> DescribeGroupsResponse:
+    if operations:
+        for group in groups:
+            if not group.error_code:
+                group.authorized_operations = GROUP_OPERATIONS
+    return DescribeGroupsResponse(groups=groups)
+
+
+def error_reply(request: Request, code: int, message: str | None) -> DescribeGroupsResponse:
+    """The same error for every group."""
+    groups = [describe_error(group_id, code) for group_id in request.message.groups]
+    return DescribeGroupsResponse(groups=groups)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=6, error_reply=error_reply
+)

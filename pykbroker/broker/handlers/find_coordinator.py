@@ -1,0 +1,123 @@
+"""FindCoordinator (10): which broker coordinates a group.
+
+Behaviour: a group's coordinator is the leader of its partition of `__consumer_offsets`. The first
+request creates that topic; its reply waits for the creation, so that a client need not ask twice,
+and says COORDINATOR_NOT_AVAILABLE when there is no leader on the client's listener. Errors are per
+key from version 4 on, of the whole request before.
+Versions: 0-6. 4+ batches of keys; 6 knows share groups.
+Not done: transactional ids (key type 1) and share partitions (key type 2). Nobody coordinates
+them: COORDINATOR_NOT_AVAILABLE; a share key before version 6 or not of the form
+"group:topic id:partition", and an unknown key type: INVALID_REQUEST.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.broker.topic_creation import auto_create_topics
+from pykbroker.coordinator.gathering import then
+from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC
+from pykbroker.errors import ErrorCode, error_message
+from pykbroker.protocol.messages.find_coordinator_response import (
+    Coordinator,
+    FindCoordinatorResponse,
+)
+from pykbroker.protocol.primitives import uuid_from_str
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 10
+BATCHED_FROM = 4
+SHARE_FROM = 6
+GROUP, TRANSACTION, SHARE = 0, 1, 2
+NO_NODE = (-1, "", -1)
+
+
+def handle(broker: BrokerServer, request: Request) -> FindCoordinatorResponse | Deferred:
+    """Answer from the metadata image, after creating the topic if need be."""
+    message: FindCoordinatorRequest = request.message
+    if (
+        message.key_type == GROUP
+        and broker.replica_manager.image.topic(GROUP_METADATA_TOPIC) is None
+    ):
+        created = auto_create_topics(broker, [GROUP_METADATA_TOPIC])
+        return then(created, lambda _: _reply(broker, request))  # type: ignore[no-any-return]
+    return _reply(broker, request)
+
+
+def _reply(broker: BrokerServer, request: Request) -> FindCoordinatorResponse:
+    message: FindCoordinatorRequest = request.message
+    version = request.api_version
+    if version < BATCHED_FROM:
+        code, node = _find(broker, request, message.key)
+        return FindCoordinatorResponse(
+            error_code=code,
+            error_message=error_message(code) or "NONE",  # as Kafka names the absence of one
+            node_id=node[0],
+            host=node[1],
+            port=node[2],
+        )
+    coordinators = []
+    for key in message.coordinator_keys:
+        code, node = _find(broker, request, key)
+        coordinators.append(
+            Coordinator(key=key, error_code=code, node_id=node[0], host=node[1], port=node[2])
+        )
+    return FindCoordinatorResponse(coordinators=coordinators)
+
+
+def _find(broker: BrokerServer, request: Request, key: str) -> tuple[int, tuple[int, str, int]]:
+    key_type = request.message.key_type
+    if key_type == GROUP:
+        image = broker.replica_manager.image
+        partition = image.partition(GROUP_METADATA_TOPIC, broker.groups.partition_for(key))
+        leader = None if partition is None else image.brokers.get(partition.leader)
+        if leader is None or leader.fenced:
+            return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
+        listener = leader.listeners.get(request.listener_name)
+        if listener is None:
+            return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
+        return 0, (leader.id, listener.host, listener.port)
+    if key_type == TRANSACTION:
+        return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
+    if key_type == SHARE and request.api_version >= SHARE_FROM and _is_share_key(key):
+        return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
+    return int(ErrorCode.INVALID_REQUEST), NO_NODE
+
+
+def _is_share_key(key: str) -> bool:
+    """ "group:topic id:partition"; the group may hold colons."""
+    parts = key.rsplit(":", 2)
+    if len(parts) != 3 or not parts[0] or not parts[2].isdecimal():
+        return False
+    try:
+        uuid_from_str(parts[1])
+    except ValueError:
+        return False
+    return True
+
+
+def error_reply(request: Request, code: int, message: str | None) -> FindCoordinatorResponse:
+    """The same error for every key."""
+    if request.api_version < BATCHED_FROM:
+        return FindCoordinatorResponse(
+            error_code=code, error_message=message, node_id=-1, host="", port=-1
+        )
+    return FindCoordinatorResponse(
+        coordinators=[
+            Coordinator(
+                key=key, error_code=code, error_message=message, node_id=-1, host="", port=-1
+            )
+            for key in request.message.coordinator_keys
+        ]
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=6, error_reply=error_reply
+)

@@ -1,0 +1,37 @@
+"""Heartbeat (12): a member of a classic group is alive.
+
+Behaviour: extends the session; the error code tells the member what to do: REBALANCE_IN_PROGRESS
+join again, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID join anew, FENCED_INSTANCE_ID give up. While the
+coordinator loads its log the answer is success.
+Versions: 0-4. 3+ group.instance.id.
+Not done: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 12
+
+
+def handle(broker: BrokerServer, request: Request) -> HeartbeatResponse | Deferred:
+    """Hand over to the group's coordinator."""
+    return broker.groups.heartbeat(request.message)  # type: ignore[no-any-return]
+
+
+def error_reply(request: Request, code: int, message: str | None) -> HeartbeatResponse:
+    """The API has no place for a message."""
+    return HeartbeatResponse(error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=4, error_reply=error_reply
+)

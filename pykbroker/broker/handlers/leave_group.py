@@ -1,0 +1,52 @@
+"""LeaveGroup (13): members leave a classic group, or an administrator removes them.
+
+Behaviour: each member of the batch has its own error code: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID.
+A member without an id and with an instance id is a static member that an administrator removes.
+Versions: 0-5. 0-2 one member, whose error is the error of the request; 3+ batches (KIP-345);
+5+ reason (KIP-800).
+Not done: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.coordinator.gathering import then
+from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 13
+BATCHED_FROM = 3
+
+
+def handle(broker: BrokerServer, request: Request) -> LeaveGroupResponse | Deferred:
+    """Hand over to the group's coordinator, older versions as a batch of one."""
+    message: LeaveGroupRequest = request.message
+    if request.api_version >= BATCHED_FROM:
+        return broker.groups.leave(message)  # type: ignore[no-any-return]
+    identity = MemberIdentity(member_id=message.member_id)
+    batch = LeaveGroupRequest(group_id=message.group_id, members=[identity])
+    return then(broker.groups.leave(batch), _single)  # type: ignore[no-any-return]
+
+
+def _single(response: LeaveGroupResponse) -> LeaveGroupResponse:
+    code = response.error_code
+    if not code and response.members:
+        code = response.members[0].error_code
+    return LeaveGroupResponse(error_code=code)
+
+
+def error_reply(request: Request, code: int, message: str | None) -> LeaveGroupResponse:
+    """The API has no place for a message."""
+    return LeaveGroupResponse(error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=5, error_reply=error_reply
+)

@@ -1,0 +1,35 @@
+"""ListGroups (16): the groups that this broker coordinates.
+
+Behaviour: filters compare without regard to case; a filter nobody matches gives an empty list.
+Versions: 0-5. 4+ states and a filter of them; 5+ types and a filter of them (in lower case).
+Not done: groups of other types than classic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 16
+
+
+def handle(broker: BrokerServer, request: Request) -> ListGroupsResponse | Deferred:
+    """Ask the coordinator."""
+    return broker.groups.list_groups(request.message, request.api_version)  # type: ignore[no-any-return]
+
+
+def error_reply(request: Request, code: int, message: str | None) -> ListGroupsResponse:
+    """The API has no place for a message."""
+    return ListGroupsResponse(error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=5, error_reply=error_reply
+)

@@ -1,0 +1,302 @@
+"""The group coordinator of one node: what handlers ask, and what they get when it cannot answer.
+
+In:  one method per request (messages in, messages or Deferreds out); `apply` (metadata publisher).
+Out: replies. Each API has its own shape of error (`_refuse_...`).
+State: the runtime, and the settings.
+Source: Kafka's `GroupCoordinatorService.java`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
+from pykbroker.coordinator.gathering import gather
+from pykbroker.coordinator.group import offsets, queries
+from pykbroker.coordinator.group.classic.replies import join_error, sync_error
+from pykbroker.coordinator.group.partitioning import partition_for
+from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC, GroupSettings
+from pykbroker.coordinator.group.shard import GroupShard
+from pykbroker.coordinator.group.step import CallerContext
+from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
+from pykbroker.coordinator.runtime_driver import CoordinatorRuntime, Scheduler
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
+from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
+from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
+from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
+from pykbroker.protocol.messages.join_group_request import JoinGroupRequest
+from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest
+from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse
+from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
+from pykbroker.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from pykbroker.protocol.messages.offset_commit_request import OffsetCommitRequest
+from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
+from pykbroker.protocol.messages.offset_delete_response import OffsetDeleteResponse
+from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
+from pykbroker.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
+from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
+
+if TYPE_CHECKING:
+    from pykbroker.config import BrokerConfig
+    from pykbroker.kraft.delta import MetadataDelta
+    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.replication.replica_manager import ReplicaManager
+
+NO_CONTEXT = CallerContext(version=0)
+
+
+class GroupCoordinator:
+    """See the module's text. Replies named `Any` are the API's reply or a Deferred of it."""
+
+    def __init__(
+        self,
+        *,
+        node_id: int,
+        settings: GroupSettings,
+        log: CoordinatorLog,
+        scheduler: Scheduler,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self.node_id = node_id
+        self.settings = settings
+        self.runtime = CoordinatorRuntime(
+            log=log,
+            codec=RecordCodec(GROUP_RECORD_TYPES),
+            make_shard=lambda: GroupShard(self.settings),
+            scheduler=scheduler,
+            now_ms=now_ms,
+            commit_timeout_ms=settings.commit_timeout_ms,
+            load_chunk_bytes=settings.load_buffer_bytes,
+            compression_codec=settings.compression_codec,
+        )
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        node_id: int,
+        config: BrokerConfig,
+        replica_manager: ReplicaManager,
+        scheduler: Scheduler,
+        now_ms: Callable[[], int],
+        wake: Callable[[], None],
+    ) -> GroupCoordinator:
+        """The coordinator of a broker."""
+        return cls(
+            node_id=node_id,
+            settings=GroupSettings.from_config(config),
+            log=ReplicaLog(GROUP_METADATA_TOPIC, replica_manager, wake),
+            scheduler=scheduler,
+            now_ms=now_ms,
+        )
+
+    # ---- metadata
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Publisher step, after the replica manager's: elections, resignations, deleted topics."""
+        for topic in delta.deleted_topics.values():
+            if topic.name == GROUP_METADATA_TOPIC:
+                for index in topic.partitions:
+                    self.runtime.on_resigned(index)
+        deleted = [
+            (topic_id, topic.name)
+            for topic_id, topic in delta.deleted_topics.items()
+            if topic.name != GROUP_METADATA_TOPIC
+        ]
+        for topic in delta.changed_topics.values():
+            if topic.name == GROUP_METADATA_TOPIC:
+                for index, partition in topic.partitions.items():
+                    if partition.leader == self.node_id:
+                        self.runtime.on_elected(index, partition.leader_epoch)
+                    else:
+                        self.runtime.on_resigned(index)
+        if deleted:
+            self.runtime.write_all(GroupShard.topics_deleted, deleted)
+
+    def partition_for(self, group_id: str) -> int:
+        """The partition of `__consumer_offsets` that coordinates a group."""
+        return partition_for(group_id, self.settings.num_partitions)
+
+    def stop(self) -> None:
+        """Refuse everybody who waits."""
+        self.runtime.stop()
+
+    # ---- membership
+
+    def join(
+        self, request: JoinGroupRequest, version: int, client_id: str, client_host: str
+    ) -> Any:
+        """JoinGroup -> JoinGroupResponse."""
+        if not request.group_id:
+            return join_error(ErrorCode.INVALID_GROUP_ID, request.member_id, version)
+        settings = self.settings
+        timeout = request.session_timeout_ms
+        if not settings.min_session_timeout_ms <= timeout <= settings.max_session_timeout_ms:
+            return join_error(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id, version)
+        fresh = "" if request.member_id else str(uuid.uuid4())
+        context = CallerContext(version, client_id, f"/{client_host}", fresh)
+        partition = partition_for(request.group_id, settings.num_partitions)
+        return self.runtime.write(partition, GroupShard.join, request, context, _refuse_join)
+
+    def sync(self, request: SyncGroupRequest) -> Any:
+        """SyncGroup -> SyncGroupResponse."""
+        if not request.group_id:
+            return sync_error(ErrorCode.INVALID_GROUP_ID)
+        partition = partition_for(request.group_id, self.settings.num_partitions)
+        return self.runtime.write(partition, GroupShard.sync, request, NO_CONTEXT, _refuse_sync)
+
+    def heartbeat(self, request: HeartbeatRequest) -> Any:
+        """Heartbeat -> HeartbeatResponse."""
+        if not request.group_id:
+            return HeartbeatResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
+        partition = partition_for(request.group_id, self.settings.num_partitions)
+        return self.runtime.write(
+            partition, GroupShard.heartbeat, request, NO_CONTEXT, _refuse_heartbeat
+        )
+
+    def leave(self, request: LeaveGroupRequest) -> Any:
+        """LeaveGroup in the form of version 3 -> LeaveGroupResponse in that form."""
+        if not request.group_id:
+            return LeaveGroupResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
+        partition = partition_for(request.group_id, self.settings.num_partitions)
+        return self.runtime.write(partition, GroupShard.leave, request, NO_CONTEXT, _refuse_leave)
+
+    # ---- offsets
+
+    def commit_offsets(self, request: OffsetCommitRequest, version: int) -> Any:
+        """OffsetCommit of topics that exist -> OffsetCommitResponse."""
+        partition = partition_for(request.group_id, self.settings.num_partitions)
+        context = CallerContext(version)
+        return self.runtime.write(
+            partition, GroupShard.commit_offsets, request, context, _refuse_commit
+        )
+
+    def fetch_offsets(self, request: OffsetFetchRequestGroup, require_stable: bool) -> Any:
+        """OffsetFetch of one group -> OffsetFetchResponseGroup."""
+        partition = partition_for(request.group_id, self.settings.num_partitions)
+        return self.runtime.read(
+            partition, GroupShard.fetch_offsets, request, require_stable, _refuse_fetch
+        )
+
+    def delete_offsets(self, request: OffsetDeleteRequest) -> Any:
+        """OffsetDelete of topics that exist -> OffsetDeleteResponse."""
+        if not request.group_id:
+            return OffsetDeleteResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
+        partition = partition_for(request.group_id, self.settings.num_partitions)
+        return self.runtime.write(
+            partition, GroupShard.delete_offsets, request, NO_CONTEXT, _refuse_offset_delete
+        )
+
+    # ---- groups
+
+    def describe(self, group_ids: Sequence[str], version: int) -> Any:
+        """DescribeGroups -> list of DescribedGroup, in the order asked for."""
+        parts = [
+            self.runtime.read(partition, GroupShard.describe, ids, version, _refuse_describe)
+            for partition, ids in self._by_partition(group_ids).items()
+        ]
+
+        def combine(lists: list[list[DescribedGroup]]) -> list[DescribedGroup]:
+            found = {group.group_id: group for part in lists for group in part}
+            return [found[group_id] for group_id in group_ids]
+
+        return gather(parts, combine)
+
+    def list_groups(self, request: ListGroupsRequest, version: int) -> Any:
+        """ListGroups -> ListGroupsResponse with every group this node coordinates."""
+        parts = self.runtime.read_all(GroupShard.list_groups, request, version, _refuse_list)
+
+        def combine(lists: list[list[ListedGroup] | int]) -> ListGroupsResponse:
+            groups: list[ListedGroup] = []
+            for part in lists:
+                if not isinstance(part, int):
+                    groups.extend(part)
+                elif part != ErrorCode.NOT_COORDINATOR:
+                    return ListGroupsResponse(error_code=part)
+            return ListGroupsResponse(groups=groups)
+
+        return gather(parts, combine)
+
+    def delete_groups(self, group_ids: Sequence[str]) -> Any:
+        """DeleteGroups -> list of DeletableGroupResult, in the order asked for."""
+        parts = [
+            self.runtime.write(partition, GroupShard.delete_groups, ids, NO_CONTEXT, _refuse_delete)
+            for partition, ids in self._by_partition(group_ids).items()
+        ]
+
+        def combine(lists: list[list[DeletableGroupResult]]) -> list[DeletableGroupResult]:
+            found = {result.group_id: result for part in lists for result in part}
+            return [found[group_id] for group_id in dict.fromkeys(group_ids)]
+
+        return gather(parts, combine)
+
+    def _by_partition(self, group_ids: Sequence[str]) -> dict[int, list[str]]:
+        grouped: dict[int, list[str]] = {}
+        for group_id in dict.fromkeys(group_ids):
+            grouped.setdefault(self.partition_for(group_id), []).append(group_id)
+        return grouped
+
+
+# What a caller is told when this node cannot decide: (request, context, code) -> reply.
+
+
+def _refuse_join(request: JoinGroupRequest, context: CallerContext, code: int) -> Any:
+    return join_error(coordinator_error(code), "", context.version)
+
+
+def _refuse_sync(request: SyncGroupRequest, context: CallerContext, code: int) -> Any:
+    return sync_error(coordinator_error(code))
+
+
+def _refuse_heartbeat(request: HeartbeatRequest, context: CallerContext, code: int) -> Any:
+    # While the group is loaded members are told that all is well: they are about to be.
+    loading = code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    return HeartbeatResponse(error_code=0 if loading else coordinator_error(code))
+
+
+def _refuse_leave(request: LeaveGroupRequest, context: CallerContext, code: int) -> Any:
+    return LeaveGroupResponse(error_code=coordinator_error(code))
+
+
+def _refuse_commit(request: OffsetCommitRequest, context: CallerContext, code: int) -> Any:
+    return offsets.commit_error(request, coordinator_error(code))
+
+
+_FETCH_RETRIES = frozenset(
+    (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.REQUEST_TIMED_OUT,
+    )
+)
+
+
+def _refuse_fetch(
+    request: OffsetFetchRequestGroup, require_stable: bool, code: int
+) -> OffsetFetchResponseGroup:
+    # Consumers before 3.9 do not retry OffsetFetch after COORDINATOR_NOT_AVAILABLE.
+    if code in _FETCH_RETRIES:
+        code = ErrorCode.NOT_COORDINATOR
+    return offsets.fetch_error(request.group_id, coordinator_error(code))
+
+
+def _refuse_offset_delete(request: OffsetDeleteRequest, context: CallerContext, code: int) -> Any:
+    return OffsetDeleteResponse(error_code=coordinator_error(code))
+
+
+def _refuse_describe(group_ids: Sequence[str], version: int, code: int) -> list[DescribedGroup]:
+    return [queries.describe_error(group_id, coordinator_error(code)) for group_id in group_ids]
+
+
+def _refuse_list(request: ListGroupsRequest, version: int, code: int) -> int:
+    return coordinator_error(code)
+
+
+def _refuse_delete(
+    group_ids: Sequence[str], context: CallerContext, code: int
+) -> list[DeletableGroupResult]:
+    error = coordinator_error(code)
+    return [DeletableGroupResult(group_id=group_id, error_code=error) for group_id in group_ids]
