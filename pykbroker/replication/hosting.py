@@ -134,7 +134,7 @@ class Hosting:
             log,
             self._node_id,
             self._log_manager.checkpointed_high_watermark(topic_partition),
-            self._config.replica_lag_time_max_ms,
+            int(self._config.value("replica.lag.time.max.ms")),  # type: ignore[call-overload]
         )
         by_number = self.by_name.setdefault(topic.name, {})
         by_number[number] = partition

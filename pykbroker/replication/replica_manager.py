@@ -21,9 +21,8 @@ from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.batch_validation import AppendOrigin
 from pykbroker.log.files import LogDirFailure
-from pykbroker.log.partition_log import AppendOutcome
+from pykbroker.log.partition_log import AppendOrigin, AppendOutcome
 from pykbroker.replication.hosting import Hosting
 from pykbroker.replication.partition import ACKS_ALL, Partition
 from pykbroker.replication.partition_events import FollowerFetched

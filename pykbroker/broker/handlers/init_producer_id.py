@@ -53,7 +53,8 @@ def _reply(producer_id: int) -> InitProducerIdResponse:
 def _refusal(broker: BrokerServer, message: InitProducerIdRequest) -> int:
     if not message.transactional_id:
         return int(ErrorCode.INVALID_REQUEST)
-    if not 0 < message.transaction_timeout_ms <= broker.config.transaction_max_timeout_ms:
+    longest_ms = broker.config.value("transaction.max.timeout.ms")
+    if not 0 < message.transaction_timeout_ms <= longest_ms:  # type: ignore[operator]
         return int(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
     return int(ErrorCode.NOT_COORDINATOR)
 

@@ -1,0 +1,173 @@
+"""A node for tests: a replica manager over real logs on a disk in memory, fed metadata records.
+
+Node 1 leads what `create_topic` makes. Nothing runs by itself: the test says when a turn ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pykbroker.config import BrokerConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance
+from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.protocol.messages.config_record import ConfigRecord
+from pykbroker.protocol.messages.partition_record import PartitionRecord
+from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
+from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.protocol.record_batch import build_batch
+from pykbroker.purgatory import Purgatory
+from pykbroker.replication.partition import Partition
+from pykbroker.replication.replica_manager import ReplicaManager
+
+from pykbroker.log.recovery import open_log  # stand-in
+from pykbroker.log.partition_log import PartitionLog
+from pykbroker.types import TopicPartition
+from pykbroker.config import TopicConfig
+
+
+class LogManager:
+    def __init__(self, dirs, config, files):
+        self.files = files
+        self.all = {}
+        self.strays = []
+        files.mkdir("/data")
+
+    def load(self, now_ms):
+        pass
+
+    def get(self, tp):
+        return self.all.get(tp)
+
+    def logs(self):
+        return list(self.all.values())
+
+    def checkpointed_high_watermark(self, tp):
+        return 0
+
+    def create(self, tp, topic_id, config):
+        log = open_log(self.files, f"/data/{tp}", tp, config, now_ms=NOW_MS, topic_id=topic_id)
+        self.all[tp] = log
+        return log
+
+    def delete(self, tp):
+        self.all.pop(tp).release()
+        self.files.remove_tree(f"/data/{tp}")
+
+    def make_stray(self, tp):
+        self.strays.append(tp)
+        self.all.pop(tp).release()
+
+    def on_dir_failure(self, directory):
+        gone = list(self.all)
+        for log in self.all.values():
+            log.release()
+        self.all = {}
+        return gone
+
+
+NOW_MS = 1_700_000_000_000
+NODE_ID = 1
+
+
+def topic_id_of(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def batch(*values: bytes, timestamp_ms: int = NOW_MS, **options: Any) -> memoryview:
+    """One batch with a record per value, as a producer sends it."""
+    records = [(None, value, timestamp_ms, ()) for value in values or (b"v",)]
+    return memoryview(build_batch(records, **options))
+
+
+class Node:
+    """See the module's text."""
+
+    def __init__(self, overrides: dict[str, str] | None = None) -> None:
+        self.files = MemoryFiles()
+        self.now_ms = NOW_MS
+        properties = standalone_properties("/data", port=0, node_id=NODE_ID) | (overrides or {})
+        self.config = BrokerConfig.from_properties(properties)
+        self.image = MetadataImage()
+        self.open()
+
+    def open(self) -> None:
+        """Start on what the disk holds."""
+        self.log_manager = LogManager(self.config.log_directories, self.config, self.files)
+        self.log_manager.load(self.now_ms)
+        self.purgatory = Purgatory(self.now_ms)
+        self.manager = ReplicaManager(
+            NODE_ID, self.log_manager, self.purgatory, self.config, now_ms=self.now_ms
+        )
+
+    def apply(self, *records: Any) -> None:
+        """Replay metadata records and publish."""
+        delta = MetadataDelta(self.image)
+        for record in records:
+            delta.replay(record)
+        self.image = delta.apply(Provenance(self.image.offset + len(records), 1, self.now_ms))
+        self.manager.apply(delta, self.image, self.now_ms)
+
+    def create_topic(
+        self,
+        name: str = "t",
+        partitions: int = 1,
+        number: int = 7,
+        replicas: tuple[int, ...] = (NODE_ID,),
+        isr: tuple[int, ...] | None = None,
+        leader: int = NODE_ID,
+        **config: str,
+    ) -> Partition:
+        """Make a topic; its first partition."""
+        topic_id = topic_id_of(number)
+        self.apply(
+            TopicRecord(name=name, topic_id=topic_id),
+            *(
+                ConfigRecord(
+                    resource_type=TOPIC_RESOURCE,
+                    resource_name=name,
+                    name=key.replace("_", "."),
+                    value=value,
+                )
+                for key, value in config.items()
+            ),
+            *(
+                PartitionRecord(
+                    topic_id=topic_id,
+                    partition_id=p,
+                    replicas=list(replicas),
+                    isr=list(replicas if isr is None else isr),
+                    leader=leader,
+                    leader_epoch=0,
+                    partition_epoch=0,
+                )
+                for p in range(partitions)
+            ),
+        )
+        partition = self.manager.find(name, 0)
+        assert partition is not None or NODE_ID not in replicas
+        return partition  # type: ignore[return-value]
+
+    def delete_topic(self, number: int = 7) -> None:
+        self.apply(RemoveTopicRecord(topic_id=topic_id_of(number)))
+
+    def append(self, partition: Partition, *values: bytes, acks: int = -1, **options: Any) -> int:
+        """Append one batch and end the turn; its base offset."""
+        outcome = self.manager.append(partition, batch(*values, **options), acks, self.now_ms)
+        assert outcome.error == 0, outcome.error_message
+        self.end_turn()
+        return outcome.base_offset
+
+    def end_turn(self) -> None:
+        self.manager.end_turn(self.now_ms)
+
+    def fail_writes(self) -> None:
+        """Every write to a log fails from now on."""
+
+        def fail(call: str, path: str) -> OSError | None:
+            if call == "write" and path.endswith(".log"):
+                return OSError(5, "the disk is broken")
+            return None
+
+        self.files.fail = fail
