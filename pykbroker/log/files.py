@@ -19,6 +19,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from pykbroker.log.index_memory import IndexMemory
+
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
 
 IOV_MAX = 1024
@@ -125,6 +127,9 @@ class FileLock(ABC):
 
 class Files(ABC):
     """A file system. Every method raises OSError when it cannot."""
+
+    def __init__(self) -> None:
+        self.index_memory = IndexMemory()
 
     @abstractmethod
     def open(self, path: str, create: bool = False) -> OpenFile:
@@ -330,6 +335,7 @@ class RealFiles(Files):
     """The disk. At most about `max_open` log files keep a descriptor (slices in flight apart)."""
 
     def __init__(self, max_open: int = DEFAULT_MAX_OPEN, read_only: bool = False) -> None:
+        super().__init__()
         self.max_open = max_open
         self._flags = (os.O_RDONLY if read_only else os.O_RDWR) | os.O_CLOEXEC
         self._open: dict[RealFile, None] = {}

@@ -186,6 +186,7 @@ class MemoryFiles(Files):
     """A whole file system in memory. Its root "/" exists."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.root = MemoryDirectory()
         self.calls = 0
         self.now_ms = 0

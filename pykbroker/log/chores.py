@@ -1,0 +1,67 @@
+"""What the logs of a node leave for later: files to unlink after their delay, segments to fsync.
+
+State: deletions with their delay, and, once they have been dated, with their due time; logs that
+       rolled and have closed segments to sync.
+In:    `delete_later`, `rolled`. Out: `due_deletions(now_ms)`, `take_rolled()`.
+Invariants: nothing is deleted before its delay has passed; nothing is forgotten.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pykbroker.log.log_state import LogState
+
+
+class Deletion(NamedTuple):
+    """Files, or one directory with all that is in it, that were renamed and may go."""
+
+    paths: tuple[str, ...]
+    is_directory: bool
+
+
+class Chores:
+    """Filled by the logs, emptied by the housekeeping driver."""
+
+    __slots__ = ("_dated", "_number", "_rolled", "_undated")
+
+    def __init__(self) -> None:
+        self._undated: list[tuple[int, Deletion]] = []
+        self._dated: list[tuple[int, int, Deletion]] = []
+        self._rolled: dict[LogState, None] = {}
+        self._number = 0
+
+    def delete_later(
+        self, paths: Sequence[str], delay_ms: int, *, is_directory: bool = False
+    ) -> None:
+        self._undated.append((delay_ms, Deletion(tuple(paths), is_directory)))
+
+    def due_deletions(self, now_ms: int) -> list[Deletion]:
+        """Those whose delay has passed; the delay runs from the first call after the request."""
+        for delay_ms, deletion in self._undated:
+            self._number += 1
+            heapq.heappush(self._dated, (now_ms + delay_ms, self._number, deletion))
+        self._undated.clear()
+        due = []
+        while self._dated and self._dated[0][0] <= now_ms:
+            due.append(heapq.heappop(self._dated)[2])
+        return due
+
+    @property
+    def pending_deletions(self) -> int:
+        return len(self._undated) + len(self._dated)
+
+    def rolled(self, log: LogState) -> None:
+        self._rolled[log] = None
+
+    def take_rolled(self) -> list[LogState]:
+        logs = list(self._rolled)
+        self._rolled.clear()
+        return logs
+
+    def forget(self, log: LogState) -> None:
+        """The log is gone or its disk failed: it must not be flushed any more."""
+        self._rolled.pop(log, None)

@@ -1,0 +1,179 @@
+"""What a partition's log is made of: the part that its reading, appending and the rest share."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.chores import Chores
+from pykbroker.log.epoch_checkpoint import EpochCheckpoint
+from pykbroker.log.files import Buffer, Files, LogDirFailure
+from pykbroker.log.index_files import CorruptIndex
+from pykbroker.log.producer_snapshots import ProducerSnapshots
+from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager, ProducerUpdate
+from pykbroker.log.segment import CorruptSegment
+from pykbroker.log.segment_list import SegmentList
+from pykbroker.log.segment_recovery import rebuild_indexes
+from pykbroker.log.validation_rules import ValidationRules
+from pykbroker.protocol.record_batch import BatchHeader
+
+if TYPE_CHECKING:
+    from pykbroker.config import TopicConfig
+    from pykbroker.types import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+ResultT = TypeVar("ResultT")
+
+
+class LogState:
+    """The fields of a PartitionLog, and what happens when its disk fails."""
+
+    __slots__ = (
+        "__weakref__",
+        "_completed",
+        "_flush_messages",
+        "_headers",
+        "_latest_epoch",
+        "_now_ms",
+        "_parts",
+        "_pending_bytes",
+        "_roll_ms",
+        "_rules",
+        "_segment_bytes",
+        "_updates",
+        "active",
+        "chores",
+        "config",
+        "directory",
+        "files",
+        "is_offline",
+        "jitter",
+        "last_flush_ms",
+        "leader_epochs",
+        "log_end_offset",
+        "log_start_offset",
+        "next_offset",
+        "producers",
+        "recovery_point",
+        "segments",
+        "snapshots",
+        "topic_id",
+        "topic_partition",
+    )
+
+    def __init__(
+        self,
+        *,
+        files: Files,
+        directory: str,
+        topic_partition: TopicPartition,
+        config: TopicConfig,
+        segments: SegmentList,
+        log_start_offset: int,
+        recovery_point: int,
+        log_end_offset: int,
+        leader_epochs: EpochCheckpoint,
+        snapshots: ProducerSnapshots,
+        now_ms: int,
+        topic_id: bytes | None = None,
+        chores: Chores | None = None,
+        jitter: Callable[[int], int] | None = None,
+    ) -> None:
+        self.files = files
+        self.directory = directory
+        self.topic_partition = topic_partition
+        self.topic_id = topic_id
+        self.segments = segments
+        self.active = segments.last
+        self.log_start_offset = log_start_offset
+        self.recovery_point = recovery_point
+        self.log_end_offset = log_end_offset
+        self.next_offset = log_end_offset
+        self.leader_epochs = leader_epochs
+        self.snapshots = snapshots
+        self.producers: ProducerStateManager = snapshots.manager
+        self.chores = chores if chores is not None else Chores()
+        self.jitter = jitter
+        """Draws segment.jitter.ms from [0, its argument): injected, the log has no dice."""
+        self.is_offline = False
+        self.last_flush_ms = now_ms
+        self._now_ms = now_ms
+        self._parts: list[Buffer] = []
+        self._headers: list[BatchHeader] = []
+        self._pending_bytes = 0
+        self._completed: list[CompletedTxn] = []
+        self._updates: list[ProducerUpdate] = []
+        self.epochs_changed()
+        self.update_config(config)
+
+    def __repr__(self) -> str:
+        return (
+            f"PartitionLog({self.directory}, start={self.log_start_offset}, "
+            f"end={self.log_end_offset}, segments={len(self.segments)})"
+        )
+
+    @property
+    def log_directory(self) -> str:
+        """The log directory (one of log.dirs) that the partition's directory is in."""
+        return os.path.dirname(self.directory)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.segments.size_bytes
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self._headers)
+
+    def update_config(self, config: TopicConfig) -> None:
+        self.config = config
+        self._segment_bytes = config.segment_bytes
+        self._roll_ms = config.segment_ms
+        self._flush_messages = config.flush_messages
+        self._rules = ValidationRules.of(config, str(self.topic_partition))
+        for segment in self.segments:
+            segment.index_interval_bytes = config.index_interval_bytes
+
+    def failure(self, action: str, error: OSError) -> LogDirFailure:
+        self.is_offline = True
+        return LogDirFailure(self.log_directory, f"{action} {self.topic_partition}", error)
+
+    @contextlib.contextmanager
+    def guard(self, action: str) -> Iterator[None]:
+        """An error of the disk takes the log directory offline."""
+        try:
+            yield
+        except OSError as error:
+            raise self.failure(action, error) from error
+        except CorruptSegment as fault:
+            raise self.corrupt(fault) from fault
+
+    def corrupt(self, fault: CorruptSegment) -> KafkaError:
+        _log.error("%s: %s", self.topic_partition, fault)
+        return KafkaError(ErrorCode.CORRUPT_MESSAGE, str(fault))
+
+    def guarded(self, action: str, call: Callable[..., ResultT], *arguments: object) -> ResultT:
+        """Call it under `guard`; an index that turns out to be garbage is built again first."""
+        for _ in range(2 * len(self.segments)):
+            with self.guard(action):
+                try:
+                    return call(*arguments)
+                except CorruptIndex as fault:
+                    self.rebuild_index(fault)
+        with self.guard(action):
+            return call(*arguments)
+
+    def rebuild_index(self, fault: CorruptIndex) -> None:
+        _log.warning("%s: %s; rebuilding the indexes", self.topic_partition, fault)
+        for segment in self.segments:
+            if fault.path in segment.paths():
+                rebuild_indexes(segment)
+
+    def epochs_changed(self) -> None:
+        latest = self.leader_epochs.latest_epoch()
+        self._latest_epoch = -1 if latest is None else latest

@@ -1,0 +1,59 @@
+"""Finding things across the segments of a log: records by time, aborted transactions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.log.segment import FoundOffset
+
+if TYPE_CHECKING:
+    from pykbroker.log.log_reading import ReadOutcome
+    from pykbroker.log.log_state import LogState
+
+
+def offset_for_timestamp(log: LogState, timestamp: int) -> FoundOffset | None:
+    """In the first segment whose largest timestamp reaches the wanted one (UnifiedLog)."""
+    for segment in log.segments:
+        largest = segment.largest_timestamp().timestamp
+        if largest < 0 and segment.size:
+            largest = log.files.modified_ms(segment.file.path)
+        if largest >= timestamp:
+            return segment.find_offset_by_timestamp(timestamp, log.log_start_offset)
+    return None
+
+
+def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
+    """The earliest segment with the largest timestamp of all."""
+    latest = log.segments.first
+    for segment in log.segments:
+        if segment.largest_timestamp().timestamp > latest.largest_timestamp().timestamp:
+            latest = segment
+    return latest.find_largest_timestamp()
+
+
+def aborted_transactions(
+    log: LogState, start_offset: int, end_offset: int
+) -> list[tuple[int, int]]:
+    """(producer id, first offset) in the order of first offsets, of [start_offset, end_offset)."""
+    found: list[tuple[int, int]] = []
+    segment = log.segments.floor(start_offset)
+    while segment is not None:
+        aborted, is_complete = segment.txn_index.collect(start_offset, end_offset)
+        found += [(entry.producer_id, entry.first_offset) for entry in aborted]
+        if is_complete:
+            break
+        segment = log.segments.higher(segment.base_offset)
+    found.sort(key=lambda entry: entry[1])
+    return found
+
+
+def upper_bound_offset(log: LogState, outcome: ReadOutcome) -> int:
+    """From the offset index, without reading the slice (LocalLog.addAbortedTransactions)."""
+    segment = log.segments.floor(outcome.segment_base_offset)
+    if segment is None or outcome.size == 0:
+        return log.log_end_offset
+    bound = segment.offset_index.upper_bound(outcome.position, outcome.size)
+    if bound is not None:
+        return bound
+    following = log.segments.higher(segment.base_offset)
+    return following.base_offset if following is not None else log.log_end_offset

@@ -1,0 +1,193 @@
+"""Making a segment right again from its batches.
+
+Every batch is checked, the torn tail cut, indexes and producer state are built anew.
+
+In:  a segment as found, producer state as of its base offset, the leader epochs so far.
+Out: the bytes that were cut. Invariant: afterwards the log file holds valid batches only, with
+     ascending offsets, and the indexes are what appending them would have made.
+Source: LogSegment.recover, UnifiedLog.rebuildProducerState.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from pykbroker.log.epoch_checkpoint import EpochCheckpoint
+from pykbroker.log.files import Buffer
+from pykbroker.log.producer_snapshots import ProducerSnapshots
+from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager
+from pykbroker.log.segment import Segment, TimestampOffset, unpack_header
+from pykbroker.log.segment_list import SegmentList
+from pykbroker.log.validation_rules import REPLICATION
+from pykbroker.protocol.crc32c import crc32c
+from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
+    CONTROL_BIT,
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    RECORD_BATCH_OVERHEAD,
+    BatchHeader,
+)
+
+_log = logging.getLogger(__name__)
+
+CHUNK_BYTES = 1 << 20
+
+
+def valid_batches(segment: Segment) -> Iterator[tuple[int, BatchHeader, memoryview]]:
+    """(position, header, bytes) of the batches up to the first that is not right."""
+    position = 0
+    end = segment.size
+    previous_offset = segment.base_offset - 1
+    chunk = memoryview(b"")
+    start = 0
+    while position < end:
+        at = position - start
+        if at + RECORD_BATCH_OVERHEAD > len(chunk):
+            chunk = memoryview(segment.file.pread(min(CHUNK_BYTES, end - position), position))
+            start, at = position, 0
+            if len(chunk) < RECORD_BATCH_OVERHEAD:
+                return
+        header = unpack_header(chunk, at)
+        size = LOG_OVERHEAD + header.batch_length
+        if header.magic != MAGIC_V2 or size < RECORD_BATCH_OVERHEAD or position + size > end:
+            return
+        if at + size > len(chunk):
+            wanted = min(max(CHUNK_BYTES, size), end - position)
+            chunk = memoryview(segment.file.pread(wanted, position))
+            start, at = position, 0
+            if len(chunk) < size:
+                return
+        batch = chunk[at : at + size]
+        if (
+            crc32c(batch[ATTRIBUTES_AT:]) != header.crc
+            or header.base_offset <= previous_offset
+            or header.last_offset_delta < 0
+            or not segment.can_hold(header.last_offset)
+        ):
+            return
+        yield position, header, batch
+        previous_offset = header.last_offset
+        position += size
+
+
+def recover_segment(segment: Segment, snapshots: ProducerSnapshots, epochs: EpochCheckpoint) -> int:
+    """Check, cut and rebuild; returns the number of bytes that were cut from the log file."""
+    reset_indexes(segment)
+    segment.txn_index.reset()
+    producers = snapshots.manager
+    valid_bytes = 0
+    for position, header, batch in valid_batches(segment):
+        segment.index_batches((header,), position)
+        valid_bytes = position + len(batch)
+        latest = epochs.latest_epoch()
+        if header.partition_leader_epoch > (-1 if latest is None else latest):
+            epochs.assign(header.partition_leader_epoch, header.base_offset)
+        completed = apply_producer(producers, header, batch)
+        if completed is not None and completed.is_aborted:
+            segment.txn_index.append_aborted(completed)
+        producers.map_end_offset = header.next_offset
+    cut = segment.size - valid_bytes
+    if cut:
+        _log.warning(
+            "Found invalid batches in log segment %s at position %d: cutting %d bytes",
+            segment.file.path,
+            valid_bytes,
+            cut,
+        )
+        segment.file.truncate(valid_bytes)
+        segment.size = valid_bytes
+    finish_indexes(segment)
+    return cut
+
+
+def apply_producer(
+    producers: ProducerStateManager, header: BatchHeader, batch: Buffer
+) -> CompletedTxn | None:
+    """What was written once is believed (origin REPLICATION)."""
+    if header.producer_id < 0:
+        return None
+    update = producers.prepare(header, batch, header.base_offset, REPLICATION)
+    return producers.apply(update) if update is not None else None
+
+
+def rebuild_indexes(segment: Segment) -> None:
+    """Only the offset and time index, when they turned out to be garbage under a sound log file."""
+    was_writable = segment.is_writable
+    reset_indexes(segment)
+    for position, header in segment.headers_from(0):
+        segment.index_batches((header,), position)
+    finish_indexes(segment)
+    if was_writable:
+        segment.make_writable()
+
+
+def reset_indexes(segment: Segment) -> None:
+    segment.hints.clear()
+    segment.offset_index.reset()
+    segment.time_index.reset()
+    segment.largest = TimestampOffset(-1, segment.base_offset)
+    segment.first_timestamp = None
+    segment.bytes_since_index = 0
+
+
+def finish_indexes(segment: Segment) -> None:
+    """As a roll leaves them: the largest timestamp last, cut to size, on disk."""
+    largest = segment.largest_timestamp()
+    segment.offset_index.trim()
+    segment.time_index.append(largest.timestamp, largest.offset, force=True)
+    segment.time_index.trim()
+    segment.is_writable = False
+    segment.bytes_since_index = 0
+
+
+def rebuild_producer_state(
+    snapshots: ProducerSnapshots,
+    segments: SegmentList,
+    log_start_offset: int,
+    end_offset: int,
+    now_ms: int,
+    is_clean: bool = False,
+) -> None:
+    """Load the newest snapshot at or below end_offset and replay the batches behind it."""
+    producers = snapshots.manager
+    to_snapshot = {end_offset}
+    if len(segments):
+        to_snapshot.add(segments.last.base_offset)
+        before = segments.lower(segments.last.base_offset)
+        if before is not None:
+            to_snapshot.add(before.base_offset)
+    if is_clean and snapshots.latest_offset is None:
+        # A clean log without snapshots never had producers: do not scan it for them.
+        for offset in sorted(to_snapshot):
+            producers.map_end_offset = offset
+            snapshots.take()
+        return
+    was_empty = producers.is_empty and producers.map_end_offset >= end_offset
+    snapshots.truncate_and_reload(log_start_offset, end_offset, now_ms)
+    if end_offset > producers.map_end_offset and not was_empty:
+        for segment in segments.within(producers.map_end_offset, end_offset):
+            start = max(segment.base_offset, producers.map_end_offset, log_start_offset)
+            producers.map_end_offset = start
+            if segment.base_offset in to_snapshot:
+                snapshots.take()
+            replay_producers(segment, producers, start, end_offset)
+    producers.map_end_offset = end_offset
+    snapshots.take()
+
+
+def replay_producers(
+    segment: Segment, producers: ProducerStateManager, start: int, end: int
+) -> None:
+    """Apply the producers' batches of [start, end); the transaction index stands already."""
+    position = segment.translate(start)
+    if position is None:
+        return
+    for place, header in segment.headers_from(position):
+        if header.base_offset >= end:
+            return
+        if header.producer_id >= 0 and header.last_offset >= start:
+            is_control = header.attributes & CONTROL_BIT
+            batch = segment.read_batch(place, header) if is_control else b""
+            apply_producer(producers, header, batch)

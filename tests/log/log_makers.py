@@ -1,0 +1,75 @@
+"""Batches and logs for the tests of the log floor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pykbroker.config import TopicConfig
+from pykbroker.log.files import Files
+from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.recovery import open_log
+from pykbroker.protocol.record_batch import build_batch
+from pykbroker.types import TopicPartition
+
+PARTITION = TopicPartition("orders", 3)
+DIRECTORY = "/d/orders-3"
+NOW_MS = 1_700_000_000_000
+
+
+def memory_disk() -> MemoryFiles:
+    files = MemoryFiles()
+    files.mkdir("/d")
+    files.sync_dir("/")
+    return files
+
+
+def open_orders(
+    files: Files,
+    directory: str = DIRECTORY,
+    *,
+    is_clean: bool = True,
+    recovery_point: int = 0,
+    log_start_offset: int = 0,
+    now_ms: int = NOW_MS,
+    **overrides: str,
+) -> PartitionLog:
+    return open_log(
+        files,
+        directory,
+        PARTITION,
+        TopicConfig.default(**overrides),
+        now_ms=now_ms,
+        is_clean=is_clean,
+        recovery_point=recovery_point,
+        log_start_offset=log_start_offset,
+    )
+
+
+def batch_of(
+    *values: bytes,
+    timestamp: int = NOW_MS,
+    timestamps: Sequence[int] | None = None,
+    codec: int = 0,
+    producer: tuple[int, int, int] | None = None,
+    is_transactional: bool = False,
+) -> bytearray:
+    """One batch of a client; `producer` is (id, epoch, base sequence)."""
+    times = timestamps if timestamps is not None else [timestamp] * len(values)
+    producer_id, epoch, sequence = producer if producer is not None else (-1, -1, -1)
+    return build_batch(
+        [(b"k", value, when, ()) for value, when in zip(values, times, strict=True)],
+        codec=codec,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        base_sequence=sequence,
+        is_transactional=is_transactional,
+    )
+
+
+def append(log: PartitionLog, *values: bytes, epoch: int = 0, timestamp: int = NOW_MS) -> int:
+    """Append one batch and write it; its base offset."""
+    outcome = log.append_as_leader(batch_of(*values, timestamp=timestamp), epoch, NOW_MS)
+    assert outcome.error == 0, outcome.error_message
+    log.write_pending()
+    return outcome.base_offset
