@@ -17,7 +17,7 @@ from pykbroker.log.epoch_checkpoint import EpochCheckpoint
 from pykbroker.log.files import Buffer
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager
-from pykbroker.log.segment import Segment, TimestampOffset, unpack_header
+from pykbroker.log.segment import CorruptSegment, Segment, TimestampOffset, unpack_header
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.validation_rules import REPLICATION
 from pykbroker.protocol.crc32c import crc32c
@@ -116,7 +116,11 @@ def rebuild_indexes(segment: Segment) -> None:
     """Only the offset and time index, when they turned out to be garbage under a sound log file."""
     was_writable = segment.is_writable
     reset_indexes(segment)
+    previous = segment.base_offset - 1
     for position, header in segment.headers_from(0):
+        if header.base_offset <= previous:
+            raise CorruptSegment(segment.file.path, position, "offsets are out of order")
+        previous = header.last_offset
         segment.index_batches((header,), position)
     finish_indexes(segment)
     if was_writable:
