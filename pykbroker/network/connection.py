@@ -66,7 +66,6 @@ class Connection:
         "_channel",
         "_cold",
         "_end",
-        "_end_of_stream",
         "_fd",
         "_flush_due",
         "_frame_buffer",
@@ -93,6 +92,7 @@ class Connection:
         "principal",
         "software_name",
         "software_version",
+        "stream_ended",
     )
 
     def __init__(
@@ -117,7 +117,7 @@ class Connection:
         self._blocked = False
         self._cold = False
         self._waiting = False
-        self._end_of_stream = False
+        self.stream_ended = False
         self.closed = False
         self.in_flight = False
         self.listener = listener
@@ -149,7 +149,7 @@ class Connection:
             self._lost(failure)
             return
         if not chunk:
-            self._stream_ended()
+            self._on_end_of_stream()
             return
         if unread:
             chunk = self._view[self._position : self._end].tobytes() + chunk
@@ -213,7 +213,7 @@ class Connection:
         self._frame_buffer = buffer
         self._frame_filled = available
         self._frame_size = size
-        if self._end_of_stream:
+        if self.stream_ended:
             self._close_when_done()
         else:
             self._receive_frame(buffer)
@@ -229,7 +229,7 @@ class Connection:
             for _ in range(READS_PER_TURN):
                 received = self._socket.recv_into(view[filled:])
                 if not received:
-                    self._stream_ended()
+                    self._on_end_of_stream()
                     return
                 filled += received
                 if filled == len(buffer):
@@ -340,7 +340,7 @@ class Connection:
                 self._send_queue().add((memoryview(payload)[sent:],), len(payload) - sent)
                 self._wait_until_writable()
                 return
-        if self._end_of_stream or not self._reading or self._end:
+        if self.stream_ended or not self._reading or self._end:
             self._flushed()
 
     def _send(self) -> None:
@@ -404,7 +404,7 @@ class Connection:
         """Everything left: go on with what was held back meanwhile."""
         if not (self.in_flight or self._waiting):
             self._hand_over()
-            if self._end_of_stream and not (self.closed or self.in_flight or self._waiting):
+            if self.stream_ended and not (self.closed or self.in_flight or self._waiting):
                 self.close()
                 return
         self._resume_reading()
@@ -417,16 +417,16 @@ class Connection:
             self._loop.remove_reader(self._fd)
 
     def _resume_reading(self) -> None:
-        if self._reading or self.closed or self._end_of_stream or self._waiting:
+        if self._reading or self.closed or self.stream_ended or self._waiting:
             return
         if self._end - self._position < BUFFER_BYTES:
             self._reading = True
             self._loop.add_reader(self._fd, self._on_readable)
 
-    def _stream_ended(self) -> None:
+    def _on_end_of_stream(self) -> None:
         """The peer sends no more. What it sent whole is served, then the connection closes."""
         self._stop_reading()
-        self._end_of_stream = True
+        self.stream_ended = True
         self._close_when_done()
 
     def _close_when_done(self) -> None:

@@ -4,7 +4,8 @@ State: one task per connection in one timing wheel. A connection only notes when
 when its task comes up early, the task is put back to where the deadline is by then. So activity
 costs one assignment, not a move in the wheel.
 In: `watch` a connection, `advance`. Out: the connections whose time is up.
-Invariant: a connection with a request in flight is not idle: it waits for us.
+Invariant: a connection with a request in flight is not idle: it waits for us. Unless its peer has
+ended the stream: then it may be gone, and nobody would notice before the answer.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class IdleConnections:
             if connection.closed:
                 continue
             deadline_ms = int(connection.last_active * 1000) + self._max_idle_ms
-            if connection.in_flight:
+            if connection.in_flight and not connection.stream_ended:
                 deadline_ms = now_ms + self._max_idle_ms
             if deadline_ms <= now_ms:
                 idle.append(connection)

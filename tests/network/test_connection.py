@@ -117,7 +117,7 @@ def test_a_parked_request_is_answered_after_the_stream_ended(
     echo.hold = True
     client.sendall(frame(b"one", 1))
     client.shutdown(socket.SHUT_WR)
-    echo.until(lambda: bool(echo.held) and echo.held[0].connection._end_of_stream)
+    echo.until(lambda: bool(echo.held) and echo.held[0].connection.stream_ended)
     echo.call(echo.echo, echo.held[0])
     assert read_reply(client) == (1, b"one")
     assert is_closed(client)

@@ -84,7 +84,7 @@ def test_slices_of_all_sizes_in_order(
     queue = SendQueue()
     expected = b""
     slices = []
-    for position, length in ((0, 1), (5, 24 * 1024), (7, 24 * 1024 + 1), (0, 1_000_000), (9, 0)):
+    for position, length in ((0, 1), (5, 32 * 1024), (7, 32 * 1024 + 1), (0, 1_000_000), (9, 0)):
         kept = Slice(file.fileno(), position, length)
         slices.append(kept)
         queue.add([b"between", kept], 7 + length)
