@@ -183,9 +183,9 @@ def fresh_default(item: Field) -> str:
     return "[]" if item.is_array else f"{item.element_type}()"
 
 
-def differs_from_default(item: Field) -> str:
-    """The test that the field of ``o`` does not hold its default."""
-    name = f"o.{item.snake_name}"
+def differs_from_default(item: Field, obj: str) -> str:
+    """The test that the field of the object `obj` does not hold its default."""
+    name = f"{obj}.{item.snake_name}"
     default = default_of(item)
     if item.starts_absent:
         return f"({name} is not None and {name} != {item.element_type}())"
@@ -241,6 +241,24 @@ def _smallest_struct(message: Message, struct: Struct, known: Versions, flexible
         else:
             total += 1 if is_flexible(item, flexible) else (2 if item.type == "string" else 4)
     return total
+
+
+def called_structs(message: Message) -> set[str]:
+    """The structs that need functions of their own; all others are read and written in place.
+
+    Those are the structs that several fields share, that stand among the tags, or alone (not in
+    an array).
+    """
+    called: set[str] = set()
+    seen: set[str] = set()
+    for struct in [message.root, *message.structs.values()]:
+        for item in struct.fields:
+            if item.struct is None:
+                continue
+            if item.tagged or not item.is_array or item.element_type in seen:
+                called.add(item.element_type)
+            seen.add(item.element_type)
+    return called
 
 
 def carries_parts(message: Message, struct: Struct) -> bool:

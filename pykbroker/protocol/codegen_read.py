@@ -1,7 +1,7 @@
 """The decoding half of the message generator. Development time only; see generate.py.
 
-In the generated code: ``buf``, ``pos``, ``version``; ``o`` is the object being filled, ``n`` a
-length, ``e`` an end, ``a`` a list.
+In the generated code: ``buf``, ``pos``, ``version``; ``o`` is the object being filled (``o1`` in a
+loop), ``n`` a length, ``e`` an end, ``a`` a list.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pykbroker.protocol.codegen import (
     FORMAT_SIZES,
     Emitter,
     Group,
+    called_structs,
     condition,
     flexible_ranges,
     fresh_default,
@@ -30,16 +31,24 @@ class ReadGenerator:
         self.message = message
         self.out = out
         self.pending: list[tuple[str, str]] = []
+        self.called = called_structs(message)
+        self.depth = 0
+
+    @property
+    def obj(self) -> str:
+        """The name of the object being filled: ``o``, and ``o1``, ``o2``... in inner loops."""
+        return f"o{self.depth or ''}"
 
     def struct_reader(self, struct: Struct) -> None:
-        """The function ``_read_X`` of a struct inside the message, and ``_tags_X``."""
+        """The function ``_read_X`` of a struct inside the message."""
         name = struct.name
+        self.out()
+        self.out()
         signature = "(buf: bytes | memoryview, pos: int, version: int)"
         with self.out.block(f"def _read_{name}{signature} -> tuple[{name}, int]:"):
             self.out(f"o = _new({name})")
             self.body(struct)
             self.out("return o, pos")
-        self.tags_reader(struct)
 
     def body(self, struct: Struct) -> None:
         """Fill ``o`` from ``buf`` and move ``pos``."""
@@ -71,23 +80,23 @@ class ReadGenerator:
         for item in layout.absent:
             self._default(item)
         if not flexible:
-            self.out("o.unknown_tags = None")
+            self.out(f"{self.obj}.unknown_tags = None")
             return
         with self.out.block("if n == 0:"):
-            self.out("o.unknown_tags = None")
+            self.out(f"{self.obj}.unknown_tags = None")
         with self.out.block("else:"):
             self.out(f"n, pos = {self.out.use('read_tag_count')}(buf, pos - 1)")
             if self._all_tagged(struct):
-                self.out(f"pos = _tags_{struct.name}(o, buf, pos, version, n)")
+                self.out(f"pos = _tags_{struct.name}({self.obj}, buf, pos, version, n)")
             else:
                 unknown = self.out.use("read_unknown_tags")
-                self.out(f"o.unknown_tags, pos = {unknown}(buf, pos, n)")
+                self.out(f"{self.obj}.unknown_tags, pos = {unknown}(buf, pos, n)")
 
     def _default(self, item: Field) -> None:
         value = fresh_default(item)
         if value == "ZERO_UUID":
             self.out.use(value)
-        self.out(f"o.{item.snake_name} = {value}")
+        self.out(f"{self.obj}.{item.snake_name} = {value}")
 
     def _all_tagged(self, struct: Struct) -> list[Field]:
         return [
@@ -158,7 +167,7 @@ class ReadGenerator:
         self.out(f"pos += {size}")
 
     def _field(self, item: Field, known: Versions, flexible: bool, tagged: bool) -> None:
-        target = f"o.{item.snake_name}"
+        target = f"{self.obj}.{item.snake_name}"
         if not item.is_array and item.type in FIXED_FORMATS:
             self.pending.append((target, FIXED_FORMATS[item.type]))
         elif not item.is_array and item.struct is not None:
@@ -206,7 +215,7 @@ class ReadGenerator:
                 self.out(f'raise {self.out.use("refuse_null")}("{item.snake_name}")')
 
     def _struct_field(self, item: Field, known: Versions, tagged: bool) -> None:
-        target = f"o.{item.snake_name}"
+        target = f"{self.obj}.{item.snake_name}"
         call = f"{target}, pos = _read_{item.element_type}(buf, pos, version)"
         nullable = item.nullable.intersect(known)
         if not nullable:
@@ -242,23 +251,36 @@ class ReadGenerator:
                 out(f"{target}, pos = {out.use('read_uuids')}(buf, pos, n)")
             elif kind in FIXED_FORMATS:
                 code = FIXED_FORMATS[kind]
+                if kind == "int32":
+                    out("if n < 16:")
+                    out(f"    {target} = [*{out.use('READ_INT32S')}[n](buf, pos)]")
+                    out("else:")
+                    target = "    " + target
                 out(f'{target} = list({out.use("unpack_from")}(f">{{n}}{code}", buf, pos))')
                 out(f"pos += {least} * n" if least > 1 else "pos += n")
             else:
-                out(f"{target} = a = []")
+                array = f"a{self.depth or ''}"
+                out(f"{target} = {array} = []")
                 with out.block("for _ in range(n):"):
-                    self._element(item, flexible)
+                    self._element(item, array, known, flexible)
         self._null(item, target, known)
 
-    def _element(self, item: Field, flexible: bool) -> None:
+    def _element(self, item: Field, array: str, known: Versions, flexible: bool) -> None:
         out = self.out
-        if item.struct is not None:
+        if item.element_type in self.called:
             out(f"x, pos = _read_{item.element_type}(buf, pos, version)")
-            out("a.append(x)")
+            out(f"{array}.append(x)")
+            return
+        if item.struct is not None:
+            self.depth += 1
+            out(f"{self.obj} = _new({item.element_type})")
+            self._layout(item.struct, flexible, known.intersect(item.struct.versions))
+            out(f"{array}.append({self.obj})")
+            self.depth -= 1
             return
         self._length(flexible, item.element_type == "string", "m")
         with out.block("if m <= 0:" if flexible else "if m < 0:"):
             out(f'raise {out.use("refuse_null")}("{item.snake_name} element")')
         out("e = pos + m - 1" if flexible else "e = pos + m")
-        out(f"a.append({self._slice(item.element_type)})")
+        out(f"{array}.append({self._slice(item.element_type)})")
         out("pos = e")

@@ -1,7 +1,7 @@
 """The encoding half of the message generator. Development time only; see generate.py.
 
-In the generated code: ``o`` is the object, ``w`` the bytearray at the end of ``out``, ``s`` encoded
-text, ``n`` a length.
+In the generated code: ``o`` is the object (``o1`` in a loop), ``w`` the bytearray at the end of
+``out``, ``s`` encoded text, ``n`` a length.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from pykbroker.protocol.codegen import (
     Emitter,
     Group,
+    called_structs,
     carries_parts,
     condition,
     default_of,
@@ -27,10 +28,19 @@ class WriteGenerator:
         self.message = message
         self.out = out
         self.pending: list[tuple[str, str]] = []
+        self.called = called_structs(message)
+        self.depth = 0
+
+    @property
+    def obj(self) -> str:
+        """The name of the object being written: ``o``, and ``o1``, ``o2``... in inner loops."""
+        return f"o{self.depth or ''}"
 
     def struct_writer(self, struct: Struct) -> None:
-        """The function ``_write_X`` of a struct inside the message, and ``_put_tags_X``."""
+        """The function ``_write_X`` of a struct inside the message."""
         name = struct.name
+        self.out()
+        self.out()
         if carries_parts(self.message, struct):
             self.out.use("Parts")
             signature = f"(o: {name}, out: Parts, w: bytearray, version: int) -> bytearray:"
@@ -40,7 +50,6 @@ class WriteGenerator:
             self.body(struct)
             if carries_parts(self.message, struct):
                 self.out("return w")
-        self.tags_writer(struct)
 
     def body(self, struct: Struct) -> None:
         """Append ``o`` to ``w``."""
@@ -58,7 +67,7 @@ class WriteGenerator:
         for item in layout.absent:
             self._refuse_absent(item, item.tagged.intersect(item.versions), known)
         if not flexible:
-            with self.out.block("if o.unknown_tags:"):
+            with self.out.block(f"if {self.obj}.unknown_tags:"):
                 self.out(f'raise {self.out.use("refuse_field")}("unknown_tags", version)')
         for group in layout.groups:
             if group.test:
@@ -76,13 +85,14 @@ class WriteGenerator:
             return
         if not layout.tagged:
             self._end_of_tags(
-                "if o.unknown_tags:", f"{self.out.use('put_tags')}(w, {{}}, o.unknown_tags)"
+                f"if {self.obj}.unknown_tags:",
+                f"{self.out.use('put_tags')}(w, {{}}, {self.obj}.unknown_tags)",
             )
             return
         tests = [self._quick_test(item) for item in layout.tagged]
         self._end_of_tags(
-            f"if {' or '.join([*tests, 'o.unknown_tags'])}:",
-            f"_put_tags_{struct.name}(o, w, version)",
+            f"if {' or '.join([*tests, f'{self.obj}.unknown_tags'])}:",
+            f"_put_tags_{struct.name}({self.obj}, w, version)",
         )
 
     def _end_of_tags(self, test: str, call: str) -> None:
@@ -93,13 +103,13 @@ class WriteGenerator:
 
     def _quick_test(self, item: Field) -> str:
         if item.starts_absent:
-            return f"o.{item.snake_name} is not None"
+            return f"{self.obj}.{item.snake_name} is not None"
         return self._differs(item)
 
     def _differs(self, item: Field) -> str:
         if default_of(item) == "ZERO_UUID":
             self.out.use("ZERO_UUID")
-        return differs_from_default(item)
+        return differs_from_default(item, self.obj)
 
     def _refuse_absent(self, item: Field, elsewhere: Versions, known: Versions) -> None:
         """A field that this range does not have must be at its default, unless it is ignorable."""
@@ -157,7 +167,7 @@ class WriteGenerator:
             self.out(f"w += {pack}({', '.join(item[0] for item in pending)})")
 
     def _field(self, item: Field, known: Versions, flexible: bool, tagged: bool = False) -> None:
-        name = f"o.{item.snake_name}"
+        name = f"{self.obj}.{item.snake_name}"
         if not item.is_array and item.type in FIXED_FORMATS:
             self.pending.append((name, FIXED_FORMATS[item.type]))
             return
@@ -169,13 +179,13 @@ class WriteGenerator:
         if item.type == "records" or item.zero_copy:
             self._part(item, known, compact)
         elif not nullable:
-            self._value(item, compact)
+            self._value(item, known, compact)
         else:
             self._flush()
             with self.out.block(f"if {name} is None:"):
                 self._null(item, nullable, known, compact)
             with self.out.block("else:"):
-                self._value(item, compact)
+                self._value(item, known, compact)
                 self._flush()
 
     def _null(self, item: Field, nullable: Versions, known: Versions, compact: bool) -> None:
@@ -190,10 +200,10 @@ class WriteGenerator:
         else:
             self.out('w += b"\\xff\\xff\\xff\\xff"')
 
-    def _value(self, item: Field, compact: bool) -> None:
-        name = f"o.{item.snake_name}"
+    def _value(self, item: Field, known: Versions, compact: bool) -> None:
+        name = f"{self.obj}.{item.snake_name}"
         if item.is_array:
-            self._array(item, name, compact)
+            self._array(item, name, known, compact)
         else:
             self._scalar(item.type, name, compact)
 
@@ -219,7 +229,7 @@ class WriteGenerator:
         with self.out.block("else:"):
             self.out(f"{put}(w, n)")
 
-    def _array(self, item: Field, name: str, compact: bool) -> None:
+    def _array(self, item: Field, name: str, known: Versions, compact: bool) -> None:
         out = self.out
         kind = item.element_type
         if compact:
@@ -229,14 +239,33 @@ class WriteGenerator:
             self._flush()
         if kind == "uuid":
             out(f"{out.use('put_uuids')}(w, {name})")
+        elif kind == "int32":
+            size = "n - 1" if compact else f"len({name})"
+            with out.block("if n < 17:" if compact else f"if {size} < 16:"):
+                out(f"w += {out.use('PACK_INT32S')}[{size}](*{name})")
+            with out.block("else:"):
+                out(f'w += {out.use("pack")}(f">{{len({name})}}i", *{name})')
         elif kind in FIXED_FORMATS:
             out(f'w += {out.use("pack")}(f">{{len({name})}}{FIXED_FORMATS[kind]}", *{name})')
         else:
-            with out.block(f"for x in {name}:"):
-                if item.struct is not None:
-                    self._call(item, "x")
+            self._elements(item, name, known, compact)
+
+    def _elements(self, item: Field, name: str, known: Versions, compact: bool) -> None:
+        """A loop over structs, strings or bytes."""
+        if item.struct is None or item.element_type in self.called:
+            with self.out.block(f"for x in {name}:"):
+                if item.struct is None:
+                    self._scalar(item.element_type, "x", compact)
                 else:
-                    self._scalar(kind, "x", compact)
+                    self._call(item, "x")
+            return
+        self.depth += 1
+        with self.out.block(f"for {self.obj} in {name}:"):
+            before = len(self.out.lines)
+            self._layout(item.struct, compact, known.intersect(item.struct.versions))
+            if len(self.out.lines) == before:
+                self.out("pass")
+        self.depth -= 1
 
     def _call(self, item: Field, name: str) -> None:
         assert item.struct is not None
@@ -246,7 +275,7 @@ class WriteGenerator:
             self.out(f"_write_{item.element_type}({name}, w, version)")
 
     def _struct_field(self, item: Field, known: Versions, tagged: bool) -> None:
-        name = f"o.{item.snake_name}"
+        name = f"{self.obj}.{item.snake_name}"
         self._flush()
         if not item.nullable.intersect(known):
             self._call(item, name)
@@ -260,7 +289,7 @@ class WriteGenerator:
     def _part(self, item: Field, known: Versions, compact: bool) -> None:
         """Records and zero-copy bytes go into `out` as a part of their own."""
         out = self.out
-        name = f"o.{item.snake_name}"
+        name = f"{self.obj}.{item.snake_name}"
         self._flush()
         with out.block(f"if {name} is None:"):
             nullable = item.nullable.intersect(known)
@@ -269,10 +298,10 @@ class WriteGenerator:
             else:
                 out(f'raise {out.use("EncodeError")}("{item.snake_name} is null")')
         with out.block("else:"):
-            size = f"{out.use('part_size')}({name})"
+            out(f"size = {out.use('part_size')}({name})")
             if compact:
-                self._compact_length(f"{size} + 1")
+                self._compact_length("size + 1")
             else:
-                self.pending.append((size, "i"))
+                self.pending.append(("size", "i"))
                 self._flush()
-            out(f"w = {out.use('put_part')}(out, w, {name})")
+            out(f"w = {out.use('put_part')}(out, w, {name}, size)")

@@ -2,7 +2,8 @@
 
 One module per message, named after it in snake case, with one class per struct for all versions.
 The code is straight-line: adjacent fixed fields (and the length or tag count behind them) are one
-precompiled struct; flexible and older versions have a branch each. ``--check`` writes nothing and
+precompiled struct; flexible and older versions have a branch each; structs in arrays are read and
+written in place. ``--check`` writes nothing and
 answers 1 if a committed file differs from what the schemas say.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from pykbroker.protocol.codegen import (
     Emitter,
+    called_structs,
     carries_parts,
     default_of,
     format_letters,
@@ -47,15 +49,13 @@ def generate_module(message: Message, source: str) -> str:
         body()
         body()
         _class(body, message, struct)
-    for struct in structs[1:]:
-        body()
-        body()
-        ReadGenerator(message, body).struct_reader(struct)
-        body()
-        body()
-        WriteGenerator(message, body).struct_writer(struct)
-    ReadGenerator(message, body).tags_reader(message.root)
-    WriteGenerator(message, body).tags_writer(message.root)
+    called = called_structs(message)
+    for struct in structs:
+        if struct.name in called:
+            ReadGenerator(message, body).struct_reader(struct)
+            WriteGenerator(message, body).struct_writer(struct)
+        ReadGenerator(message, body).tags_reader(struct)
+        WriteGenerator(message, body).tags_writer(struct)
     return "\n".join([*_head(message, source, body), *body.lines]) + "\n"
 
 

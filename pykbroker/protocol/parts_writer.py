@@ -59,15 +59,17 @@ def open_tail(out: Parts) -> bytearray:
     return tail
 
 
-def put_part(out: Parts, tail: bytearray, part: AnyPart) -> bytearray:
-    """Append `part` after `tail` (the end of `out`); answers the bytearray to go on with."""
-    if isinstance(part, (bytes, bytearray, memoryview)):
-        size = part_size(part)
-        if size < SMALL_PART_BYTES:
+def put_part(out: Parts, tail: bytearray, part: AnyPart, size: int) -> bytearray:
+    """Append `part` of `size` bytes after `tail` (the end of `out`).
+
+    Answers the bytearray to go on with.
+    """
+    if size < SMALL_PART_BYTES:
+        if size == 0:
+            return tail
+        if isinstance(part, (bytes, bytearray, memoryview)):
             tail += part
             return tail
-    elif part.part_size() == 0:
-        return tail
     out.append(part)
     tail = bytearray()
     out.append(tail)

@@ -26,6 +26,10 @@ MAX_STRING_BYTES: Final = 0x7FFF
 MAX_TAGS: Final = 10000
 NEVER_FLEXIBLE: Final = 32767
 
+# Arrays of int32 are mostly short: precompiled for up to 15 elements.
+READ_INT32S: Final = [struct.Struct(f">{n}i").unpack_from for n in range(16)]
+PACK_INT32S: Final = [struct.Struct(f">{n}i").pack for n in range(16)]
+
 _unpack_uuids = struct.Struct("16s").iter_unpack
 
 
@@ -119,7 +123,7 @@ def read_uvarint(buf: bytes | memoryview, pos: int) -> tuple[int, int]:
 def put_uvarint(tail: bytearray, value: int) -> None:
     """Append `value` (0 <= value < 2**32) as an unsigned varint."""
     while value > 0x7F:
-        tail.append((value & 0x7F) | 0x80)
+        tail.append(value & 0x7F | 0x80)
         value >>= 7
     tail.append(value)
 
@@ -146,6 +150,9 @@ def put_string_length(tail: bytearray, value: int) -> None:
 
 def read_length(buf: bytes | memoryview, pos: int) -> tuple[int, int]:
     """The length plus one of a compact array or bytes field, for lengths of two bytes and more."""
+    low, high = buf[pos], buf[pos + 1]
+    if high < 0x80:
+        return (low & 0x7F) | high << 7, pos + 2
     value, pos = read_uvarint(buf, pos)
     if value == -0x80000000:  # minus one overflows to a huge length in Java: never null
         raise DecodeError("length is out of range")

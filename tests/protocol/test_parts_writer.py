@@ -45,9 +45,9 @@ def test_open_tail_goes_on_with_the_bytearray_at_the_end() -> None:
 def test_small_parts_are_copied_and_large_ones_are_not() -> None:
     out: list[Any] = []
     tail = open_tail(out)
-    assert put_part(out, tail, b"x" * (SMALL_PART_BYTES - 1)) is tail
+    assert put_part(out, tail, b"x" * (SMALL_PART_BYTES - 1), SMALL_PART_BYTES - 1) is tail
     large = b"y" * SMALL_PART_BYTES
-    after = put_part(out, tail, large)
+    after = put_part(out, tail, large, len(large))
     assert after is not tail
     assert out[1] is large
     assert out[2] is after
@@ -56,9 +56,9 @@ def test_small_parts_are_copied_and_large_ones_are_not() -> None:
 def test_foreign_parts_are_never_copied_but_empty_ones_vanish() -> None:
     out: list[Any] = []
     tail = open_tail(out)
-    assert put_part(out, tail, Elsewhere(b"")) is tail
+    assert put_part(out, tail, Elsewhere(b""), 0) is tail
     part = Elsewhere(b"1")
-    put_part(out, tail, part)
+    put_part(out, tail, part, 1)
     assert out[1] is part
 
 

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -92,8 +94,39 @@ class AddPartitionsToTxnRequest(Message):
                             raise refuse_count("transactions", n, len(buf) - pos)
                         o.transactions = a = []
                         for _ in range(n):
-                            x, pos = _read_AddPartitionsToTxnTransaction(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(AddPartitionsToTxnTransaction)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.transactional_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("transactional_id")
+                            o1.producer_id, o1.producer_epoch, o1.verify_only, n = _u_qhoB(buf, pos)
+                            pos += 12
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 3 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("topics", n, len(buf) - pos)
+                                o1.topics = a1 = []
+                                for _ in range(n):
+                                    x, pos = _read_AddPartitionsToTxnTopic(buf, pos, version)
+                                    a1.append(x)
+                            else:
+                                raise refuse_null("topics")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o1.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a.append(o1)
                     else:
                         raise refuse_null("transactions")
                 else:
@@ -176,8 +209,26 @@ class AddPartitionsToTxnRequest(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.transactions:
-                        _write_AddPartitionsToTxnTransaction(x, w, version)
+                    for o1 in o.transactions:
+                        s = o1.transactional_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        w += _p_qho(o1.producer_id, o1.producer_epoch, o1.verify_only)
+                        n = len(o1.topics) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for x in o1.topics:
+                            _write_AddPartitionsToTxnTopic(x, w, version)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 elif len(o.transactions) != 0:
                     raise refuse_field("transactions", version)
                 if version <= 3:
@@ -270,64 +321,6 @@ class AddPartitionsToTxnTopic(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_AddPartitionsToTxnTransaction(buf: bytes | memoryview, pos: int, version: int) -> tuple[AddPartitionsToTxnTransaction, int]:
-    o = _new(AddPartitionsToTxnTransaction)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.transactional_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("transactional_id")
-    o.producer_id, o.producer_epoch, o.verify_only, n = _u_qhoB(buf, pos)
-    pos += 12
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("topics", n, len(buf) - pos)
-        o.topics = a = []
-        for _ in range(n):
-            x, pos = _read_AddPartitionsToTxnTopic(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("topics")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_AddPartitionsToTxnTransaction(o: AddPartitionsToTxnTransaction, w: bytearray, version: int) -> None:
-    s = o.transactional_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_qho(o.producer_id, o.producer_epoch, o.verify_only)
-    n = len(o.topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.topics:
-        _write_AddPartitionsToTxnTopic(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[AddPartitionsToTxnTopic, int]:
     o = _new(AddPartitionsToTxnTopic)
     if version >= 3:
@@ -349,7 +342,10 @@ def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: in
             n -= 1
             if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
+            if n < 16:
+                o.partitions = [*READ_INT32S[n](buf, pos)]
+            else:
+                o.partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
         else:
             raise refuse_null("partitions")
@@ -374,7 +370,10 @@ def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: in
         if n >= 0:
             if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
+            if n < 16:
+                o.partitions = [*READ_INT32S[n](buf, pos)]
+            else:
+                o.partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += 4 * n
         else:
             raise refuse_null("partitions")
@@ -396,7 +395,10 @@ def _write_AddPartitionsToTxnTopic(o: AddPartitionsToTxnTopic, w: bytearray, ver
             w.append(n)
         else:
             put_uvarint(w, n)
-        w += pack(f">{len(o.partitions)}i", *o.partitions)
+        if n < 17:
+            w += PACK_INT32S[n - 1](*o.partitions)
+        else:
+            w += pack(f">{len(o.partitions)}i", *o.partitions)
         if o.unknown_tags:
             put_tags(w, {}, o.unknown_tags)
         else:
@@ -408,4 +410,7 @@ def _write_AddPartitionsToTxnTopic(o: AddPartitionsToTxnTopic, w: bytearray, ver
         w += _p_h(len(s))
         w += s
         w += _p_i(len(o.partitions))
-        w += pack(f">{len(o.partitions)}i", *o.partitions)
+        if len(o.partitions) < 16:
+            w += PACK_INT32S[len(o.partitions)](*o.partitions)
+        else:
+            w += pack(f">{len(o.partitions)}i", *o.partitions)

@@ -91,8 +91,39 @@ class AddPartitionsToTxnResponse(Message):
                             raise refuse_count("results_by_transaction", n, len(buf) - pos)
                         o.results_by_transaction = a = []
                         for _ in range(n):
-                            x, pos = _read_AddPartitionsToTxnResult(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(AddPartitionsToTxnResult)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.transactional_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("transactional_id")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 3 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("topic_results", n, len(buf) - pos)
+                                o1.topic_results = a1 = []
+                                for _ in range(n):
+                                    x, pos = _read_AddPartitionsToTxnTopicResult(buf, pos, version)
+                                    a1.append(x)
+                            else:
+                                raise refuse_null("topic_results")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o1.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a.append(o1)
                     else:
                         raise refuse_null("results_by_transaction")
                 else:
@@ -158,8 +189,25 @@ class AddPartitionsToTxnResponse(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.results_by_transaction:
-                        _write_AddPartitionsToTxnResult(x, w, version)
+                    for o1 in o.results_by_transaction:
+                        s = o1.transactional_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o1.topic_results) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for x in o1.topic_results:
+                            _write_AddPartitionsToTxnTopicResult(x, w, version)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 elif len(o.results_by_transaction) != 0:
                     raise refuse_field("results_by_transaction", version)
                 if version <= 3:
@@ -245,63 +293,6 @@ class AddPartitionsToTxnPartitionResult(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_AddPartitionsToTxnResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AddPartitionsToTxnResult, int]:
-    o = _new(AddPartitionsToTxnResult)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.transactional_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("transactional_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("topic_results", n, len(buf) - pos)
-        o.topic_results = a = []
-        for _ in range(n):
-            x, pos = _read_AddPartitionsToTxnTopicResult(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("topic_results")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_AddPartitionsToTxnResult(o: AddPartitionsToTxnResult, w: bytearray, version: int) -> None:
-    s = o.transactional_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.topic_results) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.topic_results:
-        _write_AddPartitionsToTxnTopicResult(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _read_AddPartitionsToTxnTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AddPartitionsToTxnTopicResult, int]:
     o = _new(AddPartitionsToTxnTopicResult)
     if version >= 3:
@@ -325,8 +316,15 @@ def _read_AddPartitionsToTxnTopicResult(buf: bytes | memoryview, pos: int, versi
                 raise refuse_count("results_by_partition", n, len(buf) - pos)
             o.results_by_partition = a = []
             for _ in range(n):
-                x, pos = _read_AddPartitionsToTxnPartitionResult(buf, pos, version)
-                a.append(x)
+                o1 = _new(AddPartitionsToTxnPartitionResult)
+                o1.partition_index, o1.partition_error_code, n = _u_ihB(buf, pos)
+                pos += 7
+                if n == 0:
+                    o1.unknown_tags = None
+                else:
+                    n, pos = read_tag_count(buf, pos - 1)
+                    o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                a.append(o1)
         else:
             raise refuse_null("results_by_partition")
         n = buf[pos]
@@ -352,8 +350,11 @@ def _read_AddPartitionsToTxnTopicResult(buf: bytes | memoryview, pos: int, versi
                 raise refuse_count("results_by_partition", n, len(buf) - pos)
             o.results_by_partition = a = []
             for _ in range(n):
-                x, pos = _read_AddPartitionsToTxnPartitionResult(buf, pos, version)
-                a.append(x)
+                o1 = _new(AddPartitionsToTxnPartitionResult)
+                o1.partition_index, o1.partition_error_code = _u_ih(buf, pos)
+                pos += 6
+                o1.unknown_tags = None
+                a.append(o1)
         else:
             raise refuse_null("results_by_partition")
         o.unknown_tags = None
@@ -374,8 +375,12 @@ def _write_AddPartitionsToTxnTopicResult(o: AddPartitionsToTxnTopicResult, w: by
             w.append(n)
         else:
             put_uvarint(w, n)
-        for x in o.results_by_partition:
-            _write_AddPartitionsToTxnPartitionResult(x, w, version)
+        for o1 in o.results_by_partition:
+            w += _p_ih(o1.partition_index, o1.partition_error_code)
+            if o1.unknown_tags:
+                put_tags(w, {}, o1.unknown_tags)
+            else:
+                w.append(0)
         if o.unknown_tags:
             put_tags(w, {}, o.unknown_tags)
         else:
@@ -387,35 +392,7 @@ def _write_AddPartitionsToTxnTopicResult(o: AddPartitionsToTxnTopicResult, w: by
         w += _p_h(len(s))
         w += s
         w += _p_i(len(o.results_by_partition))
-        for x in o.results_by_partition:
-            _write_AddPartitionsToTxnPartitionResult(x, w, version)
-
-
-def _read_AddPartitionsToTxnPartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AddPartitionsToTxnPartitionResult, int]:
-    o = _new(AddPartitionsToTxnPartitionResult)
-    if version >= 3:
-        o.partition_index, o.partition_error_code, n = _u_ihB(buf, pos)
-        pos += 7
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.partition_error_code = _u_ih(buf, pos)
-        pos += 6
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AddPartitionsToTxnPartitionResult(o: AddPartitionsToTxnPartitionResult, w: bytearray, version: int) -> None:
-    if version >= 3:
-        w += _p_ih(o.partition_index, o.partition_error_code)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ih(o.partition_index, o.partition_error_code)
+        for o1 in o.results_by_partition:
+            if o1.unknown_tags:
+                raise refuse_field("unknown_tags", version)
+            w += _p_ih(o1.partition_index, o1.partition_error_code)

@@ -81,8 +81,87 @@ class AlterClientQuotasRequest(Message):
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
-                        x, pos = _read_EntryData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(EntryData)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 3 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("entity", n, len(buf) - pos)
+                            o1.entity = a1 = []
+                            for _ in range(n):
+                                o2 = _new(EntityData)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.entity_type = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("entity_type")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.entity_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.entity_name = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("entity")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 11 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("ops", n, len(buf) - pos)
+                            o1.ops = a1 = []
+                            for _ in range(n):
+                                o2 = _new(OpData)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.key = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("key")
+                                o2.value, o2.remove, n = _u_doB(buf, pos)
+                                pos += 10
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("ops")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("entries")
                 o.validate_only, n = _u_oB(buf, pos)
@@ -100,8 +179,59 @@ class AlterClientQuotasRequest(Message):
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
-                        x, pos = _read_EntryData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(EntryData)
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("entity", n, len(buf) - pos)
+                            o1.entity = a1 = []
+                            for _ in range(n):
+                                o2 = _new(EntityData)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.entity_type = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("entity_type")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.entity_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.entity_name = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("entity")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 11 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("ops", n, len(buf) - pos)
+                            o1.ops = a1 = []
+                            for _ in range(n):
+                                o2 = _new(OpData)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.key = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("key")
+                                o2.value, o2.remove = _u_do(buf, pos)
+                                pos += 9
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("ops")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("entries")
                 o.validate_only = buf[pos] != 0
@@ -125,8 +255,56 @@ class AlterClientQuotasRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.entries:
-                    _write_EntryData(x, w, version)
+                for o1 in o.entries:
+                    n = len(o1.entity) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.entity:
+                        s = o2.entity_type.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if o2.entity_name is None:
+                            w.append(0)
+                        else:
+                            s = o2.entity_name.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    n = len(o1.ops) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.ops:
+                        s = o2.key.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        w += _p_do(o2.value, o2.remove)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_o(o.validate_only)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -136,8 +314,30 @@ class AlterClientQuotasRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.entries))
-                for x in o.entries:
-                    _write_EntryData(x, w, version)
+                for o1 in o.entries:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_i(len(o1.entity))
+                    for o2 in o1.entity:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.entity_type.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        if o2.entity_name is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.entity_name.encode()
+                            w += _p_h(len(s))
+                            w += s
+                    w += _p_i(len(o1.ops))
+                    for o2 in o1.ops:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.key.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_do(o2.value, o2.remove)
                 w += _p_o(o.validate_only)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"AlterClientQuotasRequest v{version}: {error}") from error
@@ -201,245 +401,3 @@ class OpData(Message):
         self.value = value
         self.remove = remove
         self.unknown_tags = unknown_tags
-
-
-def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntryData, int]:
-    o = _new(EntryData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 3 > len(buf) - pos or n > 1000000:
-                raise refuse_count("entity", n, len(buf) - pos)
-            o.entity = a = []
-            for _ in range(n):
-                x, pos = _read_EntityData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("entity")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 11 > len(buf) - pos or n > 1000000:
-                raise refuse_count("ops", n, len(buf) - pos)
-            o.ops = a = []
-            for _ in range(n):
-                x, pos = _read_OpData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("ops")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("entity", n, len(buf) - pos)
-            o.entity = a = []
-            for _ in range(n):
-                x, pos = _read_EntityData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("entity")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 11 > len(buf) - pos or n > 1000000:
-                raise refuse_count("ops", n, len(buf) - pos)
-            o.ops = a = []
-            for _ in range(n):
-                x, pos = _read_OpData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("ops")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_EntryData(o: EntryData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        n = len(o.entity) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.entity:
-            _write_EntityData(x, w, version)
-        n = len(o.ops) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.ops:
-            _write_OpData(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_i(len(o.entity))
-        for x in o.entity:
-            _write_EntityData(x, w, version)
-        w += _p_i(len(o.ops))
-        for x in o.ops:
-            _write_OpData(x, w, version)
-
-
-def _read_EntityData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntityData, int]:
-    o = _new(EntityData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.entity_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("entity_type")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.entity_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.entity_name = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.entity_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("entity_type")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.entity_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.entity_name = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_EntityData(o: EntityData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.entity_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.entity_name is None:
-            w.append(0)
-        else:
-            s = o.entity_name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.entity_type.encode()
-        w += _p_h(len(s))
-        w += s
-        if o.entity_name is None:
-            w += b"\xff\xff"
-        else:
-            s = o.entity_name.encode()
-            w += _p_h(len(s))
-            w += s
-
-
-def _read_OpData(buf: bytes | memoryview, pos: int, version: int) -> tuple[OpData, int]:
-    o = _new(OpData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.key = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("key")
-        o.value, o.remove, n = _u_doB(buf, pos)
-        pos += 10
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.key = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("key")
-        o.value, o.remove = _u_do(buf, pos)
-        pos += 9
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_OpData(o: OpData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.key.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_do(o.value, o.remove)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.key.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_do(o.value, o.remove)

@@ -81,8 +81,66 @@ class AlterClientQuotasResponse(Message):
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
-                        x, pos = _read_EntryData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(EntryData)
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 3 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("entity", n, len(buf) - pos)
+                            o1.entity = a1 = []
+                            for _ in range(n):
+                                o2 = _new(EntityData)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.entity_type = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("entity_type")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.entity_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.entity_name = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("entity")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("entries")
                 n = buf[pos]
@@ -100,8 +158,45 @@ class AlterClientQuotasResponse(Message):
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
-                        x, pos = _read_EntryData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(EntryData)
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("entity", n, len(buf) - pos)
+                            o1.entity = a1 = []
+                            for _ in range(n):
+                                o2 = _new(EntityData)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.entity_type = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("entity_type")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.entity_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.entity_name = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("entity")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("entries")
                 o.unknown_tags = None
@@ -124,8 +219,49 @@ class AlterClientQuotasResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.entries:
-                    _write_EntryData(x, w, version)
+                for o1 in o.entries:
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o1.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    n = len(o1.entity) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.entity:
+                        s = o2.entity_type.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if o2.entity_name is None:
+                            w.append(0)
+                        else:
+                            s = o2.entity_name.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -134,8 +270,29 @@ class AlterClientQuotasResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.entries))
-                for x in o.entries:
-                    _write_EntryData(x, w, version)
+                for o1 in o.entries:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.error_message.encode()
+                        w += _p_h(len(s))
+                        w += s
+                    w += _p_i(len(o1.entity))
+                    for o2 in o1.entity:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.entity_type.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        if o2.entity_name is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.entity_name.encode()
+                            w += _p_h(len(s))
+                            w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"AlterClientQuotasResponse v{version}: {error}") from error
 
@@ -179,188 +336,3 @@ class EntityData(Message):
         self.entity_type = entity_type
         self.entity_name = entity_name
         self.unknown_tags = unknown_tags
-
-
-def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntryData, int]:
-    o = _new(EntryData)
-    if version >= 1:
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 3 > len(buf) - pos or n > 1000000:
-                raise refuse_count("entity", n, len(buf) - pos)
-            o.entity = a = []
-            for _ in range(n):
-                x, pos = _read_EntityData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("entity")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("entity", n, len(buf) - pos)
-            o.entity = a = []
-            for _ in range(n):
-                x, pos = _read_EntityData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("entity")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_EntryData(o: EntryData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        n = len(o.entity) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.entity:
-            _write_EntityData(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s
-        w += _p_i(len(o.entity))
-        for x in o.entity:
-            _write_EntityData(x, w, version)
-
-
-def _read_EntityData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntityData, int]:
-    o = _new(EntityData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.entity_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("entity_type")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.entity_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.entity_name = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.entity_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("entity_type")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.entity_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.entity_name = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_EntityData(o: EntityData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.entity_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.entity_name is None:
-            w.append(0)
-        else:
-            s = o.entity_name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.entity_type.encode()
-        w += _p_h(len(s))
-        w += s
-        if o.entity_name is None:
-            w += b"\xff\xff"
-        else:
-            s = o.entity_name.encode()
-            w += _p_h(len(s))
-            w += s

@@ -82,8 +82,66 @@ class AlterConfigsRequest(Message):
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
-                        x, pos = _read_AlterConfigsResource(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AlterConfigsResource)
+                        o1.resource_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 3 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configs", n, len(buf) - pos)
+                            o1.configs = a1 = []
+                            for _ in range(n):
+                                o2 = _new(AlterableConfig)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.value = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.value = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("configs")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("resources")
                 o.validate_only, n = _u_oB(buf, pos)
@@ -101,8 +159,45 @@ class AlterConfigsRequest(Message):
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
-                        x, pos = _read_AlterConfigsResource(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AlterConfigsResource)
+                        o1.resource_type, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configs", n, len(buf) - pos)
+                            o1.configs = a1 = []
+                            for _ in range(n):
+                                o2 = _new(AlterableConfig)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.value = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.value = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("configs")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("resources")
                 o.validate_only = buf[pos] != 0
@@ -126,8 +221,46 @@ class AlterConfigsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.resources:
-                    _write_AlterConfigsResource(x, w, version)
+                for o1 in o.resources:
+                    s = o1.resource_name.encode()
+                    w += _p_b(o1.resource_type)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.configs) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.configs:
+                        s = o2.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if o2.value is None:
+                            w.append(0)
+                        else:
+                            s = o2.value.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_o(o.validate_only)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -137,8 +270,25 @@ class AlterConfigsRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.resources))
-                for x in o.resources:
-                    _write_AlterConfigsResource(x, w, version)
+                for o1 in o.resources:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.resource_name.encode()
+                    w += _p_bh(o1.resource_type, len(s))
+                    w += s
+                    w += _p_i(len(o1.configs))
+                    for o2 in o1.configs:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.name.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        if o2.value is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.value.encode()
+                            w += _p_h(len(s))
+                            w += s
                 w += _p_o(o.validate_only)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"AlterConfigsRequest v{version}: {error}") from error
@@ -183,181 +333,3 @@ class AlterableConfig(Message):
         self.name = name
         self.value = value
         self.unknown_tags = unknown_tags
-
-
-def _read_AlterConfigsResource(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterConfigsResource, int]:
-    o = _new(AlterConfigsResource)
-    if version >= 2:
-        o.resource_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 3 > len(buf) - pos or n > 1000000:
-                raise refuse_count("configs", n, len(buf) - pos)
-            o.configs = a = []
-            for _ in range(n):
-                x, pos = _read_AlterableConfig(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("configs")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.resource_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("configs", n, len(buf) - pos)
-            o.configs = a = []
-            for _ in range(n):
-                x, pos = _read_AlterableConfig(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("configs")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AlterConfigsResource(o: AlterConfigsResource, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.resource_name.encode()
-        w += _p_b(o.resource_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.configs) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.configs:
-            _write_AlterableConfig(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.resource_name.encode()
-        w += _p_bh(o.resource_type, len(s))
-        w += s
-        w += _p_i(len(o.configs))
-        for x in o.configs:
-            _write_AlterableConfig(x, w, version)
-
-
-def _read_AlterableConfig(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterableConfig, int]:
-    o = _new(AlterableConfig)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.value = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.value = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.value = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.value = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AlterableConfig(o: AlterableConfig, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.value is None:
-            w.append(0)
-        else:
-            s = o.value.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        if o.value is None:
-            w += b"\xff\xff"
-        else:
-            s = o.value.encode()
-            w += _p_h(len(s))
-            w += s

@@ -103,8 +103,56 @@ class AlterPartitionReassignmentsResponse(Message):
                     raise refuse_count("responses", n, len(buf) - pos)
                 o.responses = a = []
                 for _ in range(n):
-                    x, pos = _read_ReassignableTopicResponse(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ReassignableTopicResponse)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 8 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(ReassignablePartitionResponse)
+                            o2.partition_index, o2.error_code, n = _u_ihB(buf, pos)
+                            pos += 7
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.error_message = None
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("responses")
             n = buf[pos]
@@ -145,8 +193,39 @@ class AlterPartitionReassignmentsResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.responses:
-                _write_ReassignableTopicResponse(x, w, version)
+            for o1 in o.responses:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ih(o2.partition_index, o2.error_code)
+                    if o2.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o2.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -194,100 +273,3 @@ class ReassignablePartitionResponse(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_ReassignableTopicResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReassignableTopicResponse, int]:
-    o = _new(ReassignableTopicResponse)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 8 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_ReassignablePartitionResponse(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ReassignableTopicResponse(o: ReassignableTopicResponse, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_ReassignablePartitionResponse(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_ReassignablePartitionResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReassignablePartitionResponse, int]:
-    o = _new(ReassignablePartitionResponse)
-    o.partition_index, o.error_code, n = _u_ihB(buf, pos)
-    pos += 7
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ReassignablePartitionResponse(o: ReassignablePartitionResponse, w: bytearray, version: int) -> None:
-    w += _p_ih(o.partition_index, o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_tags,
     put_uvarint,
@@ -81,8 +83,80 @@ class AlterPartitionRequest(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_TopicData(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TopicData)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 14 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionData)
+                            o2.partition_index, o2.leader_epoch = _u_ii(buf, pos)
+                            pos += 8
+                            if version <= 2:
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("new_isr", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.new_isr = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.new_isr = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("new_isr")
+                            else:
+                                o2.new_isr = []
+                            if version >= 3:
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 13 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("new_isr_with_epochs", n, len(buf) - pos)
+                                    o2.new_isr_with_epochs = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(BrokerState)
+                                        o3.broker_id, o3.broker_epoch, n = _u_iqB(buf, pos)
+                                        pos += 13
+                                        if n == 0:
+                                            o3.unknown_tags = None
+                                        else:
+                                            n, pos = read_tag_count(buf, pos - 1)
+                                            o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                        a2.append(o3)
+                                else:
+                                    raise refuse_null("new_isr_with_epochs")
+                            else:
+                                o2.new_isr_with_epochs = []
+                            o2.leader_recovery_state, o2.partition_epoch, n = _u_biB(buf, pos)
+                            pos += 6
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -110,8 +184,50 @@ class AlterPartitionRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_TopicData(x, w, version)
+            for o1 in o.topics:
+                w += _p_u(o1.topic_id)
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ii(o2.partition_index, o2.leader_epoch)
+                    if version <= 2:
+                        n = len(o2.new_isr) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.new_isr)
+                        else:
+                            w += pack(f">{len(o2.new_isr)}i", *o2.new_isr)
+                    elif len(o2.new_isr) != 0:
+                        raise refuse_field("new_isr", version)
+                    if version >= 3:
+                        n = len(o2.new_isr_with_epochs) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o3 in o2.new_isr_with_epochs:
+                            w += _p_iq(o3.broker_id, o3.broker_epoch)
+                            if o3.unknown_tags:
+                                put_tags(w, {}, o3.unknown_tags)
+                            else:
+                                w.append(0)
+                    elif len(o2.new_isr_with_epochs) != 0:
+                        raise refuse_field("new_isr_with_epochs", version)
+                    w += _p_bi(o2.leader_recovery_state, o2.partition_epoch)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -187,138 +303,3 @@ class BrokerState(Message):
         self.broker_id = broker_id
         self.broker_epoch = broker_epoch
         self.unknown_tags = unknown_tags
-
-
-def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicData, int]:
-    o = _new(TopicData)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 14 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionData(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicData(o: TopicData, w: bytearray, version: int) -> None:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_PartitionData(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    o.partition_index, o.leader_epoch = _u_ii(buf, pos)
-    pos += 8
-    if version <= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("new_isr", n, len(buf) - pos)
-            o.new_isr = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("new_isr")
-    else:
-        o.new_isr = []
-    if version >= 3:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 13 > len(buf) - pos or n > 1000000:
-                raise refuse_count("new_isr_with_epochs", n, len(buf) - pos)
-            o.new_isr_with_epochs = a = []
-            for _ in range(n):
-                x, pos = _read_BrokerState(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("new_isr_with_epochs")
-    else:
-        o.new_isr_with_epochs = []
-    o.leader_recovery_state, o.partition_epoch, n = _u_biB(buf, pos)
-    pos += 6
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
-    w += _p_ii(o.partition_index, o.leader_epoch)
-    if version <= 2:
-        n = len(o.new_isr) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.new_isr)}i", *o.new_isr)
-    elif len(o.new_isr) != 0:
-        raise refuse_field("new_isr", version)
-    if version >= 3:
-        n = len(o.new_isr_with_epochs) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.new_isr_with_epochs:
-            _write_BrokerState(x, w, version)
-    elif len(o.new_isr_with_epochs) != 0:
-        raise refuse_field("new_isr_with_epochs", version)
-    w += _p_bi(o.leader_recovery_state, o.partition_epoch)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_BrokerState(buf: bytes | memoryview, pos: int, version: int) -> tuple[BrokerState, int]:
-    o = _new(BrokerState)
-    o.broker_id, o.broker_epoch, n = _u_iqB(buf, pos)
-    pos += 13
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_BrokerState(o: BrokerState, w: bytearray, version: int) -> None:
-    w += _p_iq(o.broker_id, o.broker_epoch)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

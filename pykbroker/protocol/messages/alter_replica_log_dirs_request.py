@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -73,8 +75,71 @@ class AlterReplicaLogDirsRequest(Message):
                         raise refuse_count("dirs", n, len(buf) - pos)
                     o.dirs = a = []
                     for _ in range(n):
-                        x, pos = _read_AlterReplicaLogDir(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AlterReplicaLogDir)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.path = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("path")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 3 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("topics", n, len(buf) - pos)
+                            o1.topics = a1 = []
+                            for _ in range(n):
+                                o2 = _new(AlterReplicaLogDirTopic)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("partitions", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.partitions = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.partitions = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("partitions")
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("topics")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("dirs")
                 n = buf[pos]
@@ -92,8 +157,49 @@ class AlterReplicaLogDirsRequest(Message):
                         raise refuse_count("dirs", n, len(buf) - pos)
                     o.dirs = a = []
                     for _ in range(n):
-                        x, pos = _read_AlterReplicaLogDir(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AlterReplicaLogDir)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.path = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("path")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 6 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("topics", n, len(buf) - pos)
+                            o1.topics = a1 = []
+                            for _ in range(n):
+                                o2 = _new(AlterReplicaLogDirTopic)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("partitions", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.partitions = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.partitions = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("partitions")
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("topics")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("dirs")
                 o.unknown_tags = None
@@ -115,8 +221,44 @@ class AlterReplicaLogDirsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.dirs:
-                    _write_AlterReplicaLogDir(x, w, version)
+                for o1 in o.dirs:
+                    s = o1.path.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.topics) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.topics:
+                        s = o2.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o2.partitions) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.partitions)
+                        else:
+                            w += pack(f">{len(o2.partitions)}i", *o2.partitions)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -125,8 +267,24 @@ class AlterReplicaLogDirsRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.dirs))
-                for x in o.dirs:
-                    _write_AlterReplicaLogDir(x, w, version)
+                for o1 in o.dirs:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.path.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.topics))
+                    for o2 in o1.topics:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.name.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_i(len(o2.partitions))
+                        if len(o2.partitions) < 16:
+                            w += PACK_INT32S[len(o2.partitions)](*o2.partitions)
+                        else:
+                            w += pack(f">{len(o2.partitions)}i", *o2.partitions)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"AlterReplicaLogDirsRequest v{version}: {error}") from error
 
@@ -167,175 +325,3 @@ class AlterReplicaLogDirTopic(Message):
         self.name = name
         self.partitions = [] if partitions is FRESH else partitions
         self.unknown_tags = unknown_tags
-
-
-def _read_AlterReplicaLogDir(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterReplicaLogDir, int]:
-    o = _new(AlterReplicaLogDir)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.path = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("path")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 3 > len(buf) - pos or n > 1000000:
-                raise refuse_count("topics", n, len(buf) - pos)
-            o.topics = a = []
-            for _ in range(n):
-                x, pos = _read_AlterReplicaLogDirTopic(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("topics")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.path = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("path")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("topics", n, len(buf) - pos)
-            o.topics = a = []
-            for _ in range(n):
-                x, pos = _read_AlterReplicaLogDirTopic(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("topics")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AlterReplicaLogDir(o: AlterReplicaLogDir, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.path.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.topics) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.topics:
-            _write_AlterReplicaLogDirTopic(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.path.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.topics))
-        for x in o.topics:
-            _write_AlterReplicaLogDirTopic(x, w, version)
-
-
-def _read_AlterReplicaLogDirTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterReplicaLogDirTopic, int]:
-    o = _new(AlterReplicaLogDirTopic)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AlterReplicaLogDirTopic(o: AlterReplicaLogDirTopic, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.partitions)}i", *o.partitions)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        w += pack(f">{len(o.partitions)}i", *o.partitions)

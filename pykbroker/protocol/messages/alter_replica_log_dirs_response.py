@@ -82,8 +82,46 @@ class AlterReplicaLogDirsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_AlterReplicaLogDirTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AlterReplicaLogDirTopicResult)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 7 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(AlterReplicaLogDirPartitionResult)
+                                o2.partition_index, o2.error_code, n = _u_ihB(buf, pos)
+                                pos += 7
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 n = buf[pos]
@@ -101,8 +139,31 @@ class AlterReplicaLogDirsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_AlterReplicaLogDirTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AlterReplicaLogDirTopicResult)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic_name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 6 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(AlterReplicaLogDirPartitionResult)
+                                o2.partition_index, o2.error_code = _u_ih(buf, pos)
+                                pos += 6
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 o.unknown_tags = None
@@ -125,8 +186,29 @@ class AlterReplicaLogDirsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.results:
-                    _write_AlterReplicaLogDirTopicResult(x, w, version)
+                for o1 in o.results:
+                    s = o1.topic_name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_ih(o2.partition_index, o2.error_code)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -135,8 +217,17 @@ class AlterReplicaLogDirsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.results))
-                for x in o.results:
-                    _write_AlterReplicaLogDirTopicResult(x, w, version)
+                for o1 in o.results:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic_name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_ih(o2.partition_index, o2.error_code)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"AlterReplicaLogDirsResponse v{version}: {error}") from error
 
@@ -177,122 +268,3 @@ class AlterReplicaLogDirPartitionResult(Message):
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tags = unknown_tags
-
-
-def _read_AlterReplicaLogDirTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterReplicaLogDirTopicResult, int]:
-    o = _new(AlterReplicaLogDirTopicResult)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic_name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 7 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_AlterReplicaLogDirPartitionResult(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic_name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_AlterReplicaLogDirPartitionResult(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AlterReplicaLogDirTopicResult(o: AlterReplicaLogDirTopicResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.topic_name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_AlterReplicaLogDirPartitionResult(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic_name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_AlterReplicaLogDirPartitionResult(x, w, version)
-
-
-def _read_AlterReplicaLogDirPartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterReplicaLogDirPartitionResult, int]:
-    o = _new(AlterReplicaLogDirPartitionResult)
-    if version >= 2:
-        o.partition_index, o.error_code, n = _u_ihB(buf, pos)
-        pos += 7
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.error_code = _u_ih(buf, pos)
-        pos += 6
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AlterReplicaLogDirPartitionResult(o: AlterReplicaLogDirPartitionResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        w += _p_ih(o.partition_index, o.error_code)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ih(o.partition_index, o.error_code)

@@ -74,8 +74,25 @@ class AlterUserScramCredentialsRequest(Message):
                     raise refuse_count("deletions", n, len(buf) - pos)
                 o.deletions = a = []
                 for _ in range(n):
-                    x, pos = _read_ScramCredentialDeletion(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ScramCredentialDeletion)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    o1.mechanism, n = _u_bB(buf, pos)
+                    pos += 2
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("deletions")
             n = buf[pos]
@@ -88,8 +105,45 @@ class AlterUserScramCredentialsRequest(Message):
                     raise refuse_count("upsertions", n, len(buf) - pos)
                 o.upsertions = a = []
                 for _ in range(n):
-                    x, pos = _read_ScramCredentialUpsertion(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ScramCredentialUpsertion)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    o1.mechanism, o1.iterations, n = _u_biB(buf, pos)
+                    pos += 6
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.salt = bytes(buf[pos:e])
+                        pos = e
+                    else:
+                        raise refuse_null("salt")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.salted_password = bytes(buf[pos:e])
+                        pos = e
+                    else:
+                        raise refuse_null("salted_password")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("upsertions")
             n = buf[pos]
@@ -116,15 +170,49 @@ class AlterUserScramCredentialsRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.deletions:
-                _write_ScramCredentialDeletion(x, w, version)
+            for o1 in o.deletions:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_b(o1.mechanism)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             n = len(o.upsertions) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.upsertions:
-                _write_ScramCredentialUpsertion(x, w, version)
+            for o1 in o.upsertions:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_bi(o1.mechanism, o1.iterations)
+                n = len(o1.salt) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                w += o1.salt
+                n = len(o1.salted_password) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                w += o1.salted_password
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -178,109 +266,3 @@ class ScramCredentialUpsertion(Message):
         self.salt = salt
         self.salted_password = salted_password
         self.unknown_tags = unknown_tags
-
-
-def _read_ScramCredentialDeletion(buf: bytes | memoryview, pos: int, version: int) -> tuple[ScramCredentialDeletion, int]:
-    o = _new(ScramCredentialDeletion)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    o.mechanism, n = _u_bB(buf, pos)
-    pos += 2
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ScramCredentialDeletion(o: ScramCredentialDeletion, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_b(o.mechanism)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_ScramCredentialUpsertion(buf: bytes | memoryview, pos: int, version: int) -> tuple[ScramCredentialUpsertion, int]:
-    o = _new(ScramCredentialUpsertion)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    o.mechanism, o.iterations, n = _u_biB(buf, pos)
-    pos += 6
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.salt = bytes(buf[pos:e])
-        pos = e
-    else:
-        raise refuse_null("salt")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.salted_password = bytes(buf[pos:e])
-        pos = e
-    else:
-        raise refuse_null("salted_password")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ScramCredentialUpsertion(o: ScramCredentialUpsertion, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_bi(o.mechanism, o.iterations)
-    n = len(o.salt) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += o.salt
-    n = len(o.salted_password) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += o.salted_password
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

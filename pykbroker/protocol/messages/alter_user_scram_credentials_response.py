@@ -74,8 +74,35 @@ class AlterUserScramCredentialsResponse(Message):
                     raise refuse_count("results", n, len(buf) - pos)
                 o.results = a = []
                 for _ in range(n):
-                    x, pos = _read_AlterUserScramCredentialsResult(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(AlterUserScramCredentialsResult)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.user = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("user")
+                    o1.error_code, n = _u_hB(buf, pos)
+                    pos += 3
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.error_message = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.error_message = None
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("results")
             n = buf[pos]
@@ -103,8 +130,29 @@ class AlterUserScramCredentialsResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.results:
-                _write_AlterUserScramCredentialsResult(x, w, version)
+            for o1 in o.results:
+                s = o1.user.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_h(o1.error_code)
+                if o1.error_message is None:
+                    w.append(0)
+                else:
+                    s = o1.error_message.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -133,60 +181,3 @@ class AlterUserScramCredentialsResult(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_AlterUserScramCredentialsResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterUserScramCredentialsResult, int]:
-    o = _new(AlterUserScramCredentialsResult)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.user = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("user")
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_AlterUserScramCredentialsResult(o: AlterUserScramCredentialsResult, w: bytearray, version: int) -> None:
-    s = o.user.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_h(o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -104,8 +104,15 @@ class ApiVersionsResponse(Message):
                         raise refuse_count("api_keys", n, len(buf) - pos)
                     o.api_keys = a = []
                     for _ in range(n):
-                        x, pos = _read_ApiVersion(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ApiVersion)
+                        o1.api_key, o1.min_version, o1.max_version, n = _u_hhhB(buf, pos)
+                        pos += 7
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("api_keys")
                 o.throttle_time_ms, n = _u_iB(buf, pos)
@@ -127,8 +134,11 @@ class ApiVersionsResponse(Message):
                         raise refuse_count("api_keys", n, len(buf) - pos)
                     o.api_keys = a = []
                     for _ in range(n):
-                        x, pos = _read_ApiVersion(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ApiVersion)
+                        o1.api_key, o1.min_version, o1.max_version = _u_hhh(buf, pos)
+                        pos += 6
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("api_keys")
                 if version >= 1:
@@ -160,8 +170,12 @@ class ApiVersionsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.api_keys:
-                    _write_ApiVersion(x, w, version)
+                for o1 in o.api_keys:
+                    w += _p_hhh(o1.api_key, o1.min_version, o1.max_version)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_i(o.throttle_time_ms)
                 if len(o.supported_features) != 0 or o.finalized_features_epoch != -1 or len(o.finalized_features) != 0 or o.zk_migration_ready or o.unknown_tags:
                     _put_tags_ApiVersionsResponse(o, w, version)
@@ -171,8 +185,10 @@ class ApiVersionsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_hi(o.error_code, len(o.api_keys))
-                for x in o.api_keys:
-                    _write_ApiVersion(x, w, version)
+                for o1 in o.api_keys:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_hhh(o1.api_key, o1.min_version, o1.max_version)
                 if version >= 1:
                     w += _p_i(o.throttle_time_ms)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
@@ -243,110 +259,6 @@ class FinalizedFeatureKey(Message):
         self.max_version_level = max_version_level
         self.min_version_level = min_version_level
         self.unknown_tags = unknown_tags
-
-
-def _read_ApiVersion(buf: bytes | memoryview, pos: int, version: int) -> tuple[ApiVersion, int]:
-    o = _new(ApiVersion)
-    if version >= 3:
-        o.api_key, o.min_version, o.max_version, n = _u_hhhB(buf, pos)
-        pos += 7
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.api_key, o.min_version, o.max_version = _u_hhh(buf, pos)
-        pos += 6
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ApiVersion(o: ApiVersion, w: bytearray, version: int) -> None:
-    if version >= 3:
-        w += _p_hhh(o.api_key, o.min_version, o.max_version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_hhh(o.api_key, o.min_version, o.max_version)
-
-
-def _read_SupportedFeatureKey(buf: bytes | memoryview, pos: int, version: int) -> tuple[SupportedFeatureKey, int]:
-    o = _new(SupportedFeatureKey)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    o.min_version, o.max_version, n = _u_hhB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_SupportedFeatureKey(o: SupportedFeatureKey, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_hh(o.min_version, o.max_version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_FinalizedFeatureKey(buf: bytes | memoryview, pos: int, version: int) -> tuple[FinalizedFeatureKey, int]:
-    o = _new(FinalizedFeatureKey)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    o.max_version_level, o.min_version_level, n = _u_hhB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_FinalizedFeatureKey(o: FinalizedFeatureKey, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_hh(o.max_version_level, o.min_version_level)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
 
 
 def _tags_ApiVersionsResponse(o: ApiVersionsResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
@@ -429,3 +341,77 @@ def _put_tags_ApiVersionsResponse(o: ApiVersionsResponse, w: bytearray, version:
         w += _p_o(o.zk_migration_ready)
         known[3] = bytes(w)
     put_tags(tail, known, o.unknown_tags)
+
+
+def _read_SupportedFeatureKey(buf: bytes | memoryview, pos: int, version: int) -> tuple[SupportedFeatureKey, int]:
+    o = _new(SupportedFeatureKey)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("name")
+    o.min_version, o.max_version, n = _u_hhB(buf, pos)
+    pos += 5
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        n, pos = read_tag_count(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_SupportedFeatureKey(o: SupportedFeatureKey, w: bytearray, version: int) -> None:
+    s = o.name.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    w += _p_hh(o.min_version, o.max_version)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _read_FinalizedFeatureKey(buf: bytes | memoryview, pos: int, version: int) -> tuple[FinalizedFeatureKey, int]:
+    o = _new(FinalizedFeatureKey)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.name = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("name")
+    o.max_version_level, o.min_version_level, n = _u_hhB(buf, pos)
+    pos += 5
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        n, pos = read_tag_count(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_FinalizedFeatureKey(o: FinalizedFeatureKey, w: bytearray, version: int) -> None:
+    s = o.name.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    w += _p_hh(o.max_version_level, o.min_version_level)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

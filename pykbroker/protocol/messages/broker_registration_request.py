@@ -116,8 +116,35 @@ class BrokerRegistrationRequest(Message):
                     raise refuse_count("listeners", n, len(buf) - pos)
                 o.listeners = a = []
                 for _ in range(n):
-                    x, pos = _read_Listener(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(Listener)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.host = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("host")
+                    o1.port, o1.security_protocol, n = _u_HhB(buf, pos)
+                    pos += 5
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("listeners")
             n = buf[pos]
@@ -130,8 +157,25 @@ class BrokerRegistrationRequest(Message):
                     raise refuse_count("features", n, len(buf) - pos)
                 o.features = a = []
                 for _ in range(n):
-                    x, pos = _read_Feature(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(Feature)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    o1.min_supported_version, o1.max_supported_version, n = _u_hhB(buf, pos)
+                    pos += 5
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("features")
             n = buf[pos]
@@ -201,15 +245,44 @@ class BrokerRegistrationRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.listeners:
-                _write_Listener(x, w, version)
+            for o1 in o.listeners:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o1.host.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_Hh(o1.port, o1.security_protocol)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             n = len(o.features) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.features:
-                _write_Feature(x, w, version)
+            for o1 in o.features:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_hh(o1.min_supported_version, o1.max_supported_version)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.rack is None:
                 w.append(0)
             else:
@@ -286,94 +359,3 @@ class Feature(Message):
         self.min_supported_version = min_supported_version
         self.max_supported_version = max_supported_version
         self.unknown_tags = unknown_tags
-
-
-def _read_Listener(buf: bytes | memoryview, pos: int, version: int) -> tuple[Listener, int]:
-    o = _new(Listener)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, o.security_protocol, n = _u_HhB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Listener(o: Listener, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.host.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_Hh(o.port, o.security_protocol)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_Feature(buf: bytes | memoryview, pos: int, version: int) -> tuple[Feature, int]:
-    o = _new(Feature)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    o.min_supported_version, o.max_supported_version, n = _u_hhB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Feature(o: Feature, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_hh(o.min_supported_version, o.max_supported_version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

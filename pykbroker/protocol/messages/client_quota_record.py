@@ -78,8 +78,35 @@ class ClientQuotaRecord(Message):
                     raise refuse_count("entity", n, len(buf) - pos)
                 o.entity = a = []
                 for _ in range(n):
-                    x, pos = _read_EntityData(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(EntityData)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.entity_type = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("entity_type")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.entity_name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.entity_name = None
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("entity")
             n = buf[pos]
@@ -116,8 +143,28 @@ class ClientQuotaRecord(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.entity:
-                _write_EntityData(x, w, version)
+            for o1 in o.entity:
+                s = o1.entity_type.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                if o1.entity_name is None:
+                    w.append(0)
+                else:
+                    s = o1.entity_name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             s = o.key.encode()
             n = len(s) + 1
             if n < 128:
@@ -151,59 +198,3 @@ class EntityData(Message):
         self.entity_type = entity_type
         self.entity_name = entity_name
         self.unknown_tags = unknown_tags
-
-
-def _read_EntityData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntityData, int]:
-    o = _new(EntityData)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.entity_type = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("entity_type")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.entity_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.entity_name = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_EntityData(o: EntityData, w: bytearray, version: int) -> None:
-    s = o.entity_type.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.entity_name is None:
-        w.append(0)
-    else:
-        s = o.entity_name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_tags,
     put_uvarint,
@@ -176,7 +178,10 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
         n -= 1
         if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        if n < 16:
+            o.partitions = [*READ_INT32S[n](buf, pos)]
+        else:
+            o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
     else:
         raise refuse_null("partitions")
@@ -189,6 +194,23 @@ def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tu
         n, pos = read_tag_count(buf, pos - 1)
         pos = _tags_TopicPartitions(o, buf, pos, version, n)
     return o, pos
+
+
+def _write_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
+    w += _p_u(o.topic_id)
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    if n < 17:
+        w += PACK_INT32S[n - 1](*o.partitions)
+    else:
+        w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if (o.assignment_epochs is None or len(o.assignment_epochs) != 0) or o.unknown_tags:
+        _put_tags_TopicPartitions(o, w, version)
+    else:
+        w.append(0)
 
 
 def _tags_TopicPartitions(o: TopicPartitions, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
@@ -205,29 +227,18 @@ def _tags_TopicPartitions(o: TopicPartitions, buf: bytes | memoryview, pos: int,
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("assignment_epochs", n, len(buf) - pos)
-                o.assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.assignment_epochs = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.assignment_epochs = None
+                    o.assignment_epochs = None
         else:
             if o.unknown_tags is None:
                 o.unknown_tags = {}
             o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
     return pos
-
-
-def _write_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
-    if (o.assignment_epochs is None or len(o.assignment_epochs) != 0) or o.unknown_tags:
-        _put_tags_TopicPartitions(o, w, version)
-    else:
-        w.append(0)
 
 
 def _put_tags_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
@@ -243,6 +254,9 @@ def _put_tags_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) ->
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.assignment_epochs)}i", *o.assignment_epochs)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.assignment_epochs)
+            else:
+                w += pack(f">{len(o.assignment_epochs)}i", *o.assignment_epochs)
         known[0] = bytes(w)
     put_tags(tail, known, o.unknown_tags)

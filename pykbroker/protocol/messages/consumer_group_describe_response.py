@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -81,8 +83,164 @@ class ConsumerGroupDescribeResponse(Message):
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
-                    x, pos = _read_DescribedGroup(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(DescribedGroup)
+                    o1.error_code, n = _u_hB(buf, pos)
+                    pos += 3
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.error_message = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.error_message = None
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.group_id = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("group_id")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.group_state = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("group_state")
+                    o1.group_epoch, o1.assignment_epoch, n = _u_iiB(buf, pos)
+                    pos += 9
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.assignor_name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("assignor_name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 16 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("members", n, len(buf) - pos)
+                        o1.members = a1 = []
+                        for _ in range(n):
+                            o2 = _new(Member)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.member_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("member_id")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.instance_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.instance_id = None
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.rack_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.rack_id = None
+                            o2.member_epoch, n = _u_iB(buf, pos)
+                            pos += 5
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.client_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("client_id")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.client_host = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("client_host")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("subscribed_topic_names", n, len(buf) - pos)
+                                o2.subscribed_topic_names = a2 = []
+                                for _ in range(n):
+                                    m = buf[pos]
+                                    pos += 1
+                                    if m > 127:
+                                        m, pos = read_string_length(buf, pos - 1)
+                                    if m <= 0:
+                                        raise refuse_null("subscribed_topic_names element")
+                                    e = pos + m - 1
+                                    a2.append(str(buf[pos:e], "utf-8", "java"))
+                                    pos = e
+                            else:
+                                raise refuse_null("subscribed_topic_names")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.subscribed_topic_regex = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.subscribed_topic_regex = None
+                            o2.assignment, pos = _read_Assignment(buf, pos, version)
+                            o2.target_assignment, pos = _read_Assignment(buf, pos, version)
+                            if version >= 1:
+                                (o2.member_type,) = _u_b(buf, pos)
+                                pos += 1
+                            else:
+                                o2.member_type = -1
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("members")
+                    o1.authorized_operations, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("groups")
             n = buf[pos]
@@ -110,8 +268,124 @@ class ConsumerGroupDescribeResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.groups:
-                _write_DescribedGroup(x, w, version)
+            for o1 in o.groups:
+                w += _p_h(o1.error_code)
+                if o1.error_message is None:
+                    w.append(0)
+                else:
+                    s = o1.error_message.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                s = o1.group_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o1.group_state.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o1.assignor_name.encode()
+                w += _p_ii(o1.group_epoch, o1.assignment_epoch)
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.members) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.members:
+                    s = o2.member_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o2.instance_id is None:
+                        w.append(0)
+                    else:
+                        s = o2.instance_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o2.rack_id is None:
+                        w.append(0)
+                    else:
+                        s = o2.rack_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    s = o2.client_id.encode()
+                    w += _p_i(o2.member_epoch)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o2.client_host.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o2.subscribed_topic_names) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o2.subscribed_topic_names:
+                        s = x.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o2.subscribed_topic_regex is None:
+                        w.append(0)
+                    else:
+                        s = o2.subscribed_topic_regex.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    _write_Assignment(o2.assignment, w, version)
+                    _write_Assignment(o2.target_assignment, w, version)
+                    if version >= 1:
+                        w += _p_b(o2.member_type)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                w += _p_i(o1.authorized_operations)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -244,296 +518,6 @@ class TopicPartitions(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribedGroup, int]:
-    o = _new(DescribedGroup)
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.group_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("group_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.group_state = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("group_state")
-    o.group_epoch, o.assignment_epoch, n = _u_iiB(buf, pos)
-    pos += 9
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.assignor_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("assignor_name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 16 > len(buf) - pos or n > 1000000:
-            raise refuse_count("members", n, len(buf) - pos)
-        o.members = a = []
-        for _ in range(n):
-            x, pos = _read_Member(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("members")
-    o.authorized_operations, n = _u_iB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribedGroup(o: DescribedGroup, w: bytearray, version: int) -> None:
-    w += _p_h(o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    s = o.group_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.group_state.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.assignor_name.encode()
-    w += _p_ii(o.group_epoch, o.assignment_epoch)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.members) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.members:
-        _write_Member(x, w, version)
-    w += _p_i(o.authorized_operations)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Member, int]:
-    o = _new(Member)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.member_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("member_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.instance_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.instance_id = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.rack_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.rack_id = None
-    o.member_epoch, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.client_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("client_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.client_host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("client_host")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n > len(buf) - pos or n > 1000000:
-            raise refuse_count("subscribed_topic_names", n, len(buf) - pos)
-        o.subscribed_topic_names = a = []
-        for _ in range(n):
-            m = buf[pos]
-            pos += 1
-            if m > 127:
-                m, pos = read_string_length(buf, pos - 1)
-            if m <= 0:
-                raise refuse_null("subscribed_topic_names element")
-            e = pos + m - 1
-            a.append(str(buf[pos:e], "utf-8", "java"))
-            pos = e
-    else:
-        raise refuse_null("subscribed_topic_names")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.subscribed_topic_regex = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.subscribed_topic_regex = None
-    o.assignment, pos = _read_Assignment(buf, pos, version)
-    o.target_assignment, pos = _read_Assignment(buf, pos, version)
-    if version >= 1:
-        (o.member_type,) = _u_b(buf, pos)
-        pos += 1
-    else:
-        o.member_type = -1
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Member(o: Member, w: bytearray, version: int) -> None:
-    s = o.member_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.instance_id is None:
-        w.append(0)
-    else:
-        s = o.instance_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.rack_id is None:
-        w.append(0)
-    else:
-        s = o.rack_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    s = o.client_id.encode()
-    w += _p_i(o.member_epoch)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.client_host.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.subscribed_topic_names) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.subscribed_topic_names:
-        s = x.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.subscribed_topic_regex is None:
-        w.append(0)
-    else:
-        s = o.subscribed_topic_regex.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    _write_Assignment(o.assignment, w, version)
-    _write_Assignment(o.target_assignment, w, version)
-    if version >= 1:
-        w += _p_b(o.member_type)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[Assignment, int]:
     o = _new(Assignment)
     n = buf[pos]
@@ -546,8 +530,40 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
             raise refuse_count("topic_partitions", n, len(buf) - pos)
         o.topic_partitions = a = []
         for _ in range(n):
-            x, pos = _read_TopicPartitions(buf, pos, version)
-            a.append(x)
+            o1 = _new(TopicPartitions)
+            o1.topic_id, n = _u_uB(buf, pos)
+            pos += 17
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("topic_name")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 4 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("partitions", n, len(buf) - pos)
+                if n < 16:
+                    o1.partitions = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += 4 * n
+            else:
+                raise refuse_null("partitions")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
     else:
         raise refuse_null("topic_partitions")
     n = buf[pos]
@@ -566,63 +582,28 @@ def _write_Assignment(o: Assignment, w: bytearray, version: int) -> None:
         w.append(n)
     else:
         put_uvarint(w, n)
-    for x in o.topic_partitions:
-        _write_TopicPartitions(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicPartitions, int]:
-    o = _new(TopicPartitions)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.topic_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic_name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
-    s = o.topic_name.encode()
-    w += _p_u(o.topic_id)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    for o1 in o.topic_partitions:
+        s = o1.topic_name.encode()
+        w += _p_u(o1.topic_id)
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o1.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        if n < 17:
+            w += PACK_INT32S[n - 1](*o1.partitions)
+        else:
+            w += pack(f">{len(o1.partitions)}i", *o1.partitions)
+        if o1.unknown_tags:
+            put_tags(w, {}, o1.unknown_tags)
+        else:
+            w.append(0)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -209,8 +211,30 @@ def _read_Assignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[A
             raise refuse_count("topic_partitions", n, len(buf) - pos)
         o.topic_partitions = a = []
         for _ in range(n):
-            x, pos = _read_TopicPartitions(buf, pos, version)
-            a.append(x)
+            o1 = _new(TopicPartitions)
+            o1.topic_id, n = _u_uB(buf, pos)
+            pos += 17
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 4 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("partitions", n, len(buf) - pos)
+                if n < 16:
+                    o1.partitions = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += 4 * n
+            else:
+                raise refuse_null("partitions")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
     else:
         raise refuse_null("topic_partitions")
     n = buf[pos]
@@ -229,46 +253,21 @@ def _write_Assignment(o: Assignment, w: bytearray, version: int) -> None:
         w.append(n)
     else:
         put_uvarint(w, n)
-    for x in o.topic_partitions:
-        _write_TopicPartitions(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicPartitions, int]:
-    o = _new(TopicPartitions)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    for o1 in o.topic_partitions:
+        w += _p_u(o1.topic_id)
+        n = len(o1.partitions) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        if n < 17:
+            w += PACK_INT32S[n - 1](*o1.partitions)
+        else:
+            w += pack(f">{len(o1.partitions)}i", *o1.partitions)
+        if o1.unknown_tags:
+            put_tags(w, {}, o1.unknown_tags)
+        else:
+            w.append(0)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

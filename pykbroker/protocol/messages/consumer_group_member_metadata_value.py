@@ -300,99 +300,6 @@ class ClassicProtocol(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_ClassicMemberMetadata(buf: bytes | memoryview, pos: int, version: int) -> tuple[ClassicMemberMetadata, int]:
-    o = _new(ClassicMemberMetadata)
-    o.session_timeout_ms, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("supported_protocols", n, len(buf) - pos)
-        o.supported_protocols = a = []
-        for _ in range(n):
-            x, pos = _read_ClassicProtocol(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("supported_protocols")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ClassicMemberMetadata(o: ClassicMemberMetadata, w: bytearray, version: int) -> None:
-    w += _p_i(o.session_timeout_ms)
-    n = len(o.supported_protocols) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.supported_protocols:
-        _write_ClassicProtocol(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_ClassicProtocol(buf: bytes | memoryview, pos: int, version: int) -> tuple[ClassicProtocol, int]:
-    o = _new(ClassicProtocol)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.metadata = bytes(buf[pos:e])
-        pos = e
-    else:
-        raise refuse_null("metadata")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ClassicProtocol(o: ClassicProtocol, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.metadata) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += o.metadata
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _tags_ConsumerGroupMemberMetadataValue(o: ConsumerGroupMemberMetadataValue, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
     o.unknown_tags = None
     for _ in range(count):
@@ -423,3 +330,87 @@ def _put_tags_ConsumerGroupMemberMetadataValue(o: ConsumerGroupMemberMetadataVal
             _write_ClassicMemberMetadata(o.classic_member_metadata, w, version)
         known[0] = bytes(w)
     put_tags(tail, known, o.unknown_tags)
+
+
+def _read_ClassicMemberMetadata(buf: bytes | memoryview, pos: int, version: int) -> tuple[ClassicMemberMetadata, int]:
+    o = _new(ClassicMemberMetadata)
+    o.session_timeout_ms, n = _u_iB(buf, pos)
+    pos += 5
+    if n > 127:
+        n, pos = read_length(buf, pos - 1)
+    if n > 0:
+        n -= 1
+        if n * 3 > len(buf) - pos or n > 1000000:
+            raise refuse_count("supported_protocols", n, len(buf) - pos)
+        o.supported_protocols = a = []
+        for _ in range(n):
+            o1 = _new(ClassicProtocol)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o1.name = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("name")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o1.metadata = bytes(buf[pos:e])
+                pos = e
+            else:
+                raise refuse_null("metadata")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
+    else:
+        raise refuse_null("supported_protocols")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        n, pos = read_tag_count(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_ClassicMemberMetadata(o: ClassicMemberMetadata, w: bytearray, version: int) -> None:
+    w += _p_i(o.session_timeout_ms)
+    n = len(o.supported_protocols) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    for o1 in o.supported_protocols:
+        s = o1.name.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o1.metadata) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        w += o1.metadata
+        if o1.unknown_tags:
+            put_tags(w, {}, o1.unknown_tags)
+        else:
+            w.append(0)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

@@ -72,8 +72,67 @@ class ConsumerGroupPartitionMetadataValue(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_TopicMetadata(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TopicMetadata)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("topic_name")
+                    o1.num_partitions, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 6 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partition_metadata", n, len(buf) - pos)
+                        o1.partition_metadata = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionMetadata)
+                            o2.partition, n = _u_iB(buf, pos)
+                            pos += 5
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("racks", n, len(buf) - pos)
+                                o2.racks = a2 = []
+                                for _ in range(n):
+                                    m = buf[pos]
+                                    pos += 1
+                                    if m > 127:
+                                        m, pos = read_string_length(buf, pos - 1)
+                                    if m <= 0:
+                                        raise refuse_null("racks element")
+                                    e = pos + m - 1
+                                    a2.append(str(buf[pos:e], "utf-8", "java"))
+                                    pos = e
+                            else:
+                                raise refuse_null("racks")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partition_metadata")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -100,8 +159,44 @@ class ConsumerGroupPartitionMetadataValue(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_TopicMetadata(x, w, version)
+            for o1 in o.topics:
+                s = o1.topic_name.encode()
+                w += _p_u(o1.topic_id)
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_i(o1.num_partitions)
+                n = len(o1.partition_metadata) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partition_metadata:
+                    w += _p_i(o2.partition)
+                    n = len(o2.racks) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o2.racks:
+                        s = x.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -152,116 +247,3 @@ class PartitionMetadata(Message):
         self.partition = partition
         self.racks = [] if racks is FRESH else racks
         self.unknown_tags = unknown_tags
-
-
-def _read_TopicMetadata(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicMetadata, int]:
-    o = _new(TopicMetadata)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.topic_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic_name")
-    o.num_partitions, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 6 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partition_metadata", n, len(buf) - pos)
-        o.partition_metadata = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionMetadata(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partition_metadata")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicMetadata(o: TopicMetadata, w: bytearray, version: int) -> None:
-    s = o.topic_name.encode()
-    w += _p_u(o.topic_id)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_i(o.num_partitions)
-    n = len(o.partition_metadata) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partition_metadata:
-        _write_PartitionMetadata(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionMetadata(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionMetadata, int]:
-    o = _new(PartitionMetadata)
-    o.partition, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n > len(buf) - pos or n > 1000000:
-            raise refuse_count("racks", n, len(buf) - pos)
-        o.racks = a = []
-        for _ in range(n):
-            m = buf[pos]
-            pos += 1
-            if m > 127:
-                m, pos = read_string_length(buf, pos - 1)
-            if m <= 0:
-                raise refuse_null("racks element")
-            e = pos + m - 1
-            a.append(str(buf[pos:e], "utf-8", "java"))
-            pos = e
-    else:
-        raise refuse_null("racks")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionMetadata(o: PartitionMetadata, w: bytearray, version: int) -> None:
-    w += _p_i(o.partition)
-    n = len(o.racks) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.racks:
-        s = x.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     refuse_count,
     refuse_field,
     refuse_null,
@@ -101,8 +103,29 @@ class ConsumerProtocolSubscription(Message):
                         raise refuse_count("owned_partitions", n, len(buf) - pos)
                     o.owned_partitions = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicPartition(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicPartition)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partitions = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("owned_partitions")
             else:
@@ -146,12 +169,22 @@ class ConsumerProtocolSubscription(Message):
             if o.user_data is None:
                 w += b"\xff\xff\xff\xff"
             else:
-                w += _p_i(part_size(o.user_data))
-                w = put_part(out, w, o.user_data)
+                size = part_size(o.user_data)
+                w += _p_i(size)
+                w = put_part(out, w, o.user_data, size)
             if version >= 1:
                 w += _p_i(len(o.owned_partitions))
-                for x in o.owned_partitions:
-                    _write_TopicPartition(x, w, version)
+                for o1 in o.owned_partitions:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    if len(o1.partitions) < 16:
+                        w += PACK_INT32S[len(o1.partitions)](*o1.partitions)
+                    else:
+                        w += pack(f">{len(o1.partitions)}i", *o1.partitions)
             if version >= 2:
                 w += _p_i(o.generation_id)
             if version >= 3:
@@ -182,36 +215,3 @@ class TopicPartition(Message):
         self.topic = topic
         self.partitions = [] if partitions is FRESH else partitions
         self.unknown_tags = unknown_tags
-
-
-def _read_TopicPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicPartition, int]:
-    o = _new(TopicPartition)
-    (n,) = _u_h(buf, pos)
-    pos += 2
-    if n >= 0:
-        e = pos + n
-        o.topic = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic")
-    (n,) = _u_i(buf, pos)
-    pos += 4
-    if n >= 0:
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("partitions")
-    o.unknown_tags = None
-    return o, pos
-
-
-def _write_TopicPartition(o: TopicPartition, w: bytearray, version: int) -> None:
-    if o.unknown_tags:
-        raise refuse_field("unknown_tags", version)
-    s = o.topic.encode()
-    w += _p_h(len(s))
-    w += s
-    w += _p_i(len(o.partitions))
-    w += pack(f">{len(o.partitions)}i", *o.partitions)

@@ -80,8 +80,45 @@ class CreateAclsRequest(Message):
                         raise refuse_count("creations", n, len(buf) - pos)
                     o.creations = a = []
                     for _ in range(n):
-                        x, pos = _read_AclCreation(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AclCreation)
+                        o1.resource_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        o1.resource_pattern_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.principal = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.host = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("host")
+                        o1.operation, o1.permission_type, n = _u_bbB(buf, pos)
+                        pos += 3
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("creations")
                 n = buf[pos]
@@ -99,8 +136,35 @@ class CreateAclsRequest(Message):
                         raise refuse_count("creations", n, len(buf) - pos)
                     o.creations = a = []
                     for _ in range(n):
-                        x, pos = _read_AclCreation(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AclCreation)
+                        o1.resource_type, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        o1.resource_pattern_type, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.principal = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.host = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("host")
+                        o1.operation, o1.permission_type = _u_bb(buf, pos)
+                        pos += 2
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("creations")
                 o.unknown_tags = None
@@ -122,8 +186,35 @@ class CreateAclsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.creations:
-                    _write_AclCreation(x, w, version)
+                for o1 in o.creations:
+                    s = o1.resource_name.encode()
+                    w += _p_b(o1.resource_type)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.principal.encode()
+                    w += _p_b(o1.resource_pattern_type)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.host.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_bb(o1.operation, o1.permission_type)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -132,8 +223,19 @@ class CreateAclsRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.creations))
-                for x in o.creations:
-                    _write_AclCreation(x, w, version)
+                for o1 in o.creations:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.resource_name.encode()
+                    w += _p_bh(o1.resource_type, len(s))
+                    w += s
+                    s = o1.principal.encode()
+                    w += _p_bh(o1.resource_pattern_type, len(s))
+                    w += s
+                    s = o1.host.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_bb(o1.operation, o1.permission_type)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"CreateAclsRequest v{version}: {error}") from error
 
@@ -170,119 +272,3 @@ class AclCreation(Message):
         self.operation = operation
         self.permission_type = permission_type
         self.unknown_tags = unknown_tags
-
-
-def _read_AclCreation(buf: bytes | memoryview, pos: int, version: int) -> tuple[AclCreation, int]:
-    o = _new(AclCreation)
-    if version >= 2:
-        o.resource_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        o.resource_pattern_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("host")
-        o.operation, o.permission_type, n = _u_bbB(buf, pos)
-        pos += 3
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.resource_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        o.resource_pattern_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.principal = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("host")
-        o.operation, o.permission_type = _u_bb(buf, pos)
-        pos += 2
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AclCreation(o: AclCreation, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.resource_name.encode()
-        w += _p_b(o.resource_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.principal.encode()
-        w += _p_b(o.resource_pattern_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.host.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_bb(o.operation, o.permission_type)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.resource_name.encode()
-        w += _p_bh(o.resource_type, len(s))
-        w += s
-        s = o.principal.encode()
-        w += _p_bh(o.resource_pattern_type, len(s))
-        w += s
-        s = o.host.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_bb(o.operation, o.permission_type)

@@ -79,8 +79,25 @@ class CreateAclsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_AclCreationResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AclCreationResult)
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 n = buf[pos]
@@ -98,8 +115,17 @@ class CreateAclsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_AclCreationResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AclCreationResult)
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 o.unknown_tags = None
@@ -122,8 +148,22 @@ class CreateAclsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.results:
-                    _write_AclCreationResult(x, w, version)
+                for o1 in o.results:
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o1.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -132,8 +172,16 @@ class CreateAclsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.results))
-                for x in o.results:
-                    _write_AclCreationResult(x, w, version)
+                for o1 in o.results:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.error_message.encode()
+                        w += _p_h(len(s))
+                        w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"CreateAclsResponse v{version}: {error}") from error
 
@@ -155,65 +203,3 @@ class AclCreationResult(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_AclCreationResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[AclCreationResult, int]:
-    o = _new(AclCreationResult)
-    if version >= 2:
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AclCreationResult(o: AclCreationResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s

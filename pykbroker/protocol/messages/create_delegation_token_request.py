@@ -109,8 +109,35 @@ class CreateDelegationTokenRequest(Message):
                         raise refuse_count("renewers", n, len(buf) - pos)
                     o.renewers = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatableRenewers(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatableRenewers)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.principal_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_type")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.principal_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("renewers")
                 o.max_lifetime_ms, n = _u_qB(buf, pos)
@@ -128,8 +155,25 @@ class CreateDelegationTokenRequest(Message):
                         raise refuse_count("renewers", n, len(buf) - pos)
                     o.renewers = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatableRenewers(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatableRenewers)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.principal_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_type")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.principal_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_name")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("renewers")
                 (o.max_lifetime_ms,) = _u_q(buf, pos)
@@ -180,8 +224,25 @@ class CreateDelegationTokenRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.renewers:
-                    _write_CreatableRenewers(x, w, version)
+                for o1 in o.renewers:
+                    s = o1.principal_type.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.principal_name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_q(o.max_lifetime_ms)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -195,8 +256,15 @@ class CreateDelegationTokenRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.renewers))
-                for x in o.renewers:
-                    _write_CreatableRenewers(x, w, version)
+                for o1 in o.renewers:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.principal_type.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    s = o1.principal_name.encode()
+                    w += _p_h(len(s))
+                    w += s
                 w += _p_q(o.max_lifetime_ms)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"CreateDelegationTokenRequest v{version}: {error}") from error
@@ -219,85 +287,3 @@ class CreatableRenewers(Message):
         self.principal_type = principal_type
         self.principal_name = principal_name
         self.unknown_tags = unknown_tags
-
-
-def _read_CreatableRenewers(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableRenewers, int]:
-    o = _new(CreatableRenewers)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_type")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_name")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_type")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_name")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_CreatableRenewers(o: CreatableRenewers, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.principal_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.principal_name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.principal_type.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.principal_name.encode()
-        w += _p_h(len(s))
-        w += s

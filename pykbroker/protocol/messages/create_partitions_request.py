@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -84,8 +86,61 @@ class CreatePartitionsRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatePartitionsTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatePartitionsTopic)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        o1.count, n = _u_iB(buf, pos)
+                        pos += 5
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 2 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("assignments", n, len(buf) - pos)
+                            o1.assignments = a1 = []
+                            for _ in range(n):
+                                o2 = _new(CreatePartitionsAssignment)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("broker_ids", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.broker_ids = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.broker_ids = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("broker_ids")
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            o1.assignments = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.timeout_ms, o.validate_only, n = _u_ioB(buf, pos)
@@ -103,8 +158,41 @@ class CreatePartitionsRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatePartitionsTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatePartitionsTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        o1.count, n = _u_ii(buf, pos)
+                        pos += 8
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("assignments", n, len(buf) - pos)
+                            o1.assignments = a1 = []
+                            for _ in range(n):
+                                o2 = _new(CreatePartitionsAssignment)
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("broker_ids", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.broker_ids = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.broker_ids = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("broker_ids")
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            o1.assignments = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.timeout_ms, o.validate_only = _u_io(buf, pos)
@@ -128,8 +216,41 @@ class CreatePartitionsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_CreatePartitionsTopic(x, w, version)
+                for o1 in o.topics:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_i(o1.count)
+                    if o1.assignments is None:
+                        w.append(0)
+                    else:
+                        n = len(o1.assignments) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o2 in o1.assignments:
+                            n = len(o2.broker_ids) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_uvarint(w, n)
+                            if n < 17:
+                                w += PACK_INT32S[n - 1](*o2.broker_ids)
+                            else:
+                                w += pack(f">{len(o2.broker_ids)}i", *o2.broker_ids)
+                            if o2.unknown_tags:
+                                put_tags(w, {}, o2.unknown_tags)
+                            else:
+                                w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_io(o.timeout_ms, o.validate_only)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -139,8 +260,25 @@ class CreatePartitionsRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_CreatePartitionsTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(o1.count)
+                    if o1.assignments is None:
+                        w += b"\xff\xff\xff\xff"
+                    else:
+                        w += _p_i(len(o1.assignments))
+                        for o2 in o1.assignments:
+                            if o2.unknown_tags:
+                                raise refuse_field("unknown_tags", version)
+                            w += _p_i(len(o2.broker_ids))
+                            if len(o2.broker_ids) < 16:
+                                w += PACK_INT32S[len(o2.broker_ids)](*o2.broker_ids)
+                            else:
+                                w += pack(f">{len(o2.broker_ids)}i", *o2.broker_ids)
                 w += _p_io(o.timeout_ms, o.validate_only)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"CreatePartitionsRequest v{version}: {error}") from error
@@ -182,155 +320,3 @@ class CreatePartitionsAssignment(Message):
     ) -> None:
         self.broker_ids = [] if broker_ids is FRESH else broker_ids
         self.unknown_tags = unknown_tags
-
-
-def _read_CreatePartitionsTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatePartitionsTopic, int]:
-    o = _new(CreatePartitionsTopic)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        o.count, n = _u_iB(buf, pos)
-        pos += 5
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 2 > len(buf) - pos or n > 1000000:
-                raise refuse_count("assignments", n, len(buf) - pos)
-            o.assignments = a = []
-            for _ in range(n):
-                x, pos = _read_CreatePartitionsAssignment(buf, pos, version)
-                a.append(x)
-        else:
-            o.assignments = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        o.count, n = _u_ii(buf, pos)
-        pos += 8
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("assignments", n, len(buf) - pos)
-            o.assignments = a = []
-            for _ in range(n):
-                x, pos = _read_CreatePartitionsAssignment(buf, pos, version)
-                a.append(x)
-        else:
-            o.assignments = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_CreatePartitionsTopic(o: CreatePartitionsTopic, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_i(o.count)
-        if o.assignments is None:
-            w.append(0)
-        else:
-            n = len(o.assignments) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_uvarint(w, n)
-            for x in o.assignments:
-                _write_CreatePartitionsAssignment(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(o.count)
-        if o.assignments is None:
-            w += b"\xff\xff\xff\xff"
-        else:
-            w += _p_i(len(o.assignments))
-            for x in o.assignments:
-                _write_CreatePartitionsAssignment(x, w, version)
-
-
-def _read_CreatePartitionsAssignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatePartitionsAssignment, int]:
-    o = _new(CreatePartitionsAssignment)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("broker_ids", n, len(buf) - pos)
-            o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("broker_ids")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("broker_ids", n, len(buf) - pos)
-            o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("broker_ids")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_CreatePartitionsAssignment(o: CreatePartitionsAssignment, w: bytearray, version: int) -> None:
-    if version >= 2:
-        n = len(o.broker_ids) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.broker_ids)}i", *o.broker_ids)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_i(len(o.broker_ids))
-        w += pack(f">{len(o.broker_ids)}i", *o.broker_ids)

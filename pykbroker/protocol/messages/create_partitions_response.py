@@ -80,8 +80,35 @@ class CreatePartitionsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatePartitionsTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatePartitionsTopicResult)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 n = buf[pos]
@@ -99,8 +126,25 @@ class CreatePartitionsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatePartitionsTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatePartitionsTopicResult)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 o.unknown_tags = None
@@ -123,8 +167,29 @@ class CreatePartitionsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.results:
-                    _write_CreatePartitionsTopicResult(x, w, version)
+                for o1 in o.results:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o1.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -133,8 +198,19 @@ class CreatePartitionsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.results))
-                for x in o.results:
-                    _write_CreatePartitionsTopicResult(x, w, version)
+                for o1 in o.results:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.error_message.encode()
+                        w += _p_h(len(s))
+                        w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"CreatePartitionsResponse v{version}: {error}") from error
 
@@ -159,93 +235,3 @@ class CreatePartitionsTopicResult(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_CreatePartitionsTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatePartitionsTopicResult, int]:
-    o = _new(CreatePartitionsTopicResult)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_CreatePartitionsTopicResult(o: CreatePartitionsTopicResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -89,8 +91,102 @@ class CreateTopicsRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatableTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatableTopic)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        o1.num_partitions, o1.replication_factor, n = _u_ihB(buf, pos)
+                        pos += 7
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 6 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("assignments", n, len(buf) - pos)
+                            o1.assignments = a1 = []
+                            for _ in range(n):
+                                o2 = _new(CreatableReplicaAssignment)
+                                o2.partition_index, n = _u_iB(buf, pos)
+                                pos += 5
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("broker_ids", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.broker_ids = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.broker_ids = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("broker_ids")
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("assignments")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 3 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configs", n, len(buf) - pos)
+                            o1.configs = a1 = []
+                            for _ in range(n):
+                                o2 = _new(CreatableTopicConfig)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.value = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.value = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("configs")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.timeout_ms, o.validate_only, n = _u_ioB(buf, pos)
@@ -108,8 +204,69 @@ class CreateTopicsRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatableTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatableTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        o1.num_partitions, o1.replication_factor, n = _u_ihi(buf, pos)
+                        pos += 10
+                        if n >= 0:
+                            if n * 8 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("assignments", n, len(buf) - pos)
+                            o1.assignments = a1 = []
+                            for _ in range(n):
+                                o2 = _new(CreatableReplicaAssignment)
+                                o2.partition_index, n = _u_ii(buf, pos)
+                                pos += 8
+                                if n >= 0:
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("broker_ids", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.broker_ids = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.broker_ids = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("broker_ids")
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("assignments")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configs", n, len(buf) - pos)
+                            o1.configs = a1 = []
+                            for _ in range(n):
+                                o2 = _new(CreatableTopicConfig)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.value = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.value = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("configs")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.timeout_ms, o.validate_only = _u_io(buf, pos)
@@ -133,8 +290,66 @@ class CreateTopicsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_CreatableTopic(x, w, version)
+                for o1 in o.topics:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_ih(o1.num_partitions, o1.replication_factor)
+                    n = len(o1.assignments) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.assignments:
+                        w += _p_i(o2.partition_index)
+                        n = len(o2.broker_ids) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.broker_ids)
+                        else:
+                            w += pack(f">{len(o2.broker_ids)}i", *o2.broker_ids)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    n = len(o1.configs) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.configs:
+                        s = o2.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if o2.value is None:
+                            w.append(0)
+                        else:
+                            s = o2.value.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_io(o.timeout_ms, o.validate_only)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -144,8 +359,34 @@ class CreateTopicsRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_CreatableTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_ihi(o1.num_partitions, o1.replication_factor, len(o1.assignments))
+                    for o2 in o1.assignments:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_ii(o2.partition_index, len(o2.broker_ids))
+                        if len(o2.broker_ids) < 16:
+                            w += PACK_INT32S[len(o2.broker_ids)](*o2.broker_ids)
+                        else:
+                            w += pack(f">{len(o2.broker_ids)}i", *o2.broker_ids)
+                    w += _p_i(len(o1.configs))
+                    for o2 in o1.configs:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.name.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        if o2.value is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.value.encode()
+                            w += _p_h(len(s))
+                            w += s
                 w += _p_io(o.timeout_ms, o.validate_only)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"CreateTopicsRequest v{version}: {error}") from error
@@ -215,272 +456,3 @@ class CreatableTopicConfig(Message):
         self.name = name
         self.value = value
         self.unknown_tags = unknown_tags
-
-
-def _read_CreatableTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableTopic, int]:
-    o = _new(CreatableTopic)
-    if version >= 5:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        o.num_partitions, o.replication_factor, n = _u_ihB(buf, pos)
-        pos += 7
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("assignments", n, len(buf) - pos)
-            o.assignments = a = []
-            for _ in range(n):
-                x, pos = _read_CreatableReplicaAssignment(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("assignments")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 3 > len(buf) - pos or n > 1000000:
-                raise refuse_count("configs", n, len(buf) - pos)
-            o.configs = a = []
-            for _ in range(n):
-                x, pos = _read_CreatableTopicConfig(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("configs")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        o.num_partitions, o.replication_factor, n = _u_ihi(buf, pos)
-        pos += 10
-        if n >= 0:
-            if n * 8 > len(buf) - pos or n > 1000000:
-                raise refuse_count("assignments", n, len(buf) - pos)
-            o.assignments = a = []
-            for _ in range(n):
-                x, pos = _read_CreatableReplicaAssignment(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("assignments")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("configs", n, len(buf) - pos)
-            o.configs = a = []
-            for _ in range(n):
-                x, pos = _read_CreatableTopicConfig(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("configs")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_CreatableTopic(o: CreatableTopic, w: bytearray, version: int) -> None:
-    if version >= 5:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_ih(o.num_partitions, o.replication_factor)
-        n = len(o.assignments) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.assignments:
-            _write_CreatableReplicaAssignment(x, w, version)
-        n = len(o.configs) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.configs:
-            _write_CreatableTopicConfig(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_ihi(o.num_partitions, o.replication_factor, len(o.assignments))
-        for x in o.assignments:
-            _write_CreatableReplicaAssignment(x, w, version)
-        w += _p_i(len(o.configs))
-        for x in o.configs:
-            _write_CreatableTopicConfig(x, w, version)
-
-
-def _read_CreatableReplicaAssignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableReplicaAssignment, int]:
-    o = _new(CreatableReplicaAssignment)
-    if version >= 5:
-        o.partition_index, n = _u_iB(buf, pos)
-        pos += 5
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("broker_ids", n, len(buf) - pos)
-            o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("broker_ids")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, n = _u_ii(buf, pos)
-        pos += 8
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("broker_ids", n, len(buf) - pos)
-            o.broker_ids = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("broker_ids")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_CreatableReplicaAssignment(o: CreatableReplicaAssignment, w: bytearray, version: int) -> None:
-    if version >= 5:
-        w += _p_i(o.partition_index)
-        n = len(o.broker_ids) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.broker_ids)}i", *o.broker_ids)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ii(o.partition_index, len(o.broker_ids))
-        w += pack(f">{len(o.broker_ids)}i", *o.broker_ids)
-
-
-def _read_CreatableTopicConfig(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableTopicConfig, int]:
-    o = _new(CreatableTopicConfig)
-    if version >= 5:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.value = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.value = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.value = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.value = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_CreatableTopicConfig(o: CreatableTopicConfig, w: bytearray, version: int) -> None:
-    if version >= 5:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.value is None:
-            w.append(0)
-        else:
-            s = o.value.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        if o.value is None:
-            w += b"\xff\xff"
-        else:
-            s = o.value.encode()
-            w += _p_h(len(s))
-            w += s

@@ -89,8 +89,82 @@ class CreateTopicsResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatableTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatableTopicResult)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        if version >= 7:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        o1.num_partitions, o1.replication_factor, n = _u_ihB(buf, pos)
+                        pos += 7
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 6 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configs", n, len(buf) - pos)
+                            o1.configs = a1 = []
+                            for _ in range(n):
+                                o2 = _new(CreatableTopicConfigs)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.value = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.value = None
+                                o2.read_only, o2.config_source, o2.is_sensitive, n = _u_oboB(buf, pos)
+                                pos += 4
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            o1.configs = None
+                        n = buf[pos]
+                        pos += 1
+                        o1.topic_config_error_code = 0
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            pos = _tags_CreatableTopicResult(o1, buf, pos, version, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -108,8 +182,30 @@ class CreateTopicsResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_CreatableTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(CreatableTopicResult)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        o1.topic_id = ZERO_UUID
+                        o1.topic_config_error_code = 0
+                        o1.num_partitions = -1
+                        o1.replication_factor = -1
+                        o1.configs = []
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.unknown_tags = None
@@ -132,8 +228,63 @@ class CreateTopicsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_CreatableTopicResult(x, w, version)
+                for o1 in o.topics:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if version >= 7:
+                        w += _p_u(o1.topic_id)
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o1.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    w += _p_ih(o1.num_partitions, o1.replication_factor)
+                    if o1.configs is None:
+                        w.append(0)
+                    else:
+                        n = len(o1.configs) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o2 in o1.configs:
+                            s = o2.name.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                            if o2.value is None:
+                                w.append(0)
+                            else:
+                                s = o2.value.encode()
+                                n = len(s) + 1
+                                if n < 128:
+                                    w.append(n)
+                                else:
+                                    put_string_length(w, n)
+                                w += s
+                            w += _p_obo(o2.read_only, o2.config_source, o2.is_sensitive)
+                            if o2.unknown_tags:
+                                put_tags(w, {}, o2.unknown_tags)
+                            else:
+                                w.append(0)
+                    if o1.topic_config_error_code != 0 or o1.unknown_tags:
+                        _put_tags_CreatableTopicResult(o1, w, version)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -142,8 +293,19 @@ class CreateTopicsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.topics))
-                for x in o.topics:
-                    _write_CreatableTopicResult(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.error_message.encode()
+                        w += _p_h(len(s))
+                        w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"CreateTopicsResponse v{version}: {error}") from error
 
@@ -213,82 +375,6 @@ class CreatableTopicConfigs(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_CreatableTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableTopicResult, int]:
-    o = _new(CreatableTopicResult)
-    if version >= 5:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        if version >= 7:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.num_partitions, o.replication_factor, n = _u_ihB(buf, pos)
-        pos += 7
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("configs", n, len(buf) - pos)
-            o.configs = a = []
-            for _ in range(n):
-                x, pos = _read_CreatableTopicConfigs(buf, pos, version)
-                a.append(x)
-        else:
-            o.configs = None
-        n = buf[pos]
-        pos += 1
-        o.topic_config_error_code = 0
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            pos = _tags_CreatableTopicResult(o, buf, pos, version, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.topic_id = ZERO_UUID
-        o.topic_config_error_code = 0
-        o.num_partitions = -1
-        o.replication_factor = -1
-        o.configs = []
-        o.unknown_tags = None
-    return o, pos
-
-
 def _tags_CreatableTopicResult(o: CreatableTopicResult, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
     o.unknown_tags = None
     for _ in range(count):
@@ -304,58 +390,6 @@ def _tags_CreatableTopicResult(o: CreatableTopicResult, buf: bytes | memoryview,
     return pos
 
 
-def _write_CreatableTopicResult(o: CreatableTopicResult, w: bytearray, version: int) -> None:
-    if version >= 5:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if version >= 7:
-            w += _p_u(o.topic_id)
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        w += _p_ih(o.num_partitions, o.replication_factor)
-        if o.configs is None:
-            w.append(0)
-        else:
-            n = len(o.configs) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_uvarint(w, n)
-            for x in o.configs:
-                _write_CreatableTopicConfigs(x, w, version)
-        if o.topic_config_error_code != 0 or o.unknown_tags:
-            _put_tags_CreatableTopicResult(o, w, version)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s
-
-
 def _put_tags_CreatableTopicResult(o: CreatableTopicResult, w: bytearray, version: int) -> None:
     known: dict[int, bytes] = {}
     tail = w
@@ -364,60 +398,3 @@ def _put_tags_CreatableTopicResult(o: CreatableTopicResult, w: bytearray, versio
         w += _p_h(o.topic_config_error_code)
         known[0] = bytes(w)
     put_tags(tail, known, o.unknown_tags)
-
-
-def _read_CreatableTopicConfigs(buf: bytes | memoryview, pos: int, version: int) -> tuple[CreatableTopicConfigs, int]:
-    o = _new(CreatableTopicConfigs)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.value = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.value = None
-    o.read_only, o.config_source, o.is_sensitive, n = _u_oboB(buf, pos)
-    pos += 4
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_CreatableTopicConfigs(o: CreatableTopicConfigs, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.value is None:
-        w.append(0)
-    else:
-        s = o.value.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    w += _p_obo(o.read_only, o.config_source, o.is_sensitive)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

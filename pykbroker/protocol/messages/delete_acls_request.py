@@ -79,8 +79,45 @@ class DeleteAclsRequest(Message):
                         raise refuse_count("filters", n, len(buf) - pos)
                     o.filters = a = []
                     for _ in range(n):
-                        x, pos = _read_DeleteAclsFilter(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DeleteAclsFilter)
+                        o1.resource_type_filter, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.resource_name_filter = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.resource_name_filter = None
+                        o1.pattern_type_filter, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.principal_filter = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.principal_filter = None
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.host_filter = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.host_filter = None
+                        o1.operation, o1.permission_type, n = _u_bbB(buf, pos)
+                        pos += 3
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("filters")
                 n = buf[pos]
@@ -98,8 +135,35 @@ class DeleteAclsRequest(Message):
                         raise refuse_count("filters", n, len(buf) - pos)
                     o.filters = a = []
                     for _ in range(n):
-                        x, pos = _read_DeleteAclsFilter(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DeleteAclsFilter)
+                        o1.resource_type_filter, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.resource_name_filter = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.resource_name_filter = None
+                        o1.pattern_type_filter, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.principal_filter = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.principal_filter = None
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.host_filter = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.host_filter = None
+                        o1.operation, o1.permission_type = _u_bb(buf, pos)
+                        pos += 2
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("filters")
                 o.unknown_tags = None
@@ -121,8 +185,44 @@ class DeleteAclsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.filters:
-                    _write_DeleteAclsFilter(x, w, version)
+                for o1 in o.filters:
+                    w += _p_b(o1.resource_type_filter)
+                    if o1.resource_name_filter is None:
+                        w.append(0)
+                    else:
+                        s = o1.resource_name_filter.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    w += _p_b(o1.pattern_type_filter)
+                    if o1.principal_filter is None:
+                        w.append(0)
+                    else:
+                        s = o1.principal_filter.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o1.host_filter is None:
+                        w.append(0)
+                    else:
+                        s = o1.host_filter.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    w += _p_bb(o1.operation, o1.permission_type)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -131,8 +231,30 @@ class DeleteAclsRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.filters))
-                for x in o.filters:
-                    _write_DeleteAclsFilter(x, w, version)
+                for o1 in o.filters:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_b(o1.resource_type_filter)
+                    if o1.resource_name_filter is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.resource_name_filter.encode()
+                        w += _p_h(len(s))
+                        w += s
+                    w += _p_b(o1.pattern_type_filter)
+                    if o1.principal_filter is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.principal_filter.encode()
+                        w += _p_h(len(s))
+                        w += s
+                    if o1.host_filter is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.host_filter.encode()
+                        w += _p_h(len(s))
+                        w += s
+                    w += _p_bb(o1.operation, o1.permission_type)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DeleteAclsRequest v{version}: {error}") from error
 
@@ -169,139 +291,3 @@ class DeleteAclsFilter(Message):
         self.operation = operation
         self.permission_type = permission_type
         self.unknown_tags = unknown_tags
-
-
-def _read_DeleteAclsFilter(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeleteAclsFilter, int]:
-    o = _new(DeleteAclsFilter)
-    if version >= 2:
-        o.resource_type_filter, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.resource_name_filter = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.resource_name_filter = None
-        o.pattern_type_filter, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_filter = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.principal_filter = None
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.host_filter = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.host_filter = None
-        o.operation, o.permission_type, n = _u_bbB(buf, pos)
-        pos += 3
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.resource_type_filter, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.resource_name_filter = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.resource_name_filter = None
-        o.pattern_type_filter, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.principal_filter = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.principal_filter = None
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.host_filter = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.host_filter = None
-        o.operation, o.permission_type = _u_bb(buf, pos)
-        pos += 2
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DeleteAclsFilter(o: DeleteAclsFilter, w: bytearray, version: int) -> None:
-    if version >= 2:
-        w += _p_b(o.resource_type_filter)
-        if o.resource_name_filter is None:
-            w.append(0)
-        else:
-            s = o.resource_name_filter.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        w += _p_b(o.pattern_type_filter)
-        if o.principal_filter is None:
-            w.append(0)
-        else:
-            s = o.principal_filter.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.host_filter is None:
-            w.append(0)
-        else:
-            s = o.host_filter.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        w += _p_bb(o.operation, o.permission_type)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_b(o.resource_type_filter)
-        if o.resource_name_filter is None:
-            w += b"\xff\xff"
-        else:
-            s = o.resource_name_filter.encode()
-            w += _p_h(len(s))
-            w += s
-        w += _p_b(o.pattern_type_filter)
-        if o.principal_filter is None:
-            w += b"\xff\xff"
-        else:
-            s = o.principal_filter.encode()
-            w += _p_h(len(s))
-            w += s
-        if o.host_filter is None:
-            w += b"\xff\xff"
-        else:
-            s = o.host_filter.encode()
-            w += _p_h(len(s))
-            w += s
-        w += _p_bb(o.operation, o.permission_type)

@@ -88,8 +88,86 @@ class DeleteAclsResponse(Message):
                         raise refuse_count("filter_results", n, len(buf) - pos)
                     o.filter_results = a = []
                     for _ in range(n):
-                        x, pos = _read_DeleteAclsFilterResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DeleteAclsFilterResult)
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 11 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("matching_acls", n, len(buf) - pos)
+                            o1.matching_acls = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DeleteAclsMatchingAcl)
+                                o2.error_code, n = _u_hB(buf, pos)
+                                pos += 3
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.error_message = None
+                                o2.resource_type, n = _u_bB(buf, pos)
+                                pos += 2
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.resource_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("resource_name")
+                                o2.pattern_type, n = _u_bB(buf, pos)
+                                pos += 2
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.principal = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("principal")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.host = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("host")
+                                o2.operation, o2.permission_type, n = _u_bbB(buf, pos)
+                                pos += 3
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("matching_acls")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("filter_results")
                 n = buf[pos]
@@ -107,8 +185,63 @@ class DeleteAclsResponse(Message):
                         raise refuse_count("filter_results", n, len(buf) - pos)
                     o.filter_results = a = []
                     for _ in range(n):
-                        x, pos = _read_DeleteAclsFilterResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DeleteAclsFilterResult)
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 14 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("matching_acls", n, len(buf) - pos)
+                            o1.matching_acls = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DeleteAclsMatchingAcl)
+                                o2.error_code, n = _u_hh(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.error_message = None
+                                o2.resource_type, n = _u_bh(buf, pos)
+                                pos += 3
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.resource_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("resource_name")
+                                o2.pattern_type, n = _u_bh(buf, pos)
+                                pos += 3
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.principal = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("principal")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.host = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("host")
+                                o2.operation, o2.permission_type = _u_bb(buf, pos)
+                                pos += 2
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("matching_acls")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("filter_results")
                 o.unknown_tags = None
@@ -131,8 +264,67 @@ class DeleteAclsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.filter_results:
-                    _write_DeleteAclsFilterResult(x, w, version)
+                for o1 in o.filter_results:
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o1.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    n = len(o1.matching_acls) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.matching_acls:
+                        w += _p_h(o2.error_code)
+                        if o2.error_message is None:
+                            w.append(0)
+                        else:
+                            s = o2.error_message.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        s = o2.resource_name.encode()
+                        w += _p_b(o2.resource_type)
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        s = o2.principal.encode()
+                        w += _p_b(o2.pattern_type)
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        s = o2.host.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        w += _p_bb(o2.operation, o2.permission_type)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -141,8 +333,37 @@ class DeleteAclsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.filter_results))
-                for x in o.filter_results:
-                    _write_DeleteAclsFilterResult(x, w, version)
+                for o1 in o.filter_results:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.error_message.encode()
+                        w += _p_h(len(s))
+                        w += s
+                    w += _p_i(len(o1.matching_acls))
+                    for o2 in o1.matching_acls:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_h(o2.error_code)
+                        if o2.error_message is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.error_message.encode()
+                            w += _p_h(len(s))
+                            w += s
+                        s = o2.resource_name.encode()
+                        w += _p_bh(o2.resource_type, len(s))
+                        w += s
+                        s = o2.principal.encode()
+                        w += _p_bh(o2.pattern_type, len(s))
+                        w += s
+                        s = o2.host.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_bb(o2.operation, o2.permission_type)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DeleteAclsResponse v{version}: {error}") from error
 
@@ -207,252 +428,3 @@ class DeleteAclsMatchingAcl(Message):
         self.operation = operation
         self.permission_type = permission_type
         self.unknown_tags = unknown_tags
-
-
-def _read_DeleteAclsFilterResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeleteAclsFilterResult, int]:
-    o = _new(DeleteAclsFilterResult)
-    if version >= 2:
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 11 > len(buf) - pos or n > 1000000:
-                raise refuse_count("matching_acls", n, len(buf) - pos)
-            o.matching_acls = a = []
-            for _ in range(n):
-                x, pos = _read_DeleteAclsMatchingAcl(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("matching_acls")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 14 > len(buf) - pos or n > 1000000:
-                raise refuse_count("matching_acls", n, len(buf) - pos)
-            o.matching_acls = a = []
-            for _ in range(n):
-                x, pos = _read_DeleteAclsMatchingAcl(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("matching_acls")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DeleteAclsFilterResult(o: DeleteAclsFilterResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        n = len(o.matching_acls) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.matching_acls:
-            _write_DeleteAclsMatchingAcl(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s
-        w += _p_i(len(o.matching_acls))
-        for x in o.matching_acls:
-            _write_DeleteAclsMatchingAcl(x, w, version)
-
-
-def _read_DeleteAclsMatchingAcl(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeleteAclsMatchingAcl, int]:
-    o = _new(DeleteAclsMatchingAcl)
-    if version >= 2:
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.resource_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        o.pattern_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("host")
-        o.operation, o.permission_type, n = _u_bbB(buf, pos)
-        pos += 3
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.resource_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        o.pattern_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.principal = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("host")
-        o.operation, o.permission_type = _u_bb(buf, pos)
-        pos += 2
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DeleteAclsMatchingAcl(o: DeleteAclsMatchingAcl, w: bytearray, version: int) -> None:
-    if version >= 2:
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        s = o.resource_name.encode()
-        w += _p_b(o.resource_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.principal.encode()
-        w += _p_b(o.pattern_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.host.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_bb(o.operation, o.permission_type)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s
-        s = o.resource_name.encode()
-        w += _p_bh(o.resource_type, len(s))
-        w += s
-        s = o.principal.encode()
-        w += _p_bh(o.pattern_type, len(s))
-        w += s
-        s = o.host.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_bb(o.operation, o.permission_type)

@@ -78,8 +78,40 @@ class DeleteGroupsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_DeletableGroupResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DeletableGroupResult)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.group_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("group_id")
+                        (o1.error_code,) = _u_h(buf, pos)
+                        pos += 2
+                        if version >= 3:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o1.error_message = None
+                        else:
+                            o1.error_message = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 n = buf[pos]
@@ -97,8 +129,20 @@ class DeleteGroupsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_DeletableGroupResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DeletableGroupResult)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.group_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("group_id")
+                        (o1.error_code,) = _u_h(buf, pos)
+                        pos += 2
+                        o1.error_message = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 o.unknown_tags = None
@@ -121,8 +165,30 @@ class DeleteGroupsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.results:
-                    _write_DeletableGroupResult(x, w, version)
+                for o1 in o.results:
+                    s = o1.group_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_h(o1.error_code)
+                    if version >= 3:
+                        if o1.error_message is None:
+                            w.append(0)
+                        else:
+                            s = o1.error_message.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -131,8 +197,13 @@ class DeleteGroupsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.results))
-                for x in o.results:
-                    _write_DeletableGroupResult(x, w, version)
+                for o1 in o.results:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.group_id.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_h(o1.error_code)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DeleteGroupsResponse v{version}: {error}") from error
 
@@ -157,88 +228,3 @@ class DeletableGroupResult(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_DeletableGroupResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeletableGroupResult, int]:
-    o = _new(DeletableGroupResult)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.group_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("group_id")
-        (o.error_code,) = _u_h(buf, pos)
-        pos += 2
-        if version >= 3:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.error_message = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.error_message = None
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.group_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("group_id")
-        (o.error_code,) = _u_h(buf, pos)
-        pos += 2
-        o.error_message = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DeletableGroupResult(o: DeletableGroupResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.group_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_h(o.error_code)
-        if version >= 3:
-            if o.error_message is None:
-                w.append(0)
-            else:
-                s = o.error_message.encode()
-                n = len(s) + 1
-                if n < 128:
-                    w.append(n)
-                else:
-                    put_string_length(w, n)
-                w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.group_id.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_h(o.error_code)

@@ -80,8 +80,25 @@ class DeleteShareGroupOffsetsRequest(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_DeleteShareGroupOffsetsRequestTopic(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(DeleteShareGroupOffsetsRequestTopic)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("topic_name")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -115,8 +132,18 @@ class DeleteShareGroupOffsetsRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_DeleteShareGroupOffsetsRequestTopic(x, w, version)
+            for o1 in o.topics:
+                s = o1.topic_name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -139,39 +166,3 @@ class DeleteShareGroupOffsetsRequestTopic(Message):
     ) -> None:
         self.topic_name = topic_name
         self.unknown_tags = unknown_tags
-
-
-def _read_DeleteShareGroupOffsetsRequestTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeleteShareGroupOffsetsRequestTopic, int]:
-    o = _new(DeleteShareGroupOffsetsRequestTopic)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.topic_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic_name")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DeleteShareGroupOffsetsRequestTopic(o: DeleteShareGroupOffsetsRequestTopic, w: bytearray, version: int) -> None:
-    s = o.topic_name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -84,8 +84,25 @@ class DeleteTopicsRequest(Message):
                             raise refuse_count("topics", n, len(buf) - pos)
                         o.topics = a = []
                         for _ in range(n):
-                            x, pos = _read_DeleteTopicState(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(DeleteTopicState)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o1.name = None
+                            o1.topic_id, n = _u_uB(buf, pos)
+                            pos += 17
+                            if n == 0:
+                                o1.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a.append(o1)
                     else:
                         raise refuse_null("topics")
                 else:
@@ -161,8 +178,22 @@ class DeleteTopicsRequest(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.topics:
-                        _write_DeleteTopicState(x, w, version)
+                    for o1 in o.topics:
+                        if o1.name is None:
+                            w.append(0)
+                        else:
+                            s = o1.name.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        w += _p_u(o1.topic_id)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 elif len(o.topics) != 0:
                     raise refuse_field("topics", version)
                 if version <= 5:
@@ -216,43 +247,3 @@ class DeleteTopicState(Message):
         self.name = name
         self.topic_id = topic_id
         self.unknown_tags = unknown_tags
-
-
-def _read_DeleteTopicState(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeleteTopicState, int]:
-    o = _new(DeleteTopicState)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.name = None
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DeleteTopicState(o: DeleteTopicState, w: bytearray, version: int) -> None:
-    if o.name is None:
-        w.append(0)
-    else:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    w += _p_u(o.topic_id)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

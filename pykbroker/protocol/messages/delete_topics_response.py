@@ -81,8 +81,47 @@ class DeleteTopicsResponse(Message):
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
-                        x, pos = _read_DeletableTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DeletableTopicResult)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        elif version >= 6:
+                            o1.name = None
+                        else:
+                            raise refuse_null("name")
+                        if version >= 6:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        (o1.error_code,) = _u_h(buf, pos)
+                        pos += 2
+                        if version >= 5:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o1.error_message = None
+                        else:
+                            o1.error_message = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("responses")
                 n = buf[pos]
@@ -100,8 +139,21 @@ class DeleteTopicsResponse(Message):
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
-                        x, pos = _read_DeletableTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DeletableTopicResult)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (o1.error_code,) = _u_h(buf, pos)
+                        pos += 2
+                        o1.topic_id = ZERO_UUID
+                        o1.error_message = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("responses")
                 o.unknown_tags = None
@@ -124,8 +176,37 @@ class DeleteTopicsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.responses:
-                    _write_DeletableTopicResult(x, w, version)
+                for o1 in o.responses:
+                    if o1.name is None:
+                        if not version >= 6:
+                            raise EncodeError("name is null")
+                        w.append(0)
+                    else:
+                        s = o1.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 6:
+                        w += _p_u(o1.topic_id)
+                    w += _p_h(o1.error_code)
+                    if version >= 5:
+                        if o1.error_message is None:
+                            w.append(0)
+                        else:
+                            s = o1.error_message.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -134,8 +215,13 @@ class DeleteTopicsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.responses))
-                for x in o.responses:
-                    _write_DeletableTopicResult(x, w, version)
+                for o1 in o.responses:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_h(o1.error_code)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DeleteTopicsResponse v{version}: {error}") from error
 
@@ -163,103 +249,3 @@ class DeletableTopicResult(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_DeletableTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[DeletableTopicResult, int]:
-    o = _new(DeletableTopicResult)
-    if version >= 4:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        elif version >= 6:
-            o.name = None
-        else:
-            raise refuse_null("name")
-        if version >= 6:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        (o.error_code,) = _u_h(buf, pos)
-        pos += 2
-        if version >= 5:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.error_message = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.error_message = None
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (o.error_code,) = _u_h(buf, pos)
-        pos += 2
-        o.topic_id = ZERO_UUID
-        o.error_message = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DeletableTopicResult(o: DeletableTopicResult, w: bytearray, version: int) -> None:
-    if version >= 4:
-        if o.name is None:
-            if not version >= 6:
-                raise EncodeError("name is null")
-            w.append(0)
-        else:
-            s = o.name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 6:
-            w += _p_u(o.topic_id)
-        w += _p_h(o.error_code)
-        if version >= 5:
-            if o.error_message is None:
-                w.append(0)
-            else:
-                s = o.error_message.encode()
-                n = len(s) + 1
-                if n < 128:
-                    w.append(n)
-                else:
-                    put_string_length(w, n)
-                w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_h(o.error_code)

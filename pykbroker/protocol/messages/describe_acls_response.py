@@ -104,8 +104,66 @@ class DescribeAclsResponse(Message):
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeAclsResource(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeAclsResource)
+                        o1.resource_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        o1.pattern_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 5 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("acls", n, len(buf) - pos)
+                            o1.acls = a1 = []
+                            for _ in range(n):
+                                o2 = _new(AclDescription)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.principal = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("principal")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.host = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("host")
+                                o2.operation, o2.permission_type, n = _u_bbB(buf, pos)
+                                pos += 3
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("acls")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("resources")
                 n = buf[pos]
@@ -131,8 +189,47 @@ class DescribeAclsResponse(Message):
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeAclsResource(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeAclsResource)
+                        o1.resource_type, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        o1.pattern_type, n = _u_bi(buf, pos)
+                        pos += 5
+                        if n >= 0:
+                            if n * 6 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("acls", n, len(buf) - pos)
+                            o1.acls = a1 = []
+                            for _ in range(n):
+                                o2 = _new(AclDescription)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.principal = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("principal")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.host = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("host")
+                                o2.operation, o2.permission_type = _u_bb(buf, pos)
+                                pos += 2
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("acls")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("resources")
                 o.unknown_tags = None
@@ -165,8 +262,45 @@ class DescribeAclsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.resources:
-                    _write_DescribeAclsResource(x, w, version)
+                for o1 in o.resources:
+                    s = o1.resource_name.encode()
+                    w += _p_b(o1.resource_type)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_b(o1.pattern_type)
+                    n = len(o1.acls) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.acls:
+                        s = o2.principal.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        s = o2.host.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        w += _p_bb(o2.operation, o2.permission_type)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -182,8 +316,23 @@ class DescribeAclsResponse(Message):
                     w += _p_h(len(s))
                     w += s
                 w += _p_i(len(o.resources))
-                for x in o.resources:
-                    _write_DescribeAclsResource(x, w, version)
+                for o1 in o.resources:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.resource_name.encode()
+                    w += _p_bh(o1.resource_type, len(s))
+                    w += s
+                    w += _p_bi(o1.pattern_type, len(o1.acls))
+                    for o2 in o1.acls:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.principal.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        s = o2.host.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_bb(o2.operation, o2.permission_type)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeAclsResponse v{version}: {error}") from error
 
@@ -236,180 +385,3 @@ class AclDescription(Message):
         self.operation = operation
         self.permission_type = permission_type
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeAclsResource(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeAclsResource, int]:
-    o = _new(DescribeAclsResource)
-    if version >= 2:
-        o.resource_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        o.pattern_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 5 > len(buf) - pos or n > 1000000:
-                raise refuse_count("acls", n, len(buf) - pos)
-            o.acls = a = []
-            for _ in range(n):
-                x, pos = _read_AclDescription(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("acls")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.resource_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        o.pattern_type, n = _u_bi(buf, pos)
-        pos += 5
-        if n >= 0:
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("acls", n, len(buf) - pos)
-            o.acls = a = []
-            for _ in range(n):
-                x, pos = _read_AclDescription(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("acls")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeAclsResource(o: DescribeAclsResource, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.resource_name.encode()
-        w += _p_b(o.resource_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_b(o.pattern_type)
-        n = len(o.acls) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.acls:
-            _write_AclDescription(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.resource_name.encode()
-        w += _p_bh(o.resource_type, len(s))
-        w += s
-        w += _p_bi(o.pattern_type, len(o.acls))
-        for x in o.acls:
-            _write_AclDescription(x, w, version)
-
-
-def _read_AclDescription(buf: bytes | memoryview, pos: int, version: int) -> tuple[AclDescription, int]:
-    o = _new(AclDescription)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("host")
-        o.operation, o.permission_type, n = _u_bbB(buf, pos)
-        pos += 3
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("host")
-        o.operation, o.permission_type = _u_bb(buf, pos)
-        pos += 2
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AclDescription(o: AclDescription, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.principal.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.host.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_bb(o.operation, o.permission_type)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.principal.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.host.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_bb(o.operation, o.permission_type)

@@ -81,8 +81,35 @@ class DescribeClientQuotasRequest(Message):
                         raise refuse_count("components", n, len(buf) - pos)
                     o.components = a = []
                     for _ in range(n):
-                        x, pos = _read_ComponentData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ComponentData)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.entity_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("entity_type")
+                        o1.match_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.match = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.match = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("components")
                 o.strict, n = _u_oB(buf, pos)
@@ -100,8 +127,25 @@ class DescribeClientQuotasRequest(Message):
                         raise refuse_count("components", n, len(buf) - pos)
                     o.components = a = []
                     for _ in range(n):
-                        x, pos = _read_ComponentData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ComponentData)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.entity_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("entity_type")
+                        o1.match_type, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.match = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.match = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("components")
                 o.strict = buf[pos] != 0
@@ -125,8 +169,29 @@ class DescribeClientQuotasRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.components:
-                    _write_ComponentData(x, w, version)
+                for o1 in o.components:
+                    s = o1.entity_type.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_b(o1.match_type)
+                    if o1.match is None:
+                        w.append(0)
+                    else:
+                        s = o1.match.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_o(o.strict)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -136,8 +201,19 @@ class DescribeClientQuotasRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.components))
-                for x in o.components:
-                    _write_ComponentData(x, w, version)
+                for o1 in o.components:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.entity_type.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_b(o1.match_type)
+                    if o1.match is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.match.encode()
+                        w += _p_h(len(s))
+                        w += s
                 w += _p_o(o.strict)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeClientQuotasRequest v{version}: {error}") from error
@@ -163,93 +239,3 @@ class ComponentData(Message):
         self.match_type = match_type
         self.match = match
         self.unknown_tags = unknown_tags
-
-
-def _read_ComponentData(buf: bytes | memoryview, pos: int, version: int) -> tuple[ComponentData, int]:
-    o = _new(ComponentData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.entity_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("entity_type")
-        o.match_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.match = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.match = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.entity_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("entity_type")
-        o.match_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.match = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.match = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ComponentData(o: ComponentData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.entity_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_b(o.match_type)
-        if o.match is None:
-            w.append(0)
-        else:
-            s = o.match.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.entity_type.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_b(o.match_type)
-        if o.match is None:
-            w += b"\xff\xff"
-        else:
-            s = o.match.encode()
-            w += _p_h(len(s))
-            w += s

@@ -98,8 +98,87 @@ class DescribeClientQuotasResponse(Message):
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
-                        x, pos = _read_EntryData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(EntryData)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 3 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("entity", n, len(buf) - pos)
+                            o1.entity = a1 = []
+                            for _ in range(n):
+                                o2 = _new(EntityData)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.entity_type = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("entity_type")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.entity_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.entity_name = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("entity")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 10 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("values", n, len(buf) - pos)
+                            o1.values = a1 = []
+                            for _ in range(n):
+                                o2 = _new(ValueData)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.key = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("key")
+                                o2.value, n = _u_dB(buf, pos)
+                                pos += 9
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("values")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     o.entries = None
                 n = buf[pos]
@@ -125,8 +204,59 @@ class DescribeClientQuotasResponse(Message):
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
-                        x, pos = _read_EntryData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(EntryData)
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("entity", n, len(buf) - pos)
+                            o1.entity = a1 = []
+                            for _ in range(n):
+                                o2 = _new(EntityData)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.entity_type = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("entity_type")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.entity_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.entity_name = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("entity")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 10 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("values", n, len(buf) - pos)
+                            o1.values = a1 = []
+                            for _ in range(n):
+                                o2 = _new(ValueData)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.key = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("key")
+                                (o2.value,) = _u_d(buf, pos)
+                                pos += 8
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("values")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     o.entries = None
                 o.unknown_tags = None
@@ -162,8 +292,56 @@ class DescribeClientQuotasResponse(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.entries:
-                        _write_EntryData(x, w, version)
+                    for o1 in o.entries:
+                        n = len(o1.entity) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o2 in o1.entity:
+                            s = o2.entity_type.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                            if o2.entity_name is None:
+                                w.append(0)
+                            else:
+                                s = o2.entity_name.encode()
+                                n = len(s) + 1
+                                if n < 128:
+                                    w.append(n)
+                                else:
+                                    put_string_length(w, n)
+                                w += s
+                            if o2.unknown_tags:
+                                put_tags(w, {}, o2.unknown_tags)
+                            else:
+                                w.append(0)
+                        n = len(o1.values) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o2 in o1.values:
+                            s = o2.key.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                            w += _p_d(o2.value)
+                            if o2.unknown_tags:
+                                put_tags(w, {}, o2.unknown_tags)
+                            else:
+                                w.append(0)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -182,8 +360,30 @@ class DescribeClientQuotasResponse(Message):
                     w += b"\xff\xff\xff\xff"
                 else:
                     w += _p_i(len(o.entries))
-                    for x in o.entries:
-                        _write_EntryData(x, w, version)
+                    for o1 in o.entries:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_i(len(o1.entity))
+                        for o2 in o1.entity:
+                            if o2.unknown_tags:
+                                raise refuse_field("unknown_tags", version)
+                            s = o2.entity_type.encode()
+                            w += _p_h(len(s))
+                            w += s
+                            if o2.entity_name is None:
+                                w += b"\xff\xff"
+                            else:
+                                s = o2.entity_name.encode()
+                                w += _p_h(len(s))
+                                w += s
+                        w += _p_i(len(o1.values))
+                        for o2 in o1.values:
+                            if o2.unknown_tags:
+                                raise refuse_field("unknown_tags", version)
+                            s = o2.key.encode()
+                            w += _p_h(len(s))
+                            w += s
+                            w += _p_d(o2.value)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeClientQuotasResponse v{version}: {error}") from error
 
@@ -243,245 +443,3 @@ class ValueData(Message):
         self.key = key
         self.value = value
         self.unknown_tags = unknown_tags
-
-
-def _read_EntryData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntryData, int]:
-    o = _new(EntryData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 3 > len(buf) - pos or n > 1000000:
-                raise refuse_count("entity", n, len(buf) - pos)
-            o.entity = a = []
-            for _ in range(n):
-                x, pos = _read_EntityData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("entity")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 10 > len(buf) - pos or n > 1000000:
-                raise refuse_count("values", n, len(buf) - pos)
-            o.values = a = []
-            for _ in range(n):
-                x, pos = _read_ValueData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("values")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("entity", n, len(buf) - pos)
-            o.entity = a = []
-            for _ in range(n):
-                x, pos = _read_EntityData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("entity")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 10 > len(buf) - pos or n > 1000000:
-                raise refuse_count("values", n, len(buf) - pos)
-            o.values = a = []
-            for _ in range(n):
-                x, pos = _read_ValueData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("values")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_EntryData(o: EntryData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        n = len(o.entity) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.entity:
-            _write_EntityData(x, w, version)
-        n = len(o.values) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.values:
-            _write_ValueData(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_i(len(o.entity))
-        for x in o.entity:
-            _write_EntityData(x, w, version)
-        w += _p_i(len(o.values))
-        for x in o.values:
-            _write_ValueData(x, w, version)
-
-
-def _read_EntityData(buf: bytes | memoryview, pos: int, version: int) -> tuple[EntityData, int]:
-    o = _new(EntityData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.entity_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("entity_type")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.entity_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.entity_name = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.entity_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("entity_type")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.entity_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.entity_name = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_EntityData(o: EntityData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.entity_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.entity_name is None:
-            w.append(0)
-        else:
-            s = o.entity_name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.entity_type.encode()
-        w += _p_h(len(s))
-        w += s
-        if o.entity_name is None:
-            w += b"\xff\xff"
-        else:
-            s = o.entity_name.encode()
-            w += _p_h(len(s))
-            w += s
-
-
-def _read_ValueData(buf: bytes | memoryview, pos: int, version: int) -> tuple[ValueData, int]:
-    o = _new(ValueData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.key = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("key")
-        o.value, n = _u_dB(buf, pos)
-        pos += 9
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.key = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("key")
-        (o.value,) = _u_d(buf, pos)
-        pos += 8
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ValueData(o: ValueData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.key.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_d(o.value)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.key.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_d(o.value)

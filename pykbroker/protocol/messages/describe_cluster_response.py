@@ -121,8 +121,40 @@ class DescribeClusterResponse(Message):
                     raise refuse_count("brokers", n, len(buf) - pos)
                 o.brokers = a = []
                 for _ in range(n):
-                    x, pos = _read_DescribeClusterBroker(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(DescribeClusterBroker)
+                    o1.broker_id, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.host = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("host")
+                    o1.port, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.rack = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.rack = None
+                    if version >= 2:
+                        o1.is_fenced = buf[pos] != 0
+                        pos += 1
+                    else:
+                        o1.is_fenced = False
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("brokers")
             o.cluster_authorized_operations, n = _u_iB(buf, pos)
@@ -172,8 +204,34 @@ class DescribeClusterResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.brokers:
-                _write_DescribeClusterBroker(x, w, version)
+            for o1 in o.brokers:
+                s = o1.host.encode()
+                w += _p_i(o1.broker_id)
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_i(o1.port)
+                if o1.rack is None:
+                    w.append(0)
+                else:
+                    s = o1.rack.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                if version >= 2:
+                    w += _p_o(o1.is_fenced)
+                elif o1.is_fenced:
+                    raise refuse_field("is_fenced", version)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             w += _p_i(o.cluster_authorized_operations)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
@@ -209,70 +267,3 @@ class DescribeClusterBroker(Message):
         self.rack = rack
         self.is_fenced = is_fenced
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeClusterBroker(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeClusterBroker, int]:
-    o = _new(DescribeClusterBroker)
-    o.broker_id, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.rack = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.rack = None
-    if version >= 2:
-        o.is_fenced = buf[pos] != 0
-        pos += 1
-    else:
-        o.is_fenced = False
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeClusterBroker(o: DescribeClusterBroker, w: bytearray, version: int) -> None:
-    s = o.host.encode()
-    w += _p_i(o.broker_id)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_i(o.port)
-    if o.rack is None:
-        w.append(0)
-    else:
-        s = o.rack.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if version >= 2:
-        w += _p_o(o.is_fenced)
-    elif o.is_fenced:
-        raise refuse_field("is_fenced", version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

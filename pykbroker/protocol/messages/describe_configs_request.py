@@ -86,8 +86,46 @@ class DescribeConfigsRequest(Message):
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeConfigsResource(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeConfigsResource)
+                        o1.resource_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configuration_keys", n, len(buf) - pos)
+                            o1.configuration_keys = a1 = []
+                            for _ in range(n):
+                                m = buf[pos]
+                                pos += 1
+                                if m > 127:
+                                    m, pos = read_string_length(buf, pos - 1)
+                                if m <= 0:
+                                    raise refuse_null("configuration_keys element")
+                                e = pos + m - 1
+                                a1.append(str(buf[pos:e], "utf-8", "java"))
+                                pos = e
+                        else:
+                            o1.configuration_keys = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("resources")
                 o.include_synonyms, o.include_documentation, n = _u_ooB(buf, pos)
@@ -105,8 +143,33 @@ class DescribeConfigsRequest(Message):
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeConfigsResource(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeConfigsResource)
+                        o1.resource_type, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 2 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configuration_keys", n, len(buf) - pos)
+                            o1.configuration_keys = a1 = []
+                            for _ in range(n):
+                                (m,) = _u_h(buf, pos)
+                                pos += 2
+                                if m < 0:
+                                    raise refuse_null("configuration_keys element")
+                                e = pos + m
+                                a1.append(str(buf[pos:e], "utf-8", "java"))
+                                pos = e
+                        else:
+                            o1.configuration_keys = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("resources")
                 o.include_synonyms = buf[pos] != 0
@@ -135,8 +198,35 @@ class DescribeConfigsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.resources:
-                    _write_DescribeConfigsResource(x, w, version)
+                for o1 in o.resources:
+                    s = o1.resource_name.encode()
+                    w += _p_b(o1.resource_type)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o1.configuration_keys is None:
+                        w.append(0)
+                    else:
+                        n = len(o1.configuration_keys) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for x in o1.configuration_keys:
+                            s = x.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_oo(o.include_synonyms, o.include_documentation)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -146,8 +236,20 @@ class DescribeConfigsRequest(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.resources))
-                for x in o.resources:
-                    _write_DescribeConfigsResource(x, w, version)
+                for o1 in o.resources:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.resource_name.encode()
+                    w += _p_bh(o1.resource_type, len(s))
+                    w += s
+                    if o1.configuration_keys is None:
+                        w += b"\xff\xff\xff\xff"
+                    else:
+                        w += _p_i(len(o1.configuration_keys))
+                        for x in o1.configuration_keys:
+                            s = x.encode()
+                            w += _p_h(len(s))
+                            w += s
                 w += _p_o(o.include_synonyms)
                 if version >= 3:
                     w += _p_o(o.include_documentation)
@@ -177,119 +279,3 @@ class DescribeConfigsResource(Message):
         self.resource_name = resource_name
         self.configuration_keys = [] if configuration_keys is FRESH else configuration_keys
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeConfigsResource(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeConfigsResource, int]:
-    o = _new(DescribeConfigsResource)
-    if version >= 4:
-        o.resource_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n > len(buf) - pos or n > 1000000:
-                raise refuse_count("configuration_keys", n, len(buf) - pos)
-            o.configuration_keys = a = []
-            for _ in range(n):
-                m = buf[pos]
-                pos += 1
-                if m > 127:
-                    m, pos = read_string_length(buf, pos - 1)
-                if m <= 0:
-                    raise refuse_null("configuration_keys element")
-                e = pos + m - 1
-                a.append(str(buf[pos:e], "utf-8", "java"))
-                pos = e
-        else:
-            o.configuration_keys = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.resource_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 2 > len(buf) - pos or n > 1000000:
-                raise refuse_count("configuration_keys", n, len(buf) - pos)
-            o.configuration_keys = a = []
-            for _ in range(n):
-                (m,) = _u_h(buf, pos)
-                pos += 2
-                if m < 0:
-                    raise refuse_null("configuration_keys element")
-                e = pos + m
-                a.append(str(buf[pos:e], "utf-8", "java"))
-                pos = e
-        else:
-            o.configuration_keys = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeConfigsResource(o: DescribeConfigsResource, w: bytearray, version: int) -> None:
-    if version >= 4:
-        s = o.resource_name.encode()
-        w += _p_b(o.resource_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.configuration_keys is None:
-            w.append(0)
-        else:
-            n = len(o.configuration_keys) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_uvarint(w, n)
-            for x in o.configuration_keys:
-                s = x.encode()
-                n = len(s) + 1
-                if n < 128:
-                    w.append(n)
-                else:
-                    put_string_length(w, n)
-                w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.resource_name.encode()
-        w += _p_bh(o.resource_type, len(s))
-        w += s
-        if o.configuration_keys is None:
-            w += b"\xff\xff\xff\xff"
-        else:
-            w += _p_i(len(o.configuration_keys))
-            for x in o.configuration_keys:
-                s = x.encode()
-                w += _p_h(len(s))
-                w += s

@@ -90,8 +90,127 @@ class DescribeConfigsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeConfigsResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeConfigsResult)
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        o1.resource_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 9 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configs", n, len(buf) - pos)
+                            o1.configs = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DescribeConfigsResourceResult)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.value = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.value = None
+                                o2.read_only, o2.config_source, o2.is_sensitive, n = _u_oboB(buf, pos)
+                                pos += 4
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("synonyms", n, len(buf) - pos)
+                                    o2.synonyms = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(DescribeConfigsSynonym)
+                                        n = buf[pos]
+                                        pos += 1
+                                        if n > 127:
+                                            n, pos = read_string_length(buf, pos - 1)
+                                        if n > 0:
+                                            e = pos + n - 1
+                                            o3.name = str(buf[pos:e], "utf-8", "java")
+                                            pos = e
+                                        else:
+                                            raise refuse_null("name")
+                                        n = buf[pos]
+                                        pos += 1
+                                        if n > 127:
+                                            n, pos = read_string_length(buf, pos - 1)
+                                        if n > 0:
+                                            e = pos + n - 1
+                                            o3.value = str(buf[pos:e], "utf-8", "java")
+                                            pos = e
+                                        else:
+                                            o3.value = None
+                                        o3.source, n = _u_bB(buf, pos)
+                                        pos += 2
+                                        if n == 0:
+                                            o3.unknown_tags = None
+                                        else:
+                                            n, pos = read_tag_count(buf, pos - 1)
+                                            o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                        a2.append(o3)
+                                else:
+                                    raise refuse_null("synonyms")
+                                o2.config_type, n = _u_bB(buf, pos)
+                                pos += 2
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.documentation = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.documentation = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("configs")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 n = buf[pos]
@@ -109,8 +228,95 @@ class DescribeConfigsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeConfigsResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeConfigsResult)
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        o1.resource_type, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 11 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("configs", n, len(buf) - pos)
+                            o1.configs = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DescribeConfigsResourceResult)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.value = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.value = None
+                                o2.read_only, o2.config_source, o2.is_sensitive, n = _u_oboi(buf, pos)
+                                pos += 7
+                                if n >= 0:
+                                    if n * 5 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("synonyms", n, len(buf) - pos)
+                                    o2.synonyms = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(DescribeConfigsSynonym)
+                                        (n,) = _u_h(buf, pos)
+                                        pos += 2
+                                        if n >= 0:
+                                            e = pos + n
+                                            o3.name = str(buf[pos:e], "utf-8", "java")
+                                            pos = e
+                                        else:
+                                            raise refuse_null("name")
+                                        (n,) = _u_h(buf, pos)
+                                        pos += 2
+                                        if n >= 0:
+                                            e = pos + n
+                                            o3.value = str(buf[pos:e], "utf-8", "java")
+                                            pos = e
+                                        else:
+                                            o3.value = None
+                                        (o3.source,) = _u_b(buf, pos)
+                                        pos += 1
+                                        o3.unknown_tags = None
+                                        a2.append(o3)
+                                else:
+                                    raise refuse_null("synonyms")
+                                if version >= 3:
+                                    o2.config_type, n = _u_bh(buf, pos)
+                                    pos += 3
+                                    if n >= 0:
+                                        e = pos + n
+                                        o2.documentation = str(buf[pos:e], "utf-8", "java")
+                                        pos = e
+                                    else:
+                                        o2.documentation = None
+                                else:
+                                    o2.config_type = 0
+                                    o2.documentation = ""
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("configs")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 o.unknown_tags = None
@@ -133,8 +339,97 @@ class DescribeConfigsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.results:
-                    _write_DescribeConfigsResult(x, w, version)
+                for o1 in o.results:
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o1.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    s = o1.resource_name.encode()
+                    w += _p_b(o1.resource_type)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.configs) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.configs:
+                        s = o2.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if o2.value is None:
+                            w.append(0)
+                        else:
+                            s = o2.value.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        w += _p_obo(o2.read_only, o2.config_source, o2.is_sensitive)
+                        n = len(o2.synonyms) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o3 in o2.synonyms:
+                            s = o3.name.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                            if o3.value is None:
+                                w.append(0)
+                            else:
+                                s = o3.value.encode()
+                                n = len(s) + 1
+                                if n < 128:
+                                    w.append(n)
+                                else:
+                                    put_string_length(w, n)
+                                w += s
+                            w += _p_b(o3.source)
+                            if o3.unknown_tags:
+                                put_tags(w, {}, o3.unknown_tags)
+                            else:
+                                w.append(0)
+                        w += _p_b(o2.config_type)
+                        if o2.documentation is None:
+                            w.append(0)
+                        else:
+                            s = o2.documentation.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -143,8 +438,54 @@ class DescribeConfigsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.results))
-                for x in o.results:
-                    _write_DescribeConfigsResult(x, w, version)
+                for o1 in o.results:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.error_message.encode()
+                        w += _p_h(len(s))
+                        w += s
+                    s = o1.resource_name.encode()
+                    w += _p_bh(o1.resource_type, len(s))
+                    w += s
+                    w += _p_i(len(o1.configs))
+                    for o2 in o1.configs:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.name.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        if o2.value is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.value.encode()
+                            w += _p_h(len(s))
+                            w += s
+                        w += _p_oboi(o2.read_only, o2.config_source, o2.is_sensitive, len(o2.synonyms))
+                        for o3 in o2.synonyms:
+                            if o3.unknown_tags:
+                                raise refuse_field("unknown_tags", version)
+                            s = o3.name.encode()
+                            w += _p_h(len(s))
+                            w += s
+                            if o3.value is None:
+                                w += b"\xff\xff"
+                            else:
+                                s = o3.value.encode()
+                                w += _p_h(len(s))
+                                w += s
+                            w += _p_b(o3.source)
+                        if version >= 3:
+                            w += _p_b(o2.config_type)
+                            if o2.documentation is None:
+                                w += b"\xff\xff"
+                            else:
+                                s = o2.documentation.encode()
+                                w += _p_h(len(s))
+                                w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeConfigsResponse v{version}: {error}") from error
 
@@ -234,386 +575,3 @@ class DescribeConfigsSynonym(Message):
         self.value = value
         self.source = source
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeConfigsResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeConfigsResult, int]:
-    o = _new(DescribeConfigsResult)
-    if version >= 4:
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.resource_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 9 > len(buf) - pos or n > 1000000:
-                raise refuse_count("configs", n, len(buf) - pos)
-            o.configs = a = []
-            for _ in range(n):
-                x, pos = _read_DescribeConfigsResourceResult(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("configs")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.resource_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 11 > len(buf) - pos or n > 1000000:
-                raise refuse_count("configs", n, len(buf) - pos)
-            o.configs = a = []
-            for _ in range(n):
-                x, pos = _read_DescribeConfigsResourceResult(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("configs")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeConfigsResult(o: DescribeConfigsResult, w: bytearray, version: int) -> None:
-    if version >= 4:
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        s = o.resource_name.encode()
-        w += _p_b(o.resource_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.configs) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.configs:
-            _write_DescribeConfigsResourceResult(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s
-        s = o.resource_name.encode()
-        w += _p_bh(o.resource_type, len(s))
-        w += s
-        w += _p_i(len(o.configs))
-        for x in o.configs:
-            _write_DescribeConfigsResourceResult(x, w, version)
-
-
-def _read_DescribeConfigsResourceResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeConfigsResourceResult, int]:
-    o = _new(DescribeConfigsResourceResult)
-    if version >= 4:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.value = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.value = None
-        o.read_only, o.config_source, o.is_sensitive, n = _u_oboB(buf, pos)
-        pos += 4
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("synonyms", n, len(buf) - pos)
-            o.synonyms = a = []
-            for _ in range(n):
-                x, pos = _read_DescribeConfigsSynonym(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("synonyms")
-        o.config_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.documentation = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.documentation = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.value = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.value = None
-        o.read_only, o.config_source, o.is_sensitive, n = _u_oboi(buf, pos)
-        pos += 7
-        if n >= 0:
-            if n * 5 > len(buf) - pos or n > 1000000:
-                raise refuse_count("synonyms", n, len(buf) - pos)
-            o.synonyms = a = []
-            for _ in range(n):
-                x, pos = _read_DescribeConfigsSynonym(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("synonyms")
-        if version >= 3:
-            o.config_type, n = _u_bh(buf, pos)
-            pos += 3
-            if n >= 0:
-                e = pos + n
-                o.documentation = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.documentation = None
-        else:
-            o.config_type = 0
-            o.documentation = ""
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeConfigsResourceResult(o: DescribeConfigsResourceResult, w: bytearray, version: int) -> None:
-    if version >= 4:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.value is None:
-            w.append(0)
-        else:
-            s = o.value.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        w += _p_obo(o.read_only, o.config_source, o.is_sensitive)
-        n = len(o.synonyms) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.synonyms:
-            _write_DescribeConfigsSynonym(x, w, version)
-        w += _p_b(o.config_type)
-        if o.documentation is None:
-            w.append(0)
-        else:
-            s = o.documentation.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        if o.value is None:
-            w += b"\xff\xff"
-        else:
-            s = o.value.encode()
-            w += _p_h(len(s))
-            w += s
-        w += _p_oboi(o.read_only, o.config_source, o.is_sensitive, len(o.synonyms))
-        for x in o.synonyms:
-            _write_DescribeConfigsSynonym(x, w, version)
-        if version >= 3:
-            w += _p_b(o.config_type)
-            if o.documentation is None:
-                w += b"\xff\xff"
-            else:
-                s = o.documentation.encode()
-                w += _p_h(len(s))
-                w += s
-
-
-def _read_DescribeConfigsSynonym(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeConfigsSynonym, int]:
-    o = _new(DescribeConfigsSynonym)
-    if version >= 4:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.value = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.value = None
-        o.source, n = _u_bB(buf, pos)
-        pos += 2
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.value = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.value = None
-        (o.source,) = _u_b(buf, pos)
-        pos += 1
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeConfigsSynonym(o: DescribeConfigsSynonym, w: bytearray, version: int) -> None:
-    if version >= 4:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.value is None:
-            w.append(0)
-        else:
-            s = o.value.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        w += _p_b(o.source)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        if o.value is None:
-            w += b"\xff\xff"
-        else:
-            s = o.value.encode()
-            w += _p_h(len(s))
-            w += s
-        w += _p_b(o.source)

@@ -73,8 +73,35 @@ class DescribeDelegationTokenRequest(Message):
                         raise refuse_count("owners", n, len(buf) - pos)
                     o.owners = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeDelegationTokenOwner(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeDelegationTokenOwner)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.principal_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_type")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.principal_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     o.owners = None
                 n = buf[pos]
@@ -92,8 +119,25 @@ class DescribeDelegationTokenRequest(Message):
                         raise refuse_count("owners", n, len(buf) - pos)
                     o.owners = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeDelegationTokenOwner(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeDelegationTokenOwner)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.principal_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_type")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.principal_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_name")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     o.owners = None
                 o.unknown_tags = None
@@ -118,8 +162,25 @@ class DescribeDelegationTokenRequest(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.owners:
-                        _write_DescribeDelegationTokenOwner(x, w, version)
+                    for o1 in o.owners:
+                        s = o1.principal_type.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        s = o1.principal_name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -131,8 +192,15 @@ class DescribeDelegationTokenRequest(Message):
                     w += b"\xff\xff\xff\xff"
                 else:
                     w += _p_i(len(o.owners))
-                    for x in o.owners:
-                        _write_DescribeDelegationTokenOwner(x, w, version)
+                    for o1 in o.owners:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o1.principal_type.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        s = o1.principal_name.encode()
+                        w += _p_h(len(s))
+                        w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeDelegationTokenRequest v{version}: {error}") from error
 
@@ -154,85 +222,3 @@ class DescribeDelegationTokenOwner(Message):
         self.principal_type = principal_type
         self.principal_name = principal_name
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeDelegationTokenOwner(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeDelegationTokenOwner, int]:
-    o = _new(DescribeDelegationTokenOwner)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_type")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_name")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_type")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_name")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeDelegationTokenOwner(o: DescribeDelegationTokenOwner, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.principal_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.principal_name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.principal_type.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.principal_name.encode()
-        w += _p_h(len(s))
-        w += s

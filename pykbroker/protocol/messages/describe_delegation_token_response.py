@@ -87,8 +87,120 @@ class DescribeDelegationTokenResponse(Message):
                         raise refuse_count("tokens", n, len(buf) - pos)
                     o.tokens = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribedDelegationToken(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribedDelegationToken)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.principal_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_type")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.principal_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_name")
+                        if version >= 3:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.token_requester_principal_type = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("token_requester_principal_type")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.token_requester_principal_name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("token_requester_principal_name")
+                        else:
+                            o1.token_requester_principal_type = ""
+                            o1.token_requester_principal_name = ""
+                        o1.issue_timestamp, o1.expiry_timestamp, o1.max_timestamp, n = _u_qqqB(buf, pos)
+                        pos += 25
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.token_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("token_id")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.hmac = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("hmac")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 3 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("renewers", n, len(buf) - pos)
+                            o1.renewers = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DescribedDelegationTokenRenewer)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.principal_type = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("principal_type")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.principal_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("principal_name")
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("renewers")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("tokens")
                 o.throttle_time_ms, n = _u_iB(buf, pos)
@@ -106,8 +218,71 @@ class DescribeDelegationTokenResponse(Message):
                         raise refuse_count("tokens", n, len(buf) - pos)
                     o.tokens = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribedDelegationToken(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribedDelegationToken)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.principal_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_type")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.principal_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("principal_name")
+                        o1.issue_timestamp, o1.expiry_timestamp, o1.max_timestamp, n = _u_qqqh(buf, pos)
+                        pos += 26
+                        if n >= 0:
+                            e = pos + n
+                            o1.token_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("token_id")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.hmac = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("hmac")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("renewers", n, len(buf) - pos)
+                            o1.renewers = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DescribedDelegationTokenRenewer)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.principal_type = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("principal_type")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.principal_name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("principal_name")
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("renewers")
+                        o1.token_requester_principal_type = ""
+                        o1.token_requester_principal_name = ""
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("tokens")
                 (o.throttle_time_ms,) = _u_i(buf, pos)
@@ -132,8 +307,82 @@ class DescribeDelegationTokenResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.tokens:
-                    _write_DescribedDelegationToken(x, w, version)
+                for o1 in o.tokens:
+                    s = o1.principal_type.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.principal_name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if version >= 3:
+                        s = o1.token_requester_principal_type.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        s = o1.token_requester_principal_name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    elif o1.token_requester_principal_type != "":
+                        raise refuse_field("token_requester_principal_type", version)
+                    elif o1.token_requester_principal_name != "":
+                        raise refuse_field("token_requester_principal_name", version)
+                    s = o1.token_id.encode()
+                    w += _p_qqq(o1.issue_timestamp, o1.expiry_timestamp, o1.max_timestamp)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.hmac) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += o1.hmac
+                    n = len(o1.renewers) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.renewers:
+                        s = o2.principal_type.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        s = o2.principal_name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_i(o.throttle_time_ms)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -143,8 +392,34 @@ class DescribeDelegationTokenResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_hi(o.error_code, len(o.tokens))
-                for x in o.tokens:
-                    _write_DescribedDelegationToken(x, w, version)
+                for o1 in o.tokens:
+                    if o1.token_requester_principal_type != "":
+                        raise refuse_field("token_requester_principal_type", version)
+                    if o1.token_requester_principal_name != "":
+                        raise refuse_field("token_requester_principal_name", version)
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.principal_type.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    s = o1.principal_name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    s = o1.token_id.encode()
+                    w += _p_qqqh(o1.issue_timestamp, o1.expiry_timestamp, o1.max_timestamp, len(s))
+                    w += s
+                    w += _p_i(len(o1.hmac))
+                    w += o1.hmac
+                    w += _p_i(len(o1.renewers))
+                    for o2 in o1.renewers:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.principal_type.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        s = o2.principal_name.encode()
+                        w += _p_h(len(s))
+                        w += s
                 w += _p_i(o.throttle_time_ms)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeDelegationTokenResponse v{version}: {error}") from error
@@ -210,306 +485,3 @@ class DescribedDelegationTokenRenewer(Message):
         self.principal_type = principal_type
         self.principal_name = principal_name
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribedDelegationToken(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribedDelegationToken, int]:
-    o = _new(DescribedDelegationToken)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_type")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_name")
-        if version >= 3:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.token_requester_principal_type = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("token_requester_principal_type")
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.token_requester_principal_name = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("token_requester_principal_name")
-        else:
-            o.token_requester_principal_type = ""
-            o.token_requester_principal_name = ""
-        o.issue_timestamp, o.expiry_timestamp, o.max_timestamp, n = _u_qqqB(buf, pos)
-        pos += 25
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.token_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("token_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.hmac = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("hmac")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 3 > len(buf) - pos or n > 1000000:
-                raise refuse_count("renewers", n, len(buf) - pos)
-            o.renewers = a = []
-            for _ in range(n):
-                x, pos = _read_DescribedDelegationTokenRenewer(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("renewers")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_type")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_name")
-        o.issue_timestamp, o.expiry_timestamp, o.max_timestamp, n = _u_qqqh(buf, pos)
-        pos += 26
-        if n >= 0:
-            e = pos + n
-            o.token_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("token_id")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.hmac = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("hmac")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("renewers", n, len(buf) - pos)
-            o.renewers = a = []
-            for _ in range(n):
-                x, pos = _read_DescribedDelegationTokenRenewer(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("renewers")
-        o.token_requester_principal_type = ""
-        o.token_requester_principal_name = ""
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribedDelegationToken(o: DescribedDelegationToken, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.principal_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.principal_name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if version >= 3:
-            s = o.token_requester_principal_type.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-            s = o.token_requester_principal_name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        elif o.token_requester_principal_type != "":
-            raise refuse_field("token_requester_principal_type", version)
-        elif o.token_requester_principal_name != "":
-            raise refuse_field("token_requester_principal_name", version)
-        s = o.token_id.encode()
-        w += _p_qqq(o.issue_timestamp, o.expiry_timestamp, o.max_timestamp)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.hmac) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += o.hmac
-        n = len(o.renewers) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.renewers:
-            _write_DescribedDelegationTokenRenewer(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.token_requester_principal_type != "":
-            raise refuse_field("token_requester_principal_type", version)
-        if o.token_requester_principal_name != "":
-            raise refuse_field("token_requester_principal_name", version)
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.principal_type.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.principal_name.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.token_id.encode()
-        w += _p_qqqh(o.issue_timestamp, o.expiry_timestamp, o.max_timestamp, len(s))
-        w += s
-        w += _p_i(len(o.hmac))
-        w += o.hmac
-        w += _p_i(len(o.renewers))
-        for x in o.renewers:
-            _write_DescribedDelegationTokenRenewer(x, w, version)
-
-
-def _read_DescribedDelegationTokenRenewer(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribedDelegationTokenRenewer, int]:
-    o = _new(DescribedDelegationTokenRenewer)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_type")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.principal_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_name")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_type")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.principal_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("principal_name")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribedDelegationTokenRenewer(o: DescribedDelegationTokenRenewer, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.principal_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.principal_name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.principal_type.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.principal_name.encode()
-        w += _p_h(len(s))
-        w += s

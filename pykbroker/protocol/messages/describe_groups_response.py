@@ -79,8 +79,151 @@ class DescribeGroupsResponse(Message):
                         raise refuse_count("groups", n, len(buf) - pos)
                     o.groups = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribedGroup(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribedGroup)
+                        (o1.error_code,) = _u_h(buf, pos)
+                        pos += 2
+                        if version >= 6:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o1.error_message = None
+                        else:
+                            o1.error_message = None
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.group_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("group_id")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.group_state = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("group_state")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.protocol_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("protocol_type")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.protocol_data = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("protocol_data")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 7 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("members", n, len(buf) - pos)
+                            o1.members = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DescribedGroupMember)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.member_id = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("member_id")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.group_instance_id = None
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.client_id = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("client_id")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.client_host = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("client_host")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.member_metadata = bytes(buf[pos:e])
+                                    pos = e
+                                else:
+                                    raise refuse_null("member_metadata")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.member_assignment = bytes(buf[pos:e])
+                                    pos = e
+                                else:
+                                    raise refuse_null("member_assignment")
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("members")
+                        o1.authorized_operations, n = _u_iB(buf, pos)
+                        pos += 5
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("groups")
                 n = buf[pos]
@@ -103,8 +246,110 @@ class DescribeGroupsResponse(Message):
                         raise refuse_count("groups", n, len(buf) - pos)
                     o.groups = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribedGroup(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribedGroup)
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.group_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("group_id")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.group_state = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("group_state")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.protocol_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("protocol_type")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.protocol_data = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("protocol_data")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 14 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("members", n, len(buf) - pos)
+                            o1.members = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DescribedGroupMember)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.member_id = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("member_id")
+                                if version >= 4:
+                                    (n,) = _u_h(buf, pos)
+                                    pos += 2
+                                    if n >= 0:
+                                        e = pos + n
+                                        o2.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                                        pos = e
+                                    else:
+                                        o2.group_instance_id = None
+                                else:
+                                    o2.group_instance_id = None
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.client_id = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("client_id")
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.client_host = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("client_host")
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.member_metadata = bytes(buf[pos:e])
+                                    pos = e
+                                else:
+                                    raise refuse_null("member_metadata")
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.member_assignment = bytes(buf[pos:e])
+                                    pos = e
+                                else:
+                                    raise refuse_null("member_assignment")
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("members")
+                        if version >= 3:
+                            (o1.authorized_operations,) = _u_i(buf, pos)
+                            pos += 4
+                        else:
+                            o1.authorized_operations = -2147483648
+                        o1.error_message = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("groups")
                 o.unknown_tags = None
@@ -127,8 +372,107 @@ class DescribeGroupsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.groups:
-                    _write_DescribedGroup(x, w, version)
+                for o1 in o.groups:
+                    w += _p_h(o1.error_code)
+                    if version >= 6:
+                        if o1.error_message is None:
+                            w.append(0)
+                        else:
+                            s = o1.error_message.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                    elif o1.error_message is not None:
+                        raise refuse_field("error_message", version)
+                    s = o1.group_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.group_state.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.protocol_type.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.protocol_data.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.members) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.members:
+                        s = o2.member_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if o2.group_instance_id is None:
+                            w.append(0)
+                        else:
+                            s = o2.group_instance_id.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        s = o2.client_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        s = o2.client_host.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o2.member_metadata) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        w += o2.member_metadata
+                        n = len(o2.member_assignment) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        w += o2.member_assignment
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    w += _p_i(o1.authorized_operations)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -139,8 +483,51 @@ class DescribeGroupsResponse(Message):
                 if version >= 1:
                     w += _p_i(o.throttle_time_ms)
                 w += _p_i(len(o.groups))
-                for x in o.groups:
-                    _write_DescribedGroup(x, w, version)
+                for o1 in o.groups:
+                    if o1.error_message is not None:
+                        raise refuse_field("error_message", version)
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.group_id.encode()
+                    w += _p_hh(o1.error_code, len(s))
+                    w += s
+                    s = o1.group_state.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    s = o1.protocol_type.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    s = o1.protocol_data.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.members))
+                    for o2 in o1.members:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.member_id.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        if version >= 4:
+                            if o2.group_instance_id is None:
+                                w += b"\xff\xff"
+                            else:
+                                s = o2.group_instance_id.encode()
+                                w += _p_h(len(s))
+                                w += s
+                        s = o2.client_id.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        s = o2.client_host.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_i(len(o2.member_metadata))
+                        w += o2.member_metadata
+                        w += _p_i(len(o2.member_assignment))
+                        w += o2.member_assignment
+                    if version >= 3:
+                        w += _p_i(o1.authorized_operations)
+                    elif o1.authorized_operations != -2147483648:
+                        raise refuse_field("authorized_operations", version)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeGroupsResponse v{version}: {error}") from error
 
@@ -211,418 +598,3 @@ class DescribedGroupMember(Message):
         self.member_metadata = member_metadata
         self.member_assignment = member_assignment
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribedGroup, int]:
-    o = _new(DescribedGroup)
-    if version >= 5:
-        (o.error_code,) = _u_h(buf, pos)
-        pos += 2
-        if version >= 6:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.error_message = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.error_message = None
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.group_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("group_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.group_state = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("group_state")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.protocol_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("protocol_type")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.protocol_data = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("protocol_data")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 7 > len(buf) - pos or n > 1000000:
-                raise refuse_count("members", n, len(buf) - pos)
-            o.members = a = []
-            for _ in range(n):
-                x, pos = _read_DescribedGroupMember(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("members")
-        o.authorized_operations, n = _u_iB(buf, pos)
-        pos += 5
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.group_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("group_id")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.group_state = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("group_state")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.protocol_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("protocol_type")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.protocol_data = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("protocol_data")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 14 > len(buf) - pos or n > 1000000:
-                raise refuse_count("members", n, len(buf) - pos)
-            o.members = a = []
-            for _ in range(n):
-                x, pos = _read_DescribedGroupMember(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("members")
-        if version >= 3:
-            (o.authorized_operations,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.authorized_operations = -2147483648
-        o.error_message = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribedGroup(o: DescribedGroup, w: bytearray, version: int) -> None:
-    if version >= 5:
-        w += _p_h(o.error_code)
-        if version >= 6:
-            if o.error_message is None:
-                w.append(0)
-            else:
-                s = o.error_message.encode()
-                n = len(s) + 1
-                if n < 128:
-                    w.append(n)
-                else:
-                    put_string_length(w, n)
-                w += s
-        elif o.error_message is not None:
-            raise refuse_field("error_message", version)
-        s = o.group_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.group_state.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.protocol_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.protocol_data.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.members) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.members:
-            _write_DescribedGroupMember(x, w, version)
-        w += _p_i(o.authorized_operations)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.error_message is not None:
-            raise refuse_field("error_message", version)
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.group_id.encode()
-        w += _p_hh(o.error_code, len(s))
-        w += s
-        s = o.group_state.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.protocol_type.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.protocol_data.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.members))
-        for x in o.members:
-            _write_DescribedGroupMember(x, w, version)
-        if version >= 3:
-            w += _p_i(o.authorized_operations)
-        elif o.authorized_operations != -2147483648:
-            raise refuse_field("authorized_operations", version)
-
-
-def _read_DescribedGroupMember(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribedGroupMember, int]:
-    o = _new(DescribedGroupMember)
-    if version >= 5:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.group_instance_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.group_instance_id = None
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.client_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("client_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.client_host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("client_host")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.member_metadata = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("member_metadata")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.member_assignment = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("member_assignment")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        if version >= 4:
-            (n,) = _u_h(buf, pos)
-            pos += 2
-            if n >= 0:
-                e = pos + n
-                o.group_instance_id = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.group_instance_id = None
-        else:
-            o.group_instance_id = None
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.client_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("client_id")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.client_host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("client_host")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.member_metadata = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("member_metadata")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.member_assignment = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("member_assignment")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribedGroupMember(o: DescribedGroupMember, w: bytearray, version: int) -> None:
-    if version >= 5:
-        s = o.member_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.group_instance_id is None:
-            w.append(0)
-        else:
-            s = o.group_instance_id.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        s = o.client_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.client_host.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.member_metadata) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += o.member_metadata
-        n = len(o.member_assignment) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += o.member_assignment
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.member_id.encode()
-        w += _p_h(len(s))
-        w += s
-        if version >= 4:
-            if o.group_instance_id is None:
-                w += b"\xff\xff"
-            else:
-                s = o.group_instance_id.encode()
-                w += _p_h(len(s))
-                w += s
-        s = o.client_id.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.client_host.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.member_metadata))
-        w += o.member_metadata
-        w += _p_i(len(o.member_assignment))
-        w += o.member_assignment

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -73,8 +75,40 @@ class DescribeLogDirsRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribableLogDirTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribableLogDirTopic)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partitions = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     o.topics = None
                 n = buf[pos]
@@ -92,8 +126,29 @@ class DescribeLogDirsRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribableLogDirTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribableLogDirTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partitions = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     o.topics = None
                 o.unknown_tags = None
@@ -118,8 +173,27 @@ class DescribeLogDirsRequest(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.topics:
-                        _write_DescribableLogDirTopic(x, w, version)
+                    for o1 in o.topics:
+                        s = o1.topic.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o1.partitions) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o1.partitions)
+                        else:
+                            w += pack(f">{len(o1.partitions)}i", *o1.partitions)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -131,8 +205,17 @@ class DescribeLogDirsRequest(Message):
                     w += b"\xff\xff\xff\xff"
                 else:
                     w += _p_i(len(o.topics))
-                    for x in o.topics:
-                        _write_DescribableLogDirTopic(x, w, version)
+                    for o1 in o.topics:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o1.topic.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_i(len(o1.partitions))
+                        if len(o1.partitions) < 16:
+                            w += PACK_INT32S[len(o1.partitions)](*o1.partitions)
+                        else:
+                            w += pack(f">{len(o1.partitions)}i", *o1.partitions)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeLogDirsRequest v{version}: {error}") from error
 
@@ -154,86 +237,3 @@ class DescribableLogDirTopic(Message):
         self.topic = topic
         self.partitions = [] if partitions is FRESH else partitions
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribableLogDirTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribableLogDirTopic, int]:
-    o = _new(DescribableLogDirTopic)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribableLogDirTopic(o: DescribableLogDirTopic, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.topic.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.partitions)}i", *o.partitions)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        w += pack(f">{len(o.partitions)}i", *o.partitions)

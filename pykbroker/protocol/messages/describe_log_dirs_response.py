@@ -97,8 +97,88 @@ class DescribeLogDirsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeLogDirsResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeLogDirsResult)
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.log_dir = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("log_dir")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 3 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("topics", n, len(buf) - pos)
+                            o1.topics = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DescribeLogDirsTopic)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 22 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("partitions", n, len(buf) - pos)
+                                    o2.partitions = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(DescribeLogDirsPartition)
+                                        o3.partition_index, o3.partition_size, o3.offset_lag, o3.is_future_key, n = _u_iqqoB(buf, pos)
+                                        pos += 22
+                                        if n == 0:
+                                            o3.unknown_tags = None
+                                        else:
+                                            n, pos = read_tag_count(buf, pos - 1)
+                                            o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                        a2.append(o3)
+                                else:
+                                    raise refuse_null("partitions")
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("topics")
+                        if version >= 4:
+                            o1.total_bytes, o1.usable_bytes = _u_qq(buf, pos)
+                            pos += 16
+                        else:
+                            o1.total_bytes = -1
+                            o1.usable_bytes = -1
+                        if version >= 5:
+                            o1.is_cordoned = buf[pos] != 0
+                            pos += 1
+                        else:
+                            o1.is_cordoned = False
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 n = buf[pos]
@@ -116,8 +196,54 @@ class DescribeLogDirsResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_DescribeLogDirsResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(DescribeLogDirsResult)
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.log_dir = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("log_dir")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 6 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("topics", n, len(buf) - pos)
+                            o1.topics = a1 = []
+                            for _ in range(n):
+                                o2 = _new(DescribeLogDirsTopic)
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    if n * 21 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("partitions", n, len(buf) - pos)
+                                    o2.partitions = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(DescribeLogDirsPartition)
+                                        o3.partition_index, o3.partition_size, o3.offset_lag, o3.is_future_key = _u_iqqo(buf, pos)
+                                        pos += 21
+                                        o3.unknown_tags = None
+                                        a2.append(o3)
+                                else:
+                                    raise refuse_null("partitions")
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("topics")
+                        o1.total_bytes = -1
+                        o1.usable_bytes = -1
+                        o1.is_cordoned = False
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
                 o.error_code = 0
@@ -143,8 +269,51 @@ class DescribeLogDirsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.results:
-                    _write_DescribeLogDirsResult(x, w, version)
+                for o1 in o.results:
+                    s = o1.log_dir.encode()
+                    w += _p_h(o1.error_code)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.topics) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.topics:
+                        s = o2.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o2.partitions) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o3 in o2.partitions:
+                            w += _p_iqqo(o3.partition_index, o3.partition_size, o3.offset_lag, o3.is_future_key)
+                            if o3.unknown_tags:
+                                put_tags(w, {}, o3.unknown_tags)
+                            else:
+                                w.append(0)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if version >= 4:
+                        w += _p_qq(o1.total_bytes, o1.usable_bytes)
+                    if version >= 5:
+                        w += _p_o(o1.is_cordoned)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -153,8 +322,24 @@ class DescribeLogDirsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.results))
-                for x in o.results:
-                    _write_DescribeLogDirsResult(x, w, version)
+                for o1 in o.results:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.log_dir.encode()
+                    w += _p_hh(o1.error_code, len(s))
+                    w += s
+                    w += _p_i(len(o1.topics))
+                    for o2 in o1.topics:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o2.name.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_i(len(o2.partitions))
+                        for o3 in o2.partitions:
+                            if o3.unknown_tags:
+                                raise refuse_field("unknown_tags", version)
+                            w += _p_iqqo(o3.partition_index, o3.partition_size, o3.offset_lag, o3.is_future_key)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"DescribeLogDirsResponse v{version}: {error}") from error
 
@@ -232,230 +417,3 @@ class DescribeLogDirsPartition(Message):
         self.offset_lag = offset_lag
         self.is_future_key = is_future_key
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeLogDirsResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeLogDirsResult, int]:
-    o = _new(DescribeLogDirsResult)
-    if version >= 2:
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.log_dir = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("log_dir")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 3 > len(buf) - pos or n > 1000000:
-                raise refuse_count("topics", n, len(buf) - pos)
-            o.topics = a = []
-            for _ in range(n):
-                x, pos = _read_DescribeLogDirsTopic(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("topics")
-        if version >= 4:
-            o.total_bytes, o.usable_bytes = _u_qq(buf, pos)
-            pos += 16
-        else:
-            o.total_bytes = -1
-            o.usable_bytes = -1
-        if version >= 5:
-            o.is_cordoned = buf[pos] != 0
-            pos += 1
-        else:
-            o.is_cordoned = False
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.log_dir = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("log_dir")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("topics", n, len(buf) - pos)
-            o.topics = a = []
-            for _ in range(n):
-                x, pos = _read_DescribeLogDirsTopic(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("topics")
-        o.total_bytes = -1
-        o.usable_bytes = -1
-        o.is_cordoned = False
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeLogDirsResult(o: DescribeLogDirsResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.log_dir.encode()
-        w += _p_h(o.error_code)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.topics) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.topics:
-            _write_DescribeLogDirsTopic(x, w, version)
-        if version >= 4:
-            w += _p_qq(o.total_bytes, o.usable_bytes)
-        if version >= 5:
-            w += _p_o(o.is_cordoned)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.log_dir.encode()
-        w += _p_hh(o.error_code, len(s))
-        w += s
-        w += _p_i(len(o.topics))
-        for x in o.topics:
-            _write_DescribeLogDirsTopic(x, w, version)
-
-
-def _read_DescribeLogDirsTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeLogDirsTopic, int]:
-    o = _new(DescribeLogDirsTopic)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 22 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_DescribeLogDirsPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 21 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_DescribeLogDirsPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeLogDirsTopic(o: DescribeLogDirsTopic, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_DescribeLogDirsPartition(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_DescribeLogDirsPartition(x, w, version)
-
-
-def _read_DescribeLogDirsPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeLogDirsPartition, int]:
-    o = _new(DescribeLogDirsPartition)
-    if version >= 2:
-        o.partition_index, o.partition_size, o.offset_lag, o.is_future_key, n = _u_iqqoB(buf, pos)
-        pos += 22
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.partition_size, o.offset_lag, o.is_future_key = _u_iqqo(buf, pos)
-        pos += 21
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_DescribeLogDirsPartition(o: DescribeLogDirsPartition, w: bytearray, version: int) -> None:
-    if version >= 2:
-        w += _p_iqqo(o.partition_index, o.partition_size, o.offset_lag, o.is_future_key)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_iqqo(o.partition_index, o.partition_size, o.offset_lag, o.is_future_key)

@@ -76,8 +76,77 @@ class DescribeProducersResponse(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_TopicResponse(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TopicResponse)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 9 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionResponse)
+                            o2.partition_index, o2.error_code, n = _u_ihB(buf, pos)
+                            pos += 7
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.error_message = None
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 37 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("active_producers", n, len(buf) - pos)
+                                o2.active_producers = a2 = []
+                                for _ in range(n):
+                                    o3 = _new(ProducerState)
+                                    o3.producer_id, o3.producer_epoch, o3.last_sequence, o3.last_timestamp, o3.coordinator_epoch, o3.current_txn_start_offset, n = _u_qiiqiqB(buf, pos)
+                                    pos += 37
+                                    if n == 0:
+                                        o3.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a2.append(o3)
+                            else:
+                                raise refuse_null("active_producers")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -105,8 +174,50 @@ class DescribeProducersResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_TopicResponse(x, w, version)
+            for o1 in o.topics:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ih(o2.partition_index, o2.error_code)
+                    if o2.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o2.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    n = len(o2.active_producers) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o3 in o2.active_producers:
+                        w += _p_qiiqiq(o3.producer_id, o3.producer_epoch, o3.last_sequence, o3.last_timestamp, o3.coordinator_epoch, o3.current_txn_start_offset)
+                        if o3.unknown_tags:
+                            put_tags(w, {}, o3.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -188,141 +299,3 @@ class ProducerState(Message):
         self.coordinator_epoch = coordinator_epoch
         self.current_txn_start_offset = current_txn_start_offset
         self.unknown_tags = unknown_tags
-
-
-def _read_TopicResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicResponse, int]:
-    o = _new(TopicResponse)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 9 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionResponse(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicResponse(o: TopicResponse, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_PartitionResponse(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionResponse, int]:
-    o = _new(PartitionResponse)
-    o.partition_index, o.error_code, n = _u_ihB(buf, pos)
-    pos += 7
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 37 > len(buf) - pos or n > 1000000:
-            raise refuse_count("active_producers", n, len(buf) - pos)
-        o.active_producers = a = []
-        for _ in range(n):
-            x, pos = _read_ProducerState(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("active_producers")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionResponse(o: PartitionResponse, w: bytearray, version: int) -> None:
-    w += _p_ih(o.partition_index, o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    n = len(o.active_producers) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.active_producers:
-        _write_ProducerState(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_ProducerState(buf: bytes | memoryview, pos: int, version: int) -> tuple[ProducerState, int]:
-    o = _new(ProducerState)
-    o.producer_id, o.producer_epoch, o.last_sequence, o.last_timestamp, o.coordinator_epoch, o.current_txn_start_offset, n = _u_qiiqiqB(buf, pos)
-    pos += 37
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ProducerState(o: ProducerState, w: bytearray, version: int) -> None:
-    w += _p_qiiqiq(o.producer_id, o.producer_epoch, o.last_sequence, o.last_timestamp, o.coordinator_epoch, o.current_txn_start_offset)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -110,8 +110,89 @@ class DescribeQuorumResponse(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_TopicData(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TopicData)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("topic_name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 25 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionData)
+                            o2.partition_index, o2.error_code = _u_ih(buf, pos)
+                            pos += 6
+                            if version >= 2:
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.error_message = None
+                            else:
+                                o2.error_message = ""
+                            o2.leader_id, o2.leader_epoch, o2.high_watermark, n = _u_iiqB(buf, pos)
+                            pos += 17
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 13 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("current_voters", n, len(buf) - pos)
+                                o2.current_voters = a2 = []
+                                for _ in range(n):
+                                    x, pos = _read_ReplicaState(buf, pos, version)
+                                    a2.append(x)
+                            else:
+                                raise refuse_null("current_voters")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 13 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("observers", n, len(buf) - pos)
+                                o2.observers = a2 = []
+                                for _ in range(n):
+                                    x, pos = _read_ReplicaState(buf, pos, version)
+                                    a2.append(x)
+                            else:
+                                raise refuse_null("observers")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             if version >= 2:
@@ -125,8 +206,56 @@ class DescribeQuorumResponse(Message):
                         raise refuse_count("nodes", n, len(buf) - pos)
                     o.nodes = a = []
                     for _ in range(n):
-                        x, pos = _read_Node(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(Node)
+                        o1.node_id, n = _u_iB(buf, pos)
+                        pos += 5
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 5 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("listeners", n, len(buf) - pos)
+                            o1.listeners = a1 = []
+                            for _ in range(n):
+                                o2 = _new(Listener)
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.name = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("name")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.host = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    raise refuse_null("host")
+                                o2.port, n = _u_HB(buf, pos)
+                                pos += 3
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("listeners")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("nodes")
             else:
@@ -167,16 +296,92 @@ class DescribeQuorumResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_TopicData(x, w, version)
+            for o1 in o.topics:
+                s = o1.topic_name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ih(o2.partition_index, o2.error_code)
+                    if version >= 2:
+                        if o2.error_message is None:
+                            w.append(0)
+                        else:
+                            s = o2.error_message.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                    w += _p_iiq(o2.leader_id, o2.leader_epoch, o2.high_watermark)
+                    n = len(o2.current_voters) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o2.current_voters:
+                        _write_ReplicaState(x, w, version)
+                    n = len(o2.observers) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o2.observers:
+                        _write_ReplicaState(x, w, version)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if version >= 2:
                 n = len(o.nodes) + 1
                 if n < 128:
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.nodes:
-                    _write_Node(x, w, version)
+                for o1 in o.nodes:
+                    w += _p_i(o1.node_id)
+                    n = len(o1.listeners) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.listeners:
+                        s = o2.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        s = o2.host.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        w += _p_H(o2.port)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
             elif len(o.nodes) != 0:
                 raise refuse_field("nodes", version)
             if o.unknown_tags:
@@ -312,152 +517,6 @@ class Listener(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicData, int]:
-    o = _new(TopicData)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.topic_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic_name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 25 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionData(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicData(o: TopicData, w: bytearray, version: int) -> None:
-    s = o.topic_name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_PartitionData(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    o.partition_index, o.error_code = _u_ih(buf, pos)
-    pos += 6
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-    else:
-        o.error_message = ""
-    o.leader_id, o.leader_epoch, o.high_watermark, n = _u_iiqB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 13 > len(buf) - pos or n > 1000000:
-            raise refuse_count("current_voters", n, len(buf) - pos)
-        o.current_voters = a = []
-        for _ in range(n):
-            x, pos = _read_ReplicaState(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("current_voters")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 13 > len(buf) - pos or n > 1000000:
-            raise refuse_count("observers", n, len(buf) - pos)
-        o.observers = a = []
-        for _ in range(n):
-            x, pos = _read_ReplicaState(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("observers")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
-    w += _p_ih(o.partition_index, o.error_code)
-    if version >= 2:
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-    w += _p_iiq(o.leader_id, o.leader_epoch, o.high_watermark)
-    n = len(o.current_voters) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.current_voters:
-        _write_ReplicaState(x, w, version)
-    n = len(o.observers) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.observers:
-        _write_ReplicaState(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _read_ReplicaState(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReplicaState, int]:
     o = _new(ReplicaState)
     (o.replica_id,) = _u_i(buf, pos)
@@ -494,101 +553,6 @@ def _write_ReplicaState(o: ReplicaState, w: bytearray, version: int) -> None:
     w += _p_q(o.log_end_offset)
     if version >= 1:
         w += _p_qq(o.last_fetch_timestamp, o.last_caught_up_timestamp)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_Node(buf: bytes | memoryview, pos: int, version: int) -> tuple[Node, int]:
-    o = _new(Node)
-    o.node_id, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 5 > len(buf) - pos or n > 1000000:
-            raise refuse_count("listeners", n, len(buf) - pos)
-        o.listeners = a = []
-        for _ in range(n):
-            x, pos = _read_Listener(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("listeners")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Node(o: Node, w: bytearray, version: int) -> None:
-    w += _p_i(o.node_id)
-    n = len(o.listeners) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.listeners:
-        _write_Listener(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_Listener(buf: bytes | memoryview, pos: int, version: int) -> tuple[Listener, int]:
-    o = _new(Listener)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, n = _u_HB(buf, pos)
-    pos += 3
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Listener(o: Listener, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.host.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_H(o.port)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -67,8 +69,71 @@ class DescribeShareGroupOffsetsRequest(Message):
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
-                    x, pos = _read_DescribeShareGroupOffsetsRequestGroup(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(DescribeShareGroupOffsetsRequestGroup)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.group_id = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("group_id")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 3 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("topics", n, len(buf) - pos)
+                        o1.topics = a1 = []
+                        for _ in range(n):
+                            o2 = _new(DescribeShareGroupOffsetsRequestTopic)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.topic_name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("topic_name")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("partitions", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.partitions = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.partitions = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("partitions")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        o1.topics = None
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("groups")
             n = buf[pos]
@@ -95,8 +160,47 @@ class DescribeShareGroupOffsetsRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.groups:
-                _write_DescribeShareGroupOffsetsRequestGroup(x, w, version)
+            for o1 in o.groups:
+                s = o1.group_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                if o1.topics is None:
+                    w.append(0)
+                else:
+                    n = len(o1.topics) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.topics:
+                        s = o2.topic_name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o2.partitions) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.partitions)
+                        else:
+                            w += pack(f">{len(o2.partitions)}i", *o2.partitions)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -141,117 +245,3 @@ class DescribeShareGroupOffsetsRequestTopic(Message):
         self.topic_name = topic_name
         self.partitions = [] if partitions is FRESH else partitions
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeShareGroupOffsetsRequestGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeShareGroupOffsetsRequestGroup, int]:
-    o = _new(DescribeShareGroupOffsetsRequestGroup)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.group_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("group_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("topics", n, len(buf) - pos)
-        o.topics = a = []
-        for _ in range(n):
-            x, pos = _read_DescribeShareGroupOffsetsRequestTopic(buf, pos, version)
-            a.append(x)
-    else:
-        o.topics = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeShareGroupOffsetsRequestGroup(o: DescribeShareGroupOffsetsRequestGroup, w: bytearray, version: int) -> None:
-    s = o.group_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.topics is None:
-        w.append(0)
-    else:
-        n = len(o.topics) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.topics:
-            _write_DescribeShareGroupOffsetsRequestTopic(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_DescribeShareGroupOffsetsRequestTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeShareGroupOffsetsRequestTopic, int]:
-    o = _new(DescribeShareGroupOffsetsRequestTopic)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.topic_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic_name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeShareGroupOffsetsRequestTopic(o: DescribeShareGroupOffsetsRequestTopic, w: bytearray, version: int) -> None:
-    s = o.topic_name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

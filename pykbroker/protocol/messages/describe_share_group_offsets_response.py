@@ -81,8 +81,104 @@ class DescribeShareGroupOffsetsResponse(Message):
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
-                    x, pos = _read_DescribeShareGroupOffsetsResponseGroup(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(DescribeShareGroupOffsetsResponseGroup)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.group_id = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("group_id")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 19 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("topics", n, len(buf) - pos)
+                        o1.topics = a1 = []
+                        for _ in range(n):
+                            o2 = _new(DescribeShareGroupOffsetsResponseTopic)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.topic_name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("topic_name")
+                            o2.topic_id, n = _u_uB(buf, pos)
+                            pos += 17
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 20 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("partitions", n, len(buf) - pos)
+                                o2.partitions = a2 = []
+                                for _ in range(n):
+                                    o3 = _new(DescribeShareGroupOffsetsResponsePartition)
+                                    o3.partition_index, o3.start_offset, o3.leader_epoch = _u_iqi(buf, pos)
+                                    pos += 16
+                                    if version >= 1:
+                                        (o3.lag,) = _u_q(buf, pos)
+                                        pos += 8
+                                    else:
+                                        o3.lag = -1
+                                    o3.error_code, n = _u_hB(buf, pos)
+                                    pos += 3
+                                    if n > 127:
+                                        n, pos = read_string_length(buf, pos - 1)
+                                    if n > 0:
+                                        e = pos + n - 1
+                                        o3.error_message = str(buf[pos:e], "utf-8", "java")
+                                        pos = e
+                                    else:
+                                        o3.error_message = None
+                                    n = buf[pos]
+                                    pos += 1
+                                    if n == 0:
+                                        o3.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a2.append(o3)
+                            else:
+                                raise refuse_null("partitions")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("topics")
+                    o1.error_code, n = _u_hB(buf, pos)
+                    pos += 3
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.error_message = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.error_message = None
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("groups")
             n = buf[pos]
@@ -110,8 +206,71 @@ class DescribeShareGroupOffsetsResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.groups:
-                _write_DescribeShareGroupOffsetsResponseGroup(x, w, version)
+            for o1 in o.groups:
+                s = o1.group_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.topics:
+                    s = o2.topic_name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_u(o2.topic_id)
+                    n = len(o2.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o3 in o2.partitions:
+                        w += _p_iqi(o3.partition_index, o3.start_offset, o3.leader_epoch)
+                        if version >= 1:
+                            w += _p_q(o3.lag)
+                        w += _p_h(o3.error_code)
+                        if o3.error_message is None:
+                            w.append(0)
+                        else:
+                            s = o3.error_message.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o3.unknown_tags:
+                            put_tags(w, {}, o3.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                w += _p_h(o1.error_code)
+                if o1.error_message is None:
+                    w.append(0)
+                else:
+                    s = o1.error_message.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -196,189 +355,3 @@ class DescribeShareGroupOffsetsResponsePartition(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeShareGroupOffsetsResponseGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeShareGroupOffsetsResponseGroup, int]:
-    o = _new(DescribeShareGroupOffsetsResponseGroup)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.group_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("group_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 19 > len(buf) - pos or n > 1000000:
-            raise refuse_count("topics", n, len(buf) - pos)
-        o.topics = a = []
-        for _ in range(n):
-            x, pos = _read_DescribeShareGroupOffsetsResponseTopic(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("topics")
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeShareGroupOffsetsResponseGroup(o: DescribeShareGroupOffsetsResponseGroup, w: bytearray, version: int) -> None:
-    s = o.group_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.topics:
-        _write_DescribeShareGroupOffsetsResponseTopic(x, w, version)
-    w += _p_h(o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_DescribeShareGroupOffsetsResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeShareGroupOffsetsResponseTopic, int]:
-    o = _new(DescribeShareGroupOffsetsResponseTopic)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.topic_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic_name")
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 20 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_DescribeShareGroupOffsetsResponsePartition(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeShareGroupOffsetsResponseTopic(o: DescribeShareGroupOffsetsResponseTopic, w: bytearray, version: int) -> None:
-    s = o.topic_name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_DescribeShareGroupOffsetsResponsePartition(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_DescribeShareGroupOffsetsResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeShareGroupOffsetsResponsePartition, int]:
-    o = _new(DescribeShareGroupOffsetsResponsePartition)
-    o.partition_index, o.start_offset, o.leader_epoch = _u_iqi(buf, pos)
-    pos += 16
-    if version >= 1:
-        (o.lag,) = _u_q(buf, pos)
-        pos += 8
-    else:
-        o.lag = -1
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeShareGroupOffsetsResponsePartition(o: DescribeShareGroupOffsetsResponsePartition, w: bytearray, version: int) -> None:
-    w += _p_iqi(o.partition_index, o.start_offset, o.leader_epoch)
-    if version >= 1:
-        w += _p_q(o.lag)
-    w += _p_h(o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -83,8 +85,121 @@ class DescribeTopicPartitionsResponse(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_DescribeTopicPartitionsResponseTopic(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(DescribeTopicPartitionsResponseTopic)
+                    o1.error_code, n = _u_hB(buf, pos)
+                    pos += 3
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.name = None
+                    o1.topic_id, o1.is_internal, n = _u_uoB(buf, pos)
+                    pos += 18
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 20 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(DescribeTopicPartitionsResponsePartition)
+                            o2.error_code, o2.partition_index, o2.leader_id, o2.leader_epoch, n = _u_hiiiB(buf, pos)
+                            pos += 15
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("replica_nodes", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.replica_nodes = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("replica_nodes")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("isr_nodes", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.isr_nodes = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("isr_nodes")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("eligible_leader_replicas", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.eligible_leader_replicas = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                    o2.eligible_leader_replicas = None
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("last_known_elr", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.last_known_elr = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                    o2.last_known_elr = None
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("offline_replicas", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.offline_replicas = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("offline_replicas")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    o1.topic_authorized_operations, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             (n,) = _u_b(buf, pos)
@@ -118,8 +233,86 @@ class DescribeTopicPartitionsResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_DescribeTopicPartitionsResponseTopic(x, w, version)
+            for o1 in o.topics:
+                w += _p_h(o1.error_code)
+                if o1.name is None:
+                    w.append(0)
+                else:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                w += _p_uo(o1.topic_id, o1.is_internal)
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_hiii(o2.error_code, o2.partition_index, o2.leader_id, o2.leader_epoch)
+                    n = len(o2.replica_nodes) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    if n < 17:
+                        w += PACK_INT32S[n - 1](*o2.replica_nodes)
+                    else:
+                        w += pack(f">{len(o2.replica_nodes)}i", *o2.replica_nodes)
+                    n = len(o2.isr_nodes) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    if n < 17:
+                        w += PACK_INT32S[n - 1](*o2.isr_nodes)
+                    else:
+                        w += pack(f">{len(o2.isr_nodes)}i", *o2.isr_nodes)
+                    if o2.eligible_leader_replicas is None:
+                        w.append(0)
+                    else:
+                        n = len(o2.eligible_leader_replicas) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.eligible_leader_replicas)
+                        else:
+                            w += pack(f">{len(o2.eligible_leader_replicas)}i", *o2.eligible_leader_replicas)
+                    if o2.last_known_elr is None:
+                        w.append(0)
+                    else:
+                        n = len(o2.last_known_elr) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.last_known_elr)
+                        else:
+                            w += pack(f">{len(o2.last_known_elr)}i", *o2.last_known_elr)
+                    n = len(o2.offline_replicas) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    if n < 17:
+                        w += PACK_INT32S[n - 1](*o2.offline_replicas)
+                    else:
+                        w += pack(f">{len(o2.offline_replicas)}i", *o2.offline_replicas)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                w += _p_i(o1.topic_authorized_operations)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.next_cursor is None:
                 w.append(255)
             else:
@@ -221,185 +414,6 @@ class Cursor(Message):
         self.topic_name = topic_name
         self.partition_index = partition_index
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeTopicPartitionsResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeTopicPartitionsResponseTopic, int]:
-    o = _new(DescribeTopicPartitionsResponseTopic)
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.name = None
-    o.topic_id, o.is_internal, n = _u_uoB(buf, pos)
-    pos += 18
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 20 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_DescribeTopicPartitionsResponsePartition(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    o.topic_authorized_operations, n = _u_iB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeTopicPartitionsResponseTopic(o: DescribeTopicPartitionsResponseTopic, w: bytearray, version: int) -> None:
-    w += _p_h(o.error_code)
-    if o.name is None:
-        w.append(0)
-    else:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    w += _p_uo(o.topic_id, o.is_internal)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_DescribeTopicPartitionsResponsePartition(x, w, version)
-    w += _p_i(o.topic_authorized_operations)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_DescribeTopicPartitionsResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeTopicPartitionsResponsePartition, int]:
-    o = _new(DescribeTopicPartitionsResponsePartition)
-    o.error_code, o.partition_index, o.leader_id, o.leader_epoch, n = _u_hiiiB(buf, pos)
-    pos += 15
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("replica_nodes", n, len(buf) - pos)
-        o.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("replica_nodes")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("isr_nodes", n, len(buf) - pos)
-        o.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("isr_nodes")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("eligible_leader_replicas", n, len(buf) - pos)
-        o.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        o.eligible_leader_replicas = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("last_known_elr", n, len(buf) - pos)
-        o.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        o.last_known_elr = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("offline_replicas", n, len(buf) - pos)
-        o.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("offline_replicas")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeTopicPartitionsResponsePartition(o: DescribeTopicPartitionsResponsePartition, w: bytearray, version: int) -> None:
-    w += _p_hiii(o.error_code, o.partition_index, o.leader_id, o.leader_epoch)
-    n = len(o.replica_nodes) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.replica_nodes)}i", *o.replica_nodes)
-    n = len(o.isr_nodes) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.isr_nodes)}i", *o.isr_nodes)
-    if o.eligible_leader_replicas is None:
-        w.append(0)
-    else:
-        n = len(o.eligible_leader_replicas) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.eligible_leader_replicas)}i", *o.eligible_leader_replicas)
-    if o.last_known_elr is None:
-        w.append(0)
-    else:
-        n = len(o.last_known_elr) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.last_known_elr)}i", *o.last_known_elr)
-    n = len(o.offline_replicas) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.offline_replicas)}i", *o.offline_replicas)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
 
 
 def _read_Cursor(buf: bytes | memoryview, pos: int, version: int) -> tuple[Cursor, int]:

@@ -67,8 +67,25 @@ class DescribeUserScramCredentialsRequest(Message):
                     raise refuse_count("users", n, len(buf) - pos)
                 o.users = a = []
                 for _ in range(n):
-                    x, pos = _read_UserName(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(UserName)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 o.users = None
             n = buf[pos]
@@ -98,8 +115,18 @@ class DescribeUserScramCredentialsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.users:
-                    _write_UserName(x, w, version)
+                for o1 in o.users:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -122,39 +149,3 @@ class UserName(Message):
     ) -> None:
         self.name = name
         self.unknown_tags = unknown_tags
-
-
-def _read_UserName(buf: bytes | memoryview, pos: int, version: int) -> tuple[UserName, int]:
-    o = _new(UserName)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_UserName(o: UserName, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -92,8 +92,56 @@ class DescribeUserScramCredentialsResponse(Message):
                     raise refuse_count("results", n, len(buf) - pos)
                 o.results = a = []
                 for _ in range(n):
-                    x, pos = _read_DescribeUserScramCredentialsResult(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(DescribeUserScramCredentialsResult)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.user = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("user")
+                    o1.error_code, n = _u_hB(buf, pos)
+                    pos += 3
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.error_message = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.error_message = None
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 6 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("credential_infos", n, len(buf) - pos)
+                        o1.credential_infos = a1 = []
+                        for _ in range(n):
+                            o2 = _new(CredentialInfo)
+                            o2.mechanism, o2.iterations, n = _u_biB(buf, pos)
+                            pos += 6
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("credential_infos")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("results")
             n = buf[pos]
@@ -131,8 +179,40 @@ class DescribeUserScramCredentialsResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.results:
-                _write_DescribeUserScramCredentialsResult(x, w, version)
+            for o1 in o.results:
+                s = o1.user.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_h(o1.error_code)
+                if o1.error_message is None:
+                    w.append(0)
+                else:
+                    s = o1.error_message.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                n = len(o1.credential_infos) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.credential_infos:
+                    w += _p_bi(o2.mechanism, o2.iterations)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -183,101 +263,3 @@ class CredentialInfo(Message):
         self.mechanism = mechanism
         self.iterations = iterations
         self.unknown_tags = unknown_tags
-
-
-def _read_DescribeUserScramCredentialsResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribeUserScramCredentialsResult, int]:
-    o = _new(DescribeUserScramCredentialsResult)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.user = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("user")
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 6 > len(buf) - pos or n > 1000000:
-            raise refuse_count("credential_infos", n, len(buf) - pos)
-        o.credential_infos = a = []
-        for _ in range(n):
-            x, pos = _read_CredentialInfo(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("credential_infos")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribeUserScramCredentialsResult(o: DescribeUserScramCredentialsResult, w: bytearray, version: int) -> None:
-    s = o.user.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_h(o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    n = len(o.credential_infos) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.credential_infos:
-        _write_CredentialInfo(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_CredentialInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[CredentialInfo, int]:
-    o = _new(CredentialInfo)
-    o.mechanism, o.iterations, n = _u_biB(buf, pos)
-    pos += 6
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_CredentialInfo(o: CredentialInfo, w: bytearray, version: int) -> None:
-    w += _p_bi(o.mechanism, o.iterations)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -83,8 +85,40 @@ class ElectLeadersRequest(Message):
                         raise refuse_count("topic_partitions", n, len(buf) - pos)
                     o.topic_partitions = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicPartitions(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicPartitions)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partitions = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     o.topic_partitions = None
                 o.timeout_ms, n = _u_iB(buf, pos)
@@ -107,8 +141,29 @@ class ElectLeadersRequest(Message):
                         raise refuse_count("topic_partitions", n, len(buf) - pos)
                     o.topic_partitions = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicPartitions(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicPartitions)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partitions = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     o.topic_partitions = None
                 (o.timeout_ms,) = _u_i(buf, pos)
@@ -136,8 +191,27 @@ class ElectLeadersRequest(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.topic_partitions:
-                        _write_TopicPartitions(x, w, version)
+                    for o1 in o.topic_partitions:
+                        s = o1.topic.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o1.partitions) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o1.partitions)
+                        else:
+                            w += pack(f">{len(o1.partitions)}i", *o1.partitions)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 w += _p_i(o.timeout_ms)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
@@ -154,8 +228,17 @@ class ElectLeadersRequest(Message):
                     w += b"\xff\xff\xff\xff"
                 else:
                     w += _p_i(len(o.topic_partitions))
-                    for x in o.topic_partitions:
-                        _write_TopicPartitions(x, w, version)
+                    for o1 in o.topic_partitions:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o1.topic.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_i(len(o1.partitions))
+                        if len(o1.partitions) < 16:
+                            w += PACK_INT32S[len(o1.partitions)](*o1.partitions)
+                        else:
+                            w += pack(f">{len(o1.partitions)}i", *o1.partitions)
                 w += _p_i(o.timeout_ms)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"ElectLeadersRequest v{version}: {error}") from error
@@ -178,86 +261,3 @@ class TopicPartitions(Message):
         self.topic = topic
         self.partitions = [] if partitions is FRESH else partitions
         self.unknown_tags = unknown_tags
-
-
-def _read_TopicPartitions(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicPartitions, int]:
-    o = _new(TopicPartitions)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_TopicPartitions(o: TopicPartitions, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.topic.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.partitions)}i", *o.partitions)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        w += pack(f">{len(o.partitions)}i", *o.partitions)

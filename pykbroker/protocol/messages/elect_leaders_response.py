@@ -82,8 +82,56 @@ class ElectLeadersResponse(Message):
                         raise refuse_count("replica_election_results", n, len(buf) - pos)
                     o.replica_election_results = a = []
                     for _ in range(n):
-                        x, pos = _read_ReplicaElectionResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ReplicaElectionResult)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 8 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_result", n, len(buf) - pos)
+                            o1.partition_result = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionResult)
+                                o2.partition_id, o2.error_code, n = _u_ihB(buf, pos)
+                                pos += 7
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.error_message = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partition_result")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("replica_election_results")
                 n = buf[pos]
@@ -108,8 +156,37 @@ class ElectLeadersResponse(Message):
                         raise refuse_count("replica_election_results", n, len(buf) - pos)
                     o.replica_election_results = a = []
                     for _ in range(n):
-                        x, pos = _read_ReplicaElectionResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ReplicaElectionResult)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 8 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_result", n, len(buf) - pos)
+                            o1.partition_result = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionResult)
+                                o2.partition_id, o2.error_code, n = _u_ihh(buf, pos)
+                                pos += 8
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.error_message = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partition_result")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("replica_election_results")
                 o.unknown_tags = None
@@ -132,8 +209,39 @@ class ElectLeadersResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.replica_election_results:
-                    _write_ReplicaElectionResult(x, w, version)
+                for o1 in o.replica_election_results:
+                    s = o1.topic.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.partition_result) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partition_result:
+                        w += _p_ih(o2.partition_id, o2.error_code)
+                        if o2.error_message is None:
+                            w.append(0)
+                        else:
+                            s = o2.error_message.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -147,8 +255,23 @@ class ElectLeadersResponse(Message):
                 elif o.error_code != 0:
                     raise refuse_field("error_code", version)
                 w += _p_i(len(o.replica_election_results))
-                for x in o.replica_election_results:
-                    _write_ReplicaElectionResult(x, w, version)
+                for o1 in o.replica_election_results:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partition_result))
+                    for o2 in o1.partition_result:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_ih(o2.partition_id, o2.error_code)
+                        if o2.error_message is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.error_message.encode()
+                            w += _p_h(len(s))
+                            w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"ElectLeadersResponse v{version}: {error}") from error
 
@@ -192,154 +315,3 @@ class PartitionResult(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_ReplicaElectionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReplicaElectionResult, int]:
-    o = _new(ReplicaElectionResult)
-    if version >= 2:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 8 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_result", n, len(buf) - pos)
-            o.partition_result = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionResult(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partition_result")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 8 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_result", n, len(buf) - pos)
-            o.partition_result = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionResult(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partition_result")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ReplicaElectionResult(o: ReplicaElectionResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        s = o.topic.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partition_result) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partition_result:
-            _write_PartitionResult(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partition_result))
-        for x in o.partition_result:
-            _write_PartitionResult(x, w, version)
-
-
-def _read_PartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionResult, int]:
-    o = _new(PartitionResult)
-    if version >= 2:
-        o.partition_id, o.error_code, n = _u_ihB(buf, pos)
-        pos += 7
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_id, o.error_code, n = _u_ihh(buf, pos)
-        pos += 8
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_PartitionResult(o: PartitionResult, w: bytearray, version: int) -> None:
-    if version >= 2:
-        w += _p_ih(o.partition_id, o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ih(o.partition_id, o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s

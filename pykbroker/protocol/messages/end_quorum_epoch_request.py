@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -98,8 +100,68 @@ class EndQuorumEpochRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicData)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 14 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionData)
+                                o2.partition_index, o2.leader_id, o2.leader_epoch, n = _u_iiiB(buf, pos)
+                                pos += 13
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 21 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("preferred_candidates", n, len(buf) - pos)
+                                    o2.preferred_candidates = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(ReplicaInfo)
+                                        o3.candidate_id, o3.candidate_directory_id, n = _u_iuB(buf, pos)
+                                        pos += 21
+                                        if n == 0:
+                                            o3.unknown_tags = None
+                                        else:
+                                            n, pos = read_tag_count(buf, pos - 1)
+                                            o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                        a2.append(o3)
+                                else:
+                                    raise refuse_null("preferred_candidates")
+                                n = buf[pos]
+                                pos += 1
+                                o2.preferred_successors = []
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -112,8 +174,35 @@ class EndQuorumEpochRequest(Message):
                         raise refuse_count("leader_endpoints", n, len(buf) - pos)
                     o.leader_endpoints = a = []
                     for _ in range(n):
-                        x, pos = _read_LeaderEndpoint(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(LeaderEndpoint)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.host = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("host")
+                        o1.port, n = _u_HB(buf, pos)
+                        pos += 3
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("leader_endpoints")
                 n = buf[pos]
@@ -139,8 +228,42 @@ class EndQuorumEpochRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicData)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic_name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 16 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionData)
+                                o2.partition_index, o2.leader_id, o2.leader_epoch, n = _u_iiii(buf, pos)
+                                pos += 16
+                                if n >= 0:
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("preferred_successors", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.preferred_successors = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.preferred_successors = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("preferred_successors")
+                                o2.preferred_candidates = []
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.leader_endpoints = []
@@ -173,15 +296,65 @@ class EndQuorumEpochRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_TopicData(x, w, version)
+                for o1 in o.topics:
+                    s = o1.topic_name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_iii(o2.partition_index, o2.leader_id, o2.leader_epoch)
+                        n = len(o2.preferred_candidates) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o3 in o2.preferred_candidates:
+                            w += _p_iu(o3.candidate_id, o3.candidate_directory_id)
+                            if o3.unknown_tags:
+                                put_tags(w, {}, o3.unknown_tags)
+                            else:
+                                w.append(0)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 n = len(o.leader_endpoints) + 1
                 if n < 128:
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.leader_endpoints:
-                    _write_LeaderEndpoint(x, w, version)
+                for o1 in o.leader_endpoints:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.host.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_H(o1.port)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -196,8 +369,21 @@ class EndQuorumEpochRequest(Message):
                     w += _p_h(len(s))
                     w += s
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_TopicData(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic_name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_iiii(o2.partition_index, o2.leader_id, o2.leader_epoch, len(o2.preferred_successors))
+                        if len(o2.preferred_successors) < 16:
+                            w += PACK_INT32S[len(o2.preferred_successors)](*o2.preferred_successors)
+                        else:
+                            w += pack(f">{len(o2.preferred_successors)}i", *o2.preferred_successors)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"EndQuorumEpochRequest v{version}: {error}") from error
 
@@ -288,227 +474,3 @@ class LeaderEndpoint(Message):
         self.host = host
         self.port = port
         self.unknown_tags = unknown_tags
-
-
-def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicData, int]:
-    o = _new(TopicData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic_name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 14 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic_name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 16 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_TopicData(o: TopicData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.topic_name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_PartitionData(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic_name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_PartitionData(x, w, version)
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    if version >= 1:
-        o.partition_index, o.leader_id, o.leader_epoch, n = _u_iiiB(buf, pos)
-        pos += 13
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 21 > len(buf) - pos or n > 1000000:
-                raise refuse_count("preferred_candidates", n, len(buf) - pos)
-            o.preferred_candidates = a = []
-            for _ in range(n):
-                x, pos = _read_ReplicaInfo(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("preferred_candidates")
-        n = buf[pos]
-        pos += 1
-        o.preferred_successors = []
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.leader_id, o.leader_epoch, n = _u_iiii(buf, pos)
-        pos += 16
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("preferred_successors", n, len(buf) - pos)
-            o.preferred_successors = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("preferred_successors")
-        o.preferred_candidates = []
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        w += _p_iii(o.partition_index, o.leader_id, o.leader_epoch)
-        n = len(o.preferred_candidates) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.preferred_candidates:
-            _write_ReplicaInfo(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_iiii(o.partition_index, o.leader_id, o.leader_epoch, len(o.preferred_successors))
-        w += pack(f">{len(o.preferred_successors)}i", *o.preferred_successors)
-
-
-def _read_ReplicaInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReplicaInfo, int]:
-    o = _new(ReplicaInfo)
-    o.candidate_id, o.candidate_directory_id, n = _u_iuB(buf, pos)
-    pos += 21
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ReplicaInfo(o: ReplicaInfo, w: bytearray, version: int) -> None:
-    w += _p_iu(o.candidate_id, o.candidate_directory_id)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_LeaderEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[LeaderEndpoint, int]:
-    o = _new(LeaderEndpoint)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, n = _u_HB(buf, pos)
-    pos += 3
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_LeaderEndpoint(o: LeaderEndpoint, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.host.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_H(o.port)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

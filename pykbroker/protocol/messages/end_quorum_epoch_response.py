@@ -90,8 +90,46 @@ class EndQuorumEpochResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicData)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 15 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionData)
+                                o2.partition_index, o2.error_code, o2.leader_id, o2.leader_epoch, n = _u_ihiiB(buf, pos)
+                                pos += 15
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -110,8 +148,31 @@ class EndQuorumEpochResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicData)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic_name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 14 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionData)
+                                o2.partition_index, o2.error_code, o2.leader_id, o2.leader_epoch = _u_ihii(buf, pos)
+                                pos += 14
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.node_endpoints = []
@@ -135,8 +196,29 @@ class EndQuorumEpochResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_TopicData(x, w, version)
+                for o1 in o.topics:
+                    s = o1.topic_name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_ihii(o2.partition_index, o2.error_code, o2.leader_id, o2.leader_epoch)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if len(o.node_endpoints) != 0 or o.unknown_tags:
                     _put_tags_EndQuorumEpochResponse(o, w, version)
                 else:
@@ -147,8 +229,17 @@ class EndQuorumEpochResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_hi(o.error_code, len(o.topics))
-                for x in o.topics:
-                    _write_TopicData(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic_name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_ihii(o2.partition_index, o2.error_code, o2.leader_id, o2.leader_epoch)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"EndQuorumEpochResponse v{version}: {error}") from error
 
@@ -219,163 +310,6 @@ class NodeEndpoint(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicData, int]:
-    o = _new(TopicData)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic_name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 15 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic_name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 14 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_TopicData(o: TopicData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.topic_name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_PartitionData(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic_name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_PartitionData(x, w, version)
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    if version >= 1:
-        o.partition_index, o.error_code, o.leader_id, o.leader_epoch, n = _u_ihiiB(buf, pos)
-        pos += 15
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.error_code, o.leader_id, o.leader_epoch = _u_ihii(buf, pos)
-        pos += 14
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
-    if version >= 1:
-        w += _p_ihii(o.partition_index, o.error_code, o.leader_id, o.leader_epoch)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ihii(o.partition_index, o.error_code, o.leader_id, o.leader_epoch)
-
-
-def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[NodeEndpoint, int]:
-    o = _new(NodeEndpoint)
-    o.node_id, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, n = _u_HB(buf, pos)
-    pos += 3
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
-    s = o.host.encode()
-    w += _p_i(o.node_id)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_H(o.port)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _tags_EndQuorumEpochResponse(o: EndQuorumEpochResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
     o.unknown_tags = None
     for _ in range(count):
@@ -417,3 +351,41 @@ def _put_tags_EndQuorumEpochResponse(o: EndQuorumEpochResponse, w: bytearray, ve
             _write_NodeEndpoint(x, w, version)
         known[0] = bytes(w)
     put_tags(tail, known, o.unknown_tags)
+
+
+def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[NodeEndpoint, int]:
+    o = _new(NodeEndpoint)
+    o.node_id, n = _u_iB(buf, pos)
+    pos += 5
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.host = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("host")
+    o.port, n = _u_HB(buf, pos)
+    pos += 3
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        n, pos = read_tag_count(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
+    s = o.host.encode()
+    w += _p_i(o.node_id)
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    w += _p_H(o.port)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

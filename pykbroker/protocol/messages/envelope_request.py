@@ -113,12 +113,13 @@ class EnvelopeRequest(Message):
             if o.request_data is None:
                 raise EncodeError("request_data is null")
             else:
-                n = part_size(o.request_data) + 1
+                size = part_size(o.request_data)
+                n = size + 1
                 if n < 128:
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                w = put_part(out, w, o.request_data)
+                w = put_part(out, w, o.request_data, size)
             if o.request_principal is None:
                 w.append(0)
             else:

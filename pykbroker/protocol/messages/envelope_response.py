@@ -91,12 +91,13 @@ class EnvelopeResponse(Message):
             if o.response_data is None:
                 w.append(0)
             else:
-                n = part_size(o.response_data) + 1
+                size = part_size(o.response_data)
+                n = size + 1
                 if n < 128:
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                w = put_part(out, w, o.response_data)
+                w = put_part(out, w, o.response_data, size)
             w += _p_h(o.error_code)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -128,8 +130,56 @@ class FetchRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_FetchTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(FetchTopic)
+                        if version <= 12:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.topic = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("topic")
+                        else:
+                            o1.topic = ""
+                        if version >= 13:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 33 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(FetchPartition)
+                                o2.partition, o2.current_leader_epoch, o2.fetch_offset, o2.last_fetched_epoch, o2.log_start_offset, o2.partition_max_bytes, n = _u_iiqiqiB(buf, pos)
+                                pos += 33
+                                o2.replica_directory_id = ZERO_UUID
+                                o2.high_watermark = 9223372036854775807
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    pos = _tags_FetchPartition(o2, buf, pos, version, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -142,8 +192,48 @@ class FetchRequest(Message):
                         raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                     o.forgotten_topics_data = a = []
                     for _ in range(n):
-                        x, pos = _read_ForgottenTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ForgottenTopic)
+                        if version <= 12:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.topic = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("topic")
+                        else:
+                            o1.topic = ""
+                        if version >= 13:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partitions = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("forgotten_topics_data")
                 n = buf[pos]
@@ -181,8 +271,49 @@ class FetchRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_FetchTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(FetchTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 16 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(FetchPartition)
+                                (o2.partition,) = _u_i(buf, pos)
+                                pos += 4
+                                if version >= 9:
+                                    (o2.current_leader_epoch,) = _u_i(buf, pos)
+                                    pos += 4
+                                else:
+                                    o2.current_leader_epoch = -1
+                                (o2.fetch_offset,) = _u_q(buf, pos)
+                                pos += 8
+                                if version >= 5:
+                                    (o2.log_start_offset,) = _u_q(buf, pos)
+                                    pos += 8
+                                else:
+                                    o2.log_start_offset = -1
+                                (o2.partition_max_bytes,) = _u_i(buf, pos)
+                                pos += 4
+                                o2.last_fetched_epoch = -1
+                                o2.replica_directory_id = ZERO_UUID
+                                o2.high_watermark = 9223372036854775807
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.topic_id = ZERO_UUID
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 if version >= 7:
@@ -193,8 +324,30 @@ class FetchRequest(Message):
                             raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                         o.forgotten_topics_data = a = []
                         for _ in range(n):
-                            x, pos = _read_ForgottenTopic(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(ForgottenTopic)
+                            (n,) = _u_h(buf, pos)
+                            pos += 2
+                            if n >= 0:
+                                e = pos + n
+                                o1.topic = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("topic")
+                            (n,) = _u_i(buf, pos)
+                            pos += 4
+                            if n >= 0:
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("partitions", n, len(buf) - pos)
+                                if n < 16:
+                                    o1.partitions = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("partitions")
+                            o1.topic_id = ZERO_UUID
+                            o1.unknown_tags = None
+                            a.append(o1)
                     else:
                         raise refuse_null("forgotten_topics_data")
                 else:
@@ -238,15 +391,61 @@ class FetchRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_FetchTopic(x, w, version)
+                for o1 in o.topics:
+                    if version <= 12:
+                        s = o1.topic.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 13:
+                        w += _p_u(o1.topic_id)
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_iiqiqi(o2.partition, o2.current_leader_epoch, o2.fetch_offset, o2.last_fetched_epoch, o2.log_start_offset, o2.partition_max_bytes)
+                        if o2.replica_directory_id != ZERO_UUID or o2.high_watermark != 9223372036854775807 or o2.unknown_tags:
+                            _put_tags_FetchPartition(o2, w, version)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 n = len(o.forgotten_topics_data) + 1
                 if n < 128:
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.forgotten_topics_data:
-                    _write_ForgottenTopic(x, w, version)
+                for o1 in o.forgotten_topics_data:
+                    if version <= 12:
+                        s = o1.topic.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 13:
+                        w += _p_u(o1.topic_id)
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    if n < 17:
+                        w += PACK_INT32S[n - 1](*o1.partitions)
+                    else:
+                        w += pack(f">{len(o1.partitions)}i", *o1.partitions)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 s = o.rack_id.encode()
                 n = len(s) + 1
                 if n < 128:
@@ -267,12 +466,38 @@ class FetchRequest(Message):
                 if version >= 7:
                     w += _p_ii(o.session_id, o.session_epoch)
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_FetchTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.last_fetched_epoch != -1:
+                            raise refuse_field("last_fetched_epoch", version)
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_i(o2.partition)
+                        if version >= 9:
+                            w += _p_i(o2.current_leader_epoch)
+                        w += _p_q(o2.fetch_offset)
+                        if version >= 5:
+                            w += _p_q(o2.log_start_offset)
+                        w += _p_i(o2.partition_max_bytes)
                 if version >= 7:
                     w += _p_i(len(o.forgotten_topics_data))
-                    for x in o.forgotten_topics_data:
-                        _write_ForgottenTopic(x, w, version)
+                    for o1 in o.forgotten_topics_data:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o1.topic.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_i(len(o1.partitions))
+                        if len(o1.partitions) < 16:
+                            w += PACK_INT32S[len(o1.partitions)](*o1.partitions)
+                        else:
+                            w += pack(f">{len(o1.partitions)}i", *o1.partitions)
                 elif len(o.forgotten_topics_data) != 0:
                     raise refuse_field("forgotten_topics_data", version)
                 if version >= 11:
@@ -383,315 +608,6 @@ class ForgottenTopic(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_ReplicaState(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReplicaState, int]:
-    o = _new(ReplicaState)
-    o.replica_id, o.replica_epoch, n = _u_iqB(buf, pos)
-    pos += 13
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ReplicaState(o: ReplicaState, w: bytearray, version: int) -> None:
-    w += _p_iq(o.replica_id, o.replica_epoch)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_FetchTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[FetchTopic, int]:
-    o = _new(FetchTopic)
-    if version >= 12:
-        if version <= 12:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.topic = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("topic")
-        else:
-            o.topic = ""
-        if version >= 13:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 33 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_FetchPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 16 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_FetchPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_FetchTopic(o: FetchTopic, w: bytearray, version: int) -> None:
-    if version >= 12:
-        if version <= 12:
-            s = o.topic.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 13:
-            w += _p_u(o.topic_id)
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_FetchPartition(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_FetchPartition(x, w, version)
-
-
-def _read_FetchPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[FetchPartition, int]:
-    o = _new(FetchPartition)
-    if version >= 12:
-        o.partition, o.current_leader_epoch, o.fetch_offset, o.last_fetched_epoch, o.log_start_offset, o.partition_max_bytes, n = _u_iiqiqiB(buf, pos)
-        pos += 33
-        o.replica_directory_id = ZERO_UUID
-        o.high_watermark = 9223372036854775807
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            pos = _tags_FetchPartition(o, buf, pos, version, n)
-    else:
-        (o.partition,) = _u_i(buf, pos)
-        pos += 4
-        if version >= 9:
-            (o.current_leader_epoch,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.current_leader_epoch = -1
-        (o.fetch_offset,) = _u_q(buf, pos)
-        pos += 8
-        if version >= 5:
-            (o.log_start_offset,) = _u_q(buf, pos)
-            pos += 8
-        else:
-            o.log_start_offset = -1
-        (o.partition_max_bytes,) = _u_i(buf, pos)
-        pos += 4
-        o.last_fetched_epoch = -1
-        o.replica_directory_id = ZERO_UUID
-        o.high_watermark = 9223372036854775807
-        o.unknown_tags = None
-    return o, pos
-
-
-def _tags_FetchPartition(o: FetchPartition, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
-    o.unknown_tags = None
-    for _ in range(count):
-        tag, pos = read_uvarint(buf, pos)
-        size, pos = read_uvarint(buf, pos)
-        if tag == 0:
-            if not version >= 17:
-                raise DecodeError(f"tag 0 is not valid for version {version}")
-            (o.replica_directory_id,) = _u_u(buf, pos)
-            pos += 16
-        elif tag == 1:
-            if not version >= 18:
-                raise DecodeError(f"tag 1 is not valid for version {version}")
-            (o.high_watermark,) = _u_q(buf, pos)
-            pos += 8
-        else:
-            if o.unknown_tags is None:
-                o.unknown_tags = {}
-            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
-    return pos
-
-
-def _write_FetchPartition(o: FetchPartition, w: bytearray, version: int) -> None:
-    if version >= 12:
-        w += _p_iiqiqi(o.partition, o.current_leader_epoch, o.fetch_offset, o.last_fetched_epoch, o.log_start_offset, o.partition_max_bytes)
-        if o.replica_directory_id != ZERO_UUID or o.high_watermark != 9223372036854775807 or o.unknown_tags:
-            _put_tags_FetchPartition(o, w, version)
-        else:
-            w.append(0)
-    else:
-        if o.last_fetched_epoch != -1:
-            raise refuse_field("last_fetched_epoch", version)
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_i(o.partition)
-        if version >= 9:
-            w += _p_i(o.current_leader_epoch)
-        w += _p_q(o.fetch_offset)
-        if version >= 5:
-            w += _p_q(o.log_start_offset)
-        w += _p_i(o.partition_max_bytes)
-
-
-def _put_tags_FetchPartition(o: FetchPartition, w: bytearray, version: int) -> None:
-    known: dict[int, bytes] = {}
-    tail = w
-    if version >= 17 and o.replica_directory_id != ZERO_UUID:
-        w = bytearray()
-        w += _p_u(o.replica_directory_id)
-        known[0] = bytes(w)
-    if version >= 18 and o.high_watermark != 9223372036854775807:
-        w = bytearray()
-        w += _p_q(o.high_watermark)
-        known[1] = bytes(w)
-    put_tags(tail, known, o.unknown_tags)
-
-
-def _read_ForgottenTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[ForgottenTopic, int]:
-    o = _new(ForgottenTopic)
-    if version >= 12:
-        if version <= 12:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.topic = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("topic")
-        else:
-            o.topic = ""
-        if version >= 13:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partitions")
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ForgottenTopic(o: ForgottenTopic, w: bytearray, version: int) -> None:
-    if version >= 12:
-        if version <= 12:
-            s = o.topic.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 13:
-            w += _p_u(o.topic_id)
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.partitions)}i", *o.partitions)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        w += pack(f">{len(o.partitions)}i", *o.partitions)
-
-
 def _tags_FetchRequest(o: FetchRequest, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
     o.unknown_tags = None
     for _ in range(count):
@@ -738,5 +654,61 @@ def _put_tags_FetchRequest(o: FetchRequest, w: bytearray, version: int) -> None:
     if version >= 15 and (o.replica_state is not None and o.replica_state != ReplicaState()):
         w = bytearray()
         _write_ReplicaState(o.replica_state, w, version)
+        known[1] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)
+
+
+def _read_ReplicaState(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReplicaState, int]:
+    o = _new(ReplicaState)
+    o.replica_id, o.replica_epoch, n = _u_iqB(buf, pos)
+    pos += 13
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        n, pos = read_tag_count(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_ReplicaState(o: ReplicaState, w: bytearray, version: int) -> None:
+    w += _p_iq(o.replica_id, o.replica_epoch)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)
+
+
+def _tags_FetchPartition(o: FetchPartition, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            if not version >= 17:
+                raise DecodeError(f"tag 0 is not valid for version {version}")
+            (o.replica_directory_id,) = _u_u(buf, pos)
+            pos += 16
+        elif tag == 1:
+            if not version >= 18:
+                raise DecodeError(f"tag 1 is not valid for version {version}")
+            (o.high_watermark,) = _u_q(buf, pos)
+            pos += 8
+        else:
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
+
+
+def _put_tags_FetchPartition(o: FetchPartition, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if version >= 17 and o.replica_directory_id != ZERO_UUID:
+        w = bytearray()
+        w += _p_u(o.replica_directory_id)
+        known[0] = bytes(w)
+    if version >= 18 and o.high_watermark != 9223372036854775807:
+        w = bytearray()
+        w += _p_q(o.high_watermark)
         known[1] = bytes(w)
     put_tags(tail, known, o.unknown_tags)

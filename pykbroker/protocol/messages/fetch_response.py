@@ -112,8 +112,88 @@ class FetchResponse(Message):
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
-                        x, pos = _read_FetchableTopicResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(FetchableTopicResponse)
+                        if version <= 12:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.topic = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("topic")
+                        else:
+                            o1.topic = ""
+                        if version >= 13:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 37 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionData)
+                                o2.partition_index, o2.error_code, o2.high_watermark, o2.last_stable_offset, o2.log_start_offset, n = _u_ihqqqB(buf, pos)
+                                pos += 31
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 17 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("aborted_transactions", n, len(buf) - pos)
+                                    o2.aborted_transactions = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(AbortedTransaction)
+                                        o3.producer_id, o3.first_offset, n = _u_qqB(buf, pos)
+                                        pos += 17
+                                        if n == 0:
+                                            o3.unknown_tags = None
+                                        else:
+                                            n, pos = read_tag_count(buf, pos - 1)
+                                            o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                        a2.append(o3)
+                                else:
+                                    o2.aborted_transactions = None
+                                o2.preferred_read_replica, n = _u_iB(buf, pos)
+                                pos += 5
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.records = buf[pos:e]
+                                    pos = e
+                                else:
+                                    o2.records = None
+                                n = buf[pos]
+                                pos += 1
+                                o2.diverging_epoch = None
+                                o2.current_leader = None
+                                o2.snapshot_id = None
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    pos = _tags_PartitionData(o2, buf, pos, version, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("responses")
                 n = buf[pos]
@@ -140,8 +220,67 @@ class FetchResponse(Message):
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
-                        x, pos = _read_FetchableTopicResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(FetchableTopicResponse)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 30 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionData)
+                                o2.partition_index, o2.error_code, o2.high_watermark, o2.last_stable_offset = _u_ihqq(buf, pos)
+                                pos += 22
+                                if version >= 5:
+                                    (o2.log_start_offset,) = _u_q(buf, pos)
+                                    pos += 8
+                                else:
+                                    o2.log_start_offset = -1
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    if n * 16 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("aborted_transactions", n, len(buf) - pos)
+                                    o2.aborted_transactions = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(AbortedTransaction)
+                                        o3.producer_id, o3.first_offset = _u_qq(buf, pos)
+                                        pos += 16
+                                        o3.unknown_tags = None
+                                        a2.append(o3)
+                                else:
+                                    o2.aborted_transactions = None
+                                if version >= 11:
+                                    (o2.preferred_read_replica,) = _u_i(buf, pos)
+                                    pos += 4
+                                else:
+                                    o2.preferred_read_replica = -1
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.records = buf[pos:e]
+                                    pos = e
+                                else:
+                                    o2.records = None
+                                o2.diverging_epoch = None
+                                o2.current_leader = None
+                                o2.snapshot_id = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.topic_id = ZERO_UUID
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("responses")
                 o.node_endpoints = []
@@ -167,8 +306,57 @@ class FetchResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.responses:
-                    w = _write_FetchableTopicResponse(x, out, w, version)
+                for o1 in o.responses:
+                    if version <= 12:
+                        s = o1.topic.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 13:
+                        w += _p_u(o1.topic_id)
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_ihqqq(o2.partition_index, o2.error_code, o2.high_watermark, o2.last_stable_offset, o2.log_start_offset)
+                        if o2.aborted_transactions is None:
+                            w.append(0)
+                        else:
+                            n = len(o2.aborted_transactions) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_uvarint(w, n)
+                            for o3 in o2.aborted_transactions:
+                                w += _p_qq(o3.producer_id, o3.first_offset)
+                                if o3.unknown_tags:
+                                    put_tags(w, {}, o3.unknown_tags)
+                                else:
+                                    w.append(0)
+                        w += _p_i(o2.preferred_read_replica)
+                        if o2.records is None:
+                            w.append(0)
+                        else:
+                            size = part_size(o2.records)
+                            n = size + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_uvarint(w, n)
+                            w = put_part(out, w, o2.records, size)
+                        if o2.diverging_epoch is not None or o2.current_leader is not None or o2.snapshot_id is not None or o2.unknown_tags:
+                            _put_tags_PartitionData(o2, w, version)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if len(o.node_endpoints) != 0 or o.unknown_tags:
                     _put_tags_FetchResponse(o, w, version)
                 else:
@@ -184,8 +372,43 @@ class FetchResponse(Message):
                 elif o.session_id != 0:
                     raise refuse_field("session_id", version)
                 w += _p_i(len(o.responses))
-                for x in o.responses:
-                    w = _write_FetchableTopicResponse(x, out, w, version)
+                for o1 in o.responses:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if (o2.diverging_epoch is not None and o2.diverging_epoch != EpochEndOffset()):
+                            raise refuse_field("diverging_epoch", version)
+                        if (o2.current_leader is not None and o2.current_leader != LeaderIdAndEpoch()):
+                            raise refuse_field("current_leader", version)
+                        if (o2.snapshot_id is not None and o2.snapshot_id != SnapshotId()):
+                            raise refuse_field("snapshot_id", version)
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_ihqq(o2.partition_index, o2.error_code, o2.high_watermark, o2.last_stable_offset)
+                        if version >= 5:
+                            w += _p_q(o2.log_start_offset)
+                        if o2.aborted_transactions is None:
+                            w += b"\xff\xff\xff\xff"
+                        else:
+                            w += _p_i(len(o2.aborted_transactions))
+                            for o3 in o2.aborted_transactions:
+                                if o3.unknown_tags:
+                                    raise refuse_field("unknown_tags", version)
+                                w += _p_qq(o3.producer_id, o3.first_offset)
+                        if version >= 11:
+                            w += _p_i(o2.preferred_read_replica)
+                        elif o2.preferred_read_replica != -1:
+                            raise refuse_field("preferred_read_replica", version)
+                        if o2.records is None:
+                            w += b"\xff\xff\xff\xff"
+                        else:
+                            size = part_size(o2.records)
+                            w += _p_i(size)
+                            w = put_part(out, w, o2.records, size)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"FetchResponse v{version}: {error}") from error
 
@@ -359,182 +582,49 @@ class NodeEndpoint(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_FetchableTopicResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[FetchableTopicResponse, int]:
-    o = _new(FetchableTopicResponse)
-    if version >= 12:
-        if version <= 12:
+def _tags_FetchResponse(o: FetchResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            if not version >= 16:
+                raise DecodeError(f"tag 0 is not valid for version {version}")
             n = buf[pos]
             pos += 1
             if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
+                n, pos = read_length(buf, pos - 1)
             if n > 0:
-                e = pos + n - 1
-                o.topic = str(buf[pos:e], "utf-8", "java")
-                pos = e
+                n -= 1
+                if n * 11 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("node_endpoints", n, len(buf) - pos)
+                o.node_endpoints = a = []
+                for _ in range(n):
+                    x, pos = _read_NodeEndpoint(buf, pos, version)
+                    a.append(x)
             else:
-                raise refuse_null("topic")
+                raise refuse_null("node_endpoints")
         else:
-            o.topic = ""
-        if version >= 13:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 37 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 30 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
 
 
-def _write_FetchableTopicResponse(o: FetchableTopicResponse, out: Parts, w: bytearray, version: int) -> bytearray:
-    if version >= 12:
-        if version <= 12:
-            s = o.topic.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 13:
-            w += _p_u(o.topic_id)
-        n = len(o.partitions) + 1
+def _put_tags_FetchResponse(o: FetchResponse, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if version >= 16 and len(o.node_endpoints) != 0:
+        w = bytearray()
+        n = len(o.node_endpoints) + 1
         if n < 128:
             w.append(n)
         else:
             put_uvarint(w, n)
-        for x in o.partitions:
-            w = _write_PartitionData(x, out, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            w = _write_PartitionData(x, out, w, version)
-    return w
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    if version >= 12:
-        o.partition_index, o.error_code, o.high_watermark, o.last_stable_offset, o.log_start_offset, n = _u_ihqqqB(buf, pos)
-        pos += 31
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 17 > len(buf) - pos or n > 1000000:
-                raise refuse_count("aborted_transactions", n, len(buf) - pos)
-            o.aborted_transactions = a = []
-            for _ in range(n):
-                x, pos = _read_AbortedTransaction(buf, pos, version)
-                a.append(x)
-        else:
-            o.aborted_transactions = None
-        o.preferred_read_replica, n = _u_iB(buf, pos)
-        pos += 5
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.records = buf[pos:e]
-            pos = e
-        else:
-            o.records = None
-        n = buf[pos]
-        pos += 1
-        o.diverging_epoch = None
-        o.current_leader = None
-        o.snapshot_id = None
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            pos = _tags_PartitionData(o, buf, pos, version, n)
-    else:
-        o.partition_index, o.error_code, o.high_watermark, o.last_stable_offset = _u_ihqq(buf, pos)
-        pos += 22
-        if version >= 5:
-            (o.log_start_offset,) = _u_q(buf, pos)
-            pos += 8
-        else:
-            o.log_start_offset = -1
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 16 > len(buf) - pos or n > 1000000:
-                raise refuse_count("aborted_transactions", n, len(buf) - pos)
-            o.aborted_transactions = a = []
-            for _ in range(n):
-                x, pos = _read_AbortedTransaction(buf, pos, version)
-                a.append(x)
-        else:
-            o.aborted_transactions = None
-        if version >= 11:
-            (o.preferred_read_replica,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.preferred_read_replica = -1
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.records = buf[pos:e]
-            pos = e
-        else:
-            o.records = None
-        o.diverging_epoch = None
-        o.current_leader = None
-        o.snapshot_id = None
-        o.unknown_tags = None
-    return o, pos
+        for x in o.node_endpoints:
+            _write_NodeEndpoint(x, w, version)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)
 
 
 def _tags_PartitionData(o: PartitionData, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
@@ -553,63 +643,6 @@ def _tags_PartitionData(o: PartitionData, buf: bytes | memoryview, pos: int, ver
                 o.unknown_tags = {}
             o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
     return pos
-
-
-def _write_PartitionData(o: PartitionData, out: Parts, w: bytearray, version: int) -> bytearray:
-    if version >= 12:
-        w += _p_ihqqq(o.partition_index, o.error_code, o.high_watermark, o.last_stable_offset, o.log_start_offset)
-        if o.aborted_transactions is None:
-            w.append(0)
-        else:
-            n = len(o.aborted_transactions) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_uvarint(w, n)
-            for x in o.aborted_transactions:
-                _write_AbortedTransaction(x, w, version)
-        w += _p_i(o.preferred_read_replica)
-        if o.records is None:
-            w.append(0)
-        else:
-            n = part_size(o.records) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_uvarint(w, n)
-            w = put_part(out, w, o.records)
-        if o.diverging_epoch is not None or o.current_leader is not None or o.snapshot_id is not None or o.unknown_tags:
-            _put_tags_PartitionData(o, w, version)
-        else:
-            w.append(0)
-    else:
-        if (o.diverging_epoch is not None and o.diverging_epoch != EpochEndOffset()):
-            raise refuse_field("diverging_epoch", version)
-        if (o.current_leader is not None and o.current_leader != LeaderIdAndEpoch()):
-            raise refuse_field("current_leader", version)
-        if (o.snapshot_id is not None and o.snapshot_id != SnapshotId()):
-            raise refuse_field("snapshot_id", version)
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ihqq(o.partition_index, o.error_code, o.high_watermark, o.last_stable_offset)
-        if version >= 5:
-            w += _p_q(o.log_start_offset)
-        if o.aborted_transactions is None:
-            w += b"\xff\xff\xff\xff"
-        else:
-            w += _p_i(len(o.aborted_transactions))
-            for x in o.aborted_transactions:
-                _write_AbortedTransaction(x, w, version)
-        if version >= 11:
-            w += _p_i(o.preferred_read_replica)
-        elif o.preferred_read_replica != -1:
-            raise refuse_field("preferred_read_replica", version)
-        if o.records is None:
-            w += b"\xff\xff\xff\xff"
-        else:
-            w += _p_i(part_size(o.records))
-            w = put_part(out, w, o.records)
-    return w
 
 
 def _put_tags_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
@@ -690,36 +723,6 @@ def _write_SnapshotId(o: SnapshotId, w: bytearray, version: int) -> None:
         w.append(0)
 
 
-def _read_AbortedTransaction(buf: bytes | memoryview, pos: int, version: int) -> tuple[AbortedTransaction, int]:
-    o = _new(AbortedTransaction)
-    if version >= 12:
-        o.producer_id, o.first_offset, n = _u_qqB(buf, pos)
-        pos += 17
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.producer_id, o.first_offset = _u_qq(buf, pos)
-        pos += 16
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AbortedTransaction(o: AbortedTransaction, w: bytearray, version: int) -> None:
-    if version >= 12:
-        w += _p_qq(o.producer_id, o.first_offset)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_qq(o.producer_id, o.first_offset)
-
-
 def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[NodeEndpoint, int]:
     o = _new(NodeEndpoint)
     o.node_id, n = _u_iB(buf, pos)
@@ -776,48 +779,3 @@ def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
         put_tags(w, {}, o.unknown_tags)
     else:
         w.append(0)
-
-
-def _tags_FetchResponse(o: FetchResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
-    o.unknown_tags = None
-    for _ in range(count):
-        tag, pos = read_uvarint(buf, pos)
-        size, pos = read_uvarint(buf, pos)
-        if tag == 0:
-            if not version >= 16:
-                raise DecodeError(f"tag 0 is not valid for version {version}")
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_length(buf, pos - 1)
-            if n > 0:
-                n -= 1
-                if n * 11 > len(buf) - pos or n > 1000000:
-                    raise refuse_count("node_endpoints", n, len(buf) - pos)
-                o.node_endpoints = a = []
-                for _ in range(n):
-                    x, pos = _read_NodeEndpoint(buf, pos, version)
-                    a.append(x)
-            else:
-                raise refuse_null("node_endpoints")
-        else:
-            if o.unknown_tags is None:
-                o.unknown_tags = {}
-            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
-    return pos
-
-
-def _put_tags_FetchResponse(o: FetchResponse, w: bytearray, version: int) -> None:
-    known: dict[int, bytes] = {}
-    tail = w
-    if version >= 16 and len(o.node_endpoints) != 0:
-        w = bytearray()
-        n = len(o.node_endpoints) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.node_endpoints:
-            _write_NodeEndpoint(x, w, version)
-        known[0] = bytes(w)
-    put_tags(tail, known, o.unknown_tags)

@@ -88,8 +88,50 @@ class FetchSnapshotRequest(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_TopicSnapshot(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TopicSnapshot)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 30 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionSnapshot)
+                            o2.partition, o2.current_leader_epoch = _u_ii(buf, pos)
+                            pos += 8
+                            o2.snapshot_id, pos = _read_SnapshotId(buf, pos, version)
+                            o2.position, n = _u_qB(buf, pos)
+                            pos += 9
+                            o2.replica_directory_id = ZERO_UUID
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                pos = _tags_PartitionSnapshot(o2, buf, pos, version, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -118,8 +160,31 @@ class FetchSnapshotRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_TopicSnapshot(x, w, version)
+            for o1 in o.topics:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ii(o2.partition, o2.current_leader_epoch)
+                    _write_SnapshotId(o2.snapshot_id, w, version)
+                    w += _p_q(o2.position)
+                    if o2.replica_directory_id != ZERO_UUID or o2.unknown_tags:
+                        _put_tags_PartitionSnapshot(o2, w, version)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.cluster_id is not None or o.unknown_tags:
                 _put_tags_FetchSnapshotRequest(o, w, version)
             else:
@@ -194,136 +259,6 @@ class SnapshotId(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_TopicSnapshot(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicSnapshot, int]:
-    o = _new(TopicSnapshot)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 30 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionSnapshot(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicSnapshot(o: TopicSnapshot, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_PartitionSnapshot(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionSnapshot(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionSnapshot, int]:
-    o = _new(PartitionSnapshot)
-    o.partition, o.current_leader_epoch = _u_ii(buf, pos)
-    pos += 8
-    o.snapshot_id, pos = _read_SnapshotId(buf, pos, version)
-    o.position, n = _u_qB(buf, pos)
-    pos += 9
-    o.replica_directory_id = ZERO_UUID
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        pos = _tags_PartitionSnapshot(o, buf, pos, version, n)
-    return o, pos
-
-
-def _tags_PartitionSnapshot(o: PartitionSnapshot, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
-    o.unknown_tags = None
-    for _ in range(count):
-        tag, pos = read_uvarint(buf, pos)
-        size, pos = read_uvarint(buf, pos)
-        if tag == 0:
-            if not version >= 1:
-                raise DecodeError(f"tag 0 is not valid for version {version}")
-            (o.replica_directory_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            if o.unknown_tags is None:
-                o.unknown_tags = {}
-            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
-    return pos
-
-
-def _write_PartitionSnapshot(o: PartitionSnapshot, w: bytearray, version: int) -> None:
-    w += _p_ii(o.partition, o.current_leader_epoch)
-    _write_SnapshotId(o.snapshot_id, w, version)
-    w += _p_q(o.position)
-    if o.replica_directory_id != ZERO_UUID or o.unknown_tags:
-        _put_tags_PartitionSnapshot(o, w, version)
-    else:
-        w.append(0)
-
-
-def _put_tags_PartitionSnapshot(o: PartitionSnapshot, w: bytearray, version: int) -> None:
-    known: dict[int, bytes] = {}
-    tail = w
-    if version >= 1 and o.replica_directory_id != ZERO_UUID:
-        w = bytearray()
-        w += _p_u(o.replica_directory_id)
-        known[0] = bytes(w)
-    put_tags(tail, known, o.unknown_tags)
-
-
-def _read_SnapshotId(buf: bytes | memoryview, pos: int, version: int) -> tuple[SnapshotId, int]:
-    o = _new(SnapshotId)
-    o.end_offset, o.epoch, n = _u_qiB(buf, pos)
-    pos += 13
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_SnapshotId(o: SnapshotId, w: bytearray, version: int) -> None:
-    w += _p_qi(o.end_offset, o.epoch)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _tags_FetchSnapshotRequest(o: FetchSnapshotRequest, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
     o.unknown_tags = None
     for _ in range(count):
@@ -364,3 +299,50 @@ def _put_tags_FetchSnapshotRequest(o: FetchSnapshotRequest, w: bytearray, versio
             w += s
         known[0] = bytes(w)
     put_tags(tail, known, o.unknown_tags)
+
+
+def _tags_PartitionSnapshot(o: PartitionSnapshot, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            if not version >= 1:
+                raise DecodeError(f"tag 0 is not valid for version {version}")
+            (o.replica_directory_id,) = _u_u(buf, pos)
+            pos += 16
+        else:
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
+
+
+def _put_tags_PartitionSnapshot(o: PartitionSnapshot, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if version >= 1 and o.replica_directory_id != ZERO_UUID:
+        w = bytearray()
+        w += _p_u(o.replica_directory_id)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)
+
+
+def _read_SnapshotId(buf: bytes | memoryview, pos: int, version: int) -> tuple[SnapshotId, int]:
+    o = _new(SnapshotId)
+    o.end_offset, o.epoch, n = _u_qiB(buf, pos)
+    pos += 13
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        n, pos = read_tag_count(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_SnapshotId(o: SnapshotId, w: bytearray, version: int) -> None:
+    w += _p_qi(o.end_offset, o.epoch)
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

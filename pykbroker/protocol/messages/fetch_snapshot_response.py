@@ -94,8 +94,60 @@ class FetchSnapshotResponse(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_TopicSnapshot(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TopicSnapshot)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 37 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionSnapshot)
+                            o2.index, o2.error_code = _u_ih(buf, pos)
+                            pos += 6
+                            o2.snapshot_id, pos = _read_SnapshotId(buf, pos, version)
+                            o2.size, o2.position, n = _u_qqB(buf, pos)
+                            pos += 17
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.unaligned_records = buf[pos:e]
+                                pos = e
+                            else:
+                                raise refuse_null("unaligned_records")
+                            n = buf[pos]
+                            pos += 1
+                            o2.current_leader = None
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                pos = _tags_PartitionSnapshot(o2, buf, pos, version, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -126,8 +178,41 @@ class FetchSnapshotResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                w = _write_TopicSnapshot(x, out, w, version)
+            for o1 in o.topics:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ih(o2.index, o2.error_code)
+                    _write_SnapshotId(o2.snapshot_id, w, version)
+                    w += _p_qq(o2.size, o2.position)
+                    if o2.unaligned_records is None:
+                        raise EncodeError("unaligned_records is null")
+                    else:
+                        size = part_size(o2.unaligned_records)
+                        n = size + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        w = put_part(out, w, o2.unaligned_records, size)
+                    if o2.current_leader is not None or o2.unknown_tags:
+                        _put_tags_PartitionSnapshot(o2, w, version)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if len(o.node_endpoints) != 0 or o.unknown_tags:
                 _put_tags_FetchSnapshotResponse(o, w, version)
             else:
@@ -249,88 +334,49 @@ class NodeEndpoint(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_TopicSnapshot(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicSnapshot, int]:
-    o = _new(TopicSnapshot)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 37 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionSnapshot(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
+def _tags_FetchSnapshotResponse(o: FetchSnapshotResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            if not version >= 1:
+                raise DecodeError(f"tag 0 is not valid for version {version}")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 8 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("node_endpoints", n, len(buf) - pos)
+                o.node_endpoints = a = []
+                for _ in range(n):
+                    x, pos = _read_NodeEndpoint(buf, pos, version)
+                    a.append(x)
+            else:
+                raise refuse_null("node_endpoints")
+        else:
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
 
 
-def _write_TopicSnapshot(o: TopicSnapshot, out: Parts, w: bytearray, version: int) -> bytearray:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        w = _write_PartitionSnapshot(x, out, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-    return w
-
-
-def _read_PartitionSnapshot(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionSnapshot, int]:
-    o = _new(PartitionSnapshot)
-    o.index, o.error_code = _u_ih(buf, pos)
-    pos += 6
-    o.snapshot_id, pos = _read_SnapshotId(buf, pos, version)
-    o.size, o.position, n = _u_qqB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.unaligned_records = buf[pos:e]
-        pos = e
-    else:
-        raise refuse_null("unaligned_records")
-    n = buf[pos]
-    pos += 1
-    o.current_leader = None
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        pos = _tags_PartitionSnapshot(o, buf, pos, version, n)
-    return o, pos
+def _put_tags_FetchSnapshotResponse(o: FetchSnapshotResponse, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if version >= 1 and len(o.node_endpoints) != 0:
+        w = bytearray()
+        n = len(o.node_endpoints) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o.node_endpoints:
+            _write_NodeEndpoint(x, w, version)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)
 
 
 def _tags_PartitionSnapshot(o: PartitionSnapshot, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
@@ -345,26 +391,6 @@ def _tags_PartitionSnapshot(o: PartitionSnapshot, buf: bytes | memoryview, pos: 
                 o.unknown_tags = {}
             o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
     return pos
-
-
-def _write_PartitionSnapshot(o: PartitionSnapshot, out: Parts, w: bytearray, version: int) -> bytearray:
-    w += _p_ih(o.index, o.error_code)
-    _write_SnapshotId(o.snapshot_id, w, version)
-    w += _p_qq(o.size, o.position)
-    if o.unaligned_records is None:
-        raise EncodeError("unaligned_records is null")
-    else:
-        n = part_size(o.unaligned_records) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w = put_part(out, w, o.unaligned_records)
-    if o.current_leader is not None or o.unknown_tags:
-        _put_tags_PartitionSnapshot(o, w, version)
-    else:
-        w.append(0)
-    return w
 
 
 def _put_tags_PartitionSnapshot(o: PartitionSnapshot, w: bytearray, version: int) -> None:
@@ -453,48 +479,3 @@ def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
         put_tags(w, {}, o.unknown_tags)
     else:
         w.append(0)
-
-
-def _tags_FetchSnapshotResponse(o: FetchSnapshotResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
-    o.unknown_tags = None
-    for _ in range(count):
-        tag, pos = read_uvarint(buf, pos)
-        size, pos = read_uvarint(buf, pos)
-        if tag == 0:
-            if not version >= 1:
-                raise DecodeError(f"tag 0 is not valid for version {version}")
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_length(buf, pos - 1)
-            if n > 0:
-                n -= 1
-                if n * 8 > len(buf) - pos or n > 1000000:
-                    raise refuse_count("node_endpoints", n, len(buf) - pos)
-                o.node_endpoints = a = []
-                for _ in range(n):
-                    x, pos = _read_NodeEndpoint(buf, pos, version)
-                    a.append(x)
-            else:
-                raise refuse_null("node_endpoints")
-        else:
-            if o.unknown_tags is None:
-                o.unknown_tags = {}
-            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
-    return pos
-
-
-def _put_tags_FetchSnapshotResponse(o: FetchSnapshotResponse, w: bytearray, version: int) -> None:
-    known: dict[int, bytes] = {}
-    tail = w
-    if version >= 1 and len(o.node_endpoints) != 0:
-        w = bytearray()
-        n = len(o.node_endpoints) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.node_endpoints:
-            _write_NodeEndpoint(x, w, version)
-        known[0] = bytes(w)
-    put_tags(tail, known, o.unknown_tags)

@@ -126,8 +126,75 @@ class GroupMetadataValue(Message):
                         raise refuse_count("members", n, len(buf) - pos)
                     o.members = a = []
                     for _ in range(n):
-                        x, pos = _read_MemberMetadata(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MemberMetadata)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.member_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("member_id")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.group_instance_id = None
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.client_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("client_id")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.client_host = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("client_host")
+                        o1.rebalance_timeout, o1.session_timeout, n = _u_iiB(buf, pos)
+                        pos += 9
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.subscription = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("subscription")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.assignment = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("assignment")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("members")
                 n = buf[pos]
@@ -174,8 +241,65 @@ class GroupMetadataValue(Message):
                         raise refuse_count("members", n, len(buf) - pos)
                     o.members = a = []
                     for _ in range(n):
-                        x, pos = _read_MemberMetadata(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MemberMetadata)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.member_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("member_id")
+                        if version >= 3:
+                            (n,) = _u_h(buf, pos)
+                            pos += 2
+                            if n >= 0:
+                                e = pos + n
+                                o1.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o1.group_instance_id = None
+                        else:
+                            o1.group_instance_id = None
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.client_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("client_id")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.client_host = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("client_host")
+                        if version >= 1:
+                            (o1.rebalance_timeout,) = _u_i(buf, pos)
+                            pos += 4
+                        else:
+                            o1.rebalance_timeout = -1
+                        o1.session_timeout, n = _u_ii(buf, pos)
+                        pos += 8
+                        if n >= 0:
+                            e = pos + n
+                            o1.subscription = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("subscription")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.assignment = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("assignment")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("members")
                 o.unknown_tags = None
@@ -226,8 +350,55 @@ class GroupMetadataValue(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.members:
-                    _write_MemberMetadata(x, w, version)
+                for o1 in o.members:
+                    s = o1.member_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o1.group_instance_id is None:
+                        w.append(0)
+                    else:
+                        s = o1.group_instance_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    s = o1.client_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.client_host.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_ii(o1.rebalance_timeout, o1.session_timeout)
+                    n = len(o1.subscription) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += o1.subscription
+                    n = len(o1.assignment) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += o1.assignment
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -254,8 +425,31 @@ class GroupMetadataValue(Message):
                 if version >= 2:
                     w += _p_q(o.current_state_timestamp)
                 w += _p_i(len(o.members))
-                for x in o.members:
-                    _write_MemberMetadata(x, w, version)
+                for o1 in o.members:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.member_id.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    if version >= 3:
+                        if o1.group_instance_id is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o1.group_instance_id.encode()
+                            w += _p_h(len(s))
+                            w += s
+                    s = o1.client_id.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    s = o1.client_host.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    if version >= 1:
+                        w += _p_i(o1.rebalance_timeout)
+                    w += _p_ii(o1.session_timeout, len(o1.subscription))
+                    w += o1.subscription
+                    w += _p_i(len(o1.assignment))
+                    w += o1.assignment
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"GroupMetadataValue v{version}: {error}") from error
 
@@ -295,211 +489,3 @@ class MemberMetadata(Message):
         self.subscription = subscription
         self.assignment = assignment
         self.unknown_tags = unknown_tags
-
-
-def _read_MemberMetadata(buf: bytes | memoryview, pos: int, version: int) -> tuple[MemberMetadata, int]:
-    o = _new(MemberMetadata)
-    if version >= 4:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.group_instance_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.group_instance_id = None
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.client_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("client_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.client_host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("client_host")
-        o.rebalance_timeout, o.session_timeout, n = _u_iiB(buf, pos)
-        pos += 9
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.subscription = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("subscription")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.assignment = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("assignment")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        if version >= 3:
-            (n,) = _u_h(buf, pos)
-            pos += 2
-            if n >= 0:
-                e = pos + n
-                o.group_instance_id = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.group_instance_id = None
-        else:
-            o.group_instance_id = None
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.client_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("client_id")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.client_host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("client_host")
-        if version >= 1:
-            (o.rebalance_timeout,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.rebalance_timeout = -1
-        o.session_timeout, n = _u_ii(buf, pos)
-        pos += 8
-        if n >= 0:
-            e = pos + n
-            o.subscription = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("subscription")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.assignment = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("assignment")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_MemberMetadata(o: MemberMetadata, w: bytearray, version: int) -> None:
-    if version >= 4:
-        s = o.member_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.group_instance_id is None:
-            w.append(0)
-        else:
-            s = o.group_instance_id.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        s = o.client_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.client_host.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_ii(o.rebalance_timeout, o.session_timeout)
-        n = len(o.subscription) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += o.subscription
-        n = len(o.assignment) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += o.assignment
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.member_id.encode()
-        w += _p_h(len(s))
-        w += s
-        if version >= 3:
-            if o.group_instance_id is None:
-                w += b"\xff\xff"
-            else:
-                s = o.group_instance_id.encode()
-                w += _p_h(len(s))
-                w += s
-        s = o.client_id.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.client_host.encode()
-        w += _p_h(len(s))
-        w += s
-        if version >= 1:
-            w += _p_i(o.rebalance_timeout)
-        w += _p_ii(o.session_timeout, len(o.subscription))
-        w += o.subscription
-        w += _p_i(len(o.assignment))
-        w += o.assignment

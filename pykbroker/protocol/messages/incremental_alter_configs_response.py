@@ -83,8 +83,35 @@ class IncrementalAlterConfigsResponse(Message):
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
-                        x, pos = _read_AlterConfigsResourceResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AlterConfigsResourceResponse)
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        o1.resource_type, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("responses")
                 n = buf[pos]
@@ -102,8 +129,25 @@ class IncrementalAlterConfigsResponse(Message):
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
-                        x, pos = _read_AlterConfigsResourceResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(AlterConfigsResourceResponse)
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        o1.resource_type, n = _u_bh(buf, pos)
+                        pos += 3
+                        if n >= 0:
+                            e = pos + n
+                            o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("resource_name")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("responses")
                 o.unknown_tags = None
@@ -126,8 +170,30 @@ class IncrementalAlterConfigsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.responses:
-                    _write_AlterConfigsResourceResponse(x, w, version)
+                for o1 in o.responses:
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o1.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    s = o1.resource_name.encode()
+                    w += _p_b(o1.resource_type)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -136,8 +202,19 @@ class IncrementalAlterConfigsResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.responses))
-                for x in o.responses:
-                    _write_AlterConfigsResourceResponse(x, w, version)
+                for o1 in o.responses:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w += b"\xff\xff"
+                    else:
+                        s = o1.error_message.encode()
+                        w += _p_h(len(s))
+                        w += s
+                    s = o1.resource_name.encode()
+                    w += _p_bh(o1.resource_type, len(s))
+                    w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"IncrementalAlterConfigsResponse v{version}: {error}") from error
 
@@ -165,94 +242,3 @@ class AlterConfigsResourceResponse(Message):
         self.resource_type = resource_type
         self.resource_name = resource_name
         self.unknown_tags = unknown_tags
-
-
-def _read_AlterConfigsResourceResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[AlterConfigsResourceResponse, int]:
-    o = _new(AlterConfigsResourceResponse)
-    if version >= 1:
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.resource_type, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        o.resource_type, n = _u_bh(buf, pos)
-        pos += 3
-        if n >= 0:
-            e = pos + n
-            o.resource_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("resource_name")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_AlterConfigsResourceResponse(o: AlterConfigsResourceResponse, w: bytearray, version: int) -> None:
-    if version >= 1:
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        s = o.resource_name.encode()
-        w += _p_b(o.resource_type)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_h(o.error_code)
-        if o.error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.error_message.encode()
-            w += _p_h(len(s))
-            w += s
-        s = o.resource_name.encode()
-        w += _p_bh(o.resource_type, len(s))
-        w += s

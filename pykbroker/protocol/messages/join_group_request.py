@@ -136,8 +136,35 @@ class JoinGroupRequest(Message):
                         raise refuse_count("protocols", n, len(buf) - pos)
                     o.protocols = a = []
                     for _ in range(n):
-                        x, pos = _read_JoinGroupRequestProtocol(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(JoinGroupRequestProtocol)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.metadata = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("metadata")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("protocols")
                 if version >= 8:
@@ -210,8 +237,25 @@ class JoinGroupRequest(Message):
                         raise refuse_count("protocols", n, len(buf) - pos)
                     o.protocols = a = []
                     for _ in range(n):
-                        x, pos = _read_JoinGroupRequestProtocol(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(JoinGroupRequestProtocol)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.metadata = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("metadata")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("protocols")
                 o.reason = None
@@ -266,8 +310,24 @@ class JoinGroupRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.protocols:
-                    _write_JoinGroupRequestProtocol(x, w, version)
+                for o1 in o.protocols:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.metadata) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += o1.metadata
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if version >= 8:
                     if o.reason is None:
                         w.append(0)
@@ -308,8 +368,14 @@ class JoinGroupRequest(Message):
                 w += _p_h(len(s))
                 w += s
                 w += _p_i(len(o.protocols))
-                for x in o.protocols:
-                    _write_JoinGroupRequestProtocol(x, w, version)
+                for o1 in o.protocols:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.metadata))
+                    w += o1.metadata
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"JoinGroupRequest v{version}: {error}") from error
 
@@ -331,83 +397,3 @@ class JoinGroupRequestProtocol(Message):
         self.name = name
         self.metadata = metadata
         self.unknown_tags = unknown_tags
-
-
-def _read_JoinGroupRequestProtocol(buf: bytes | memoryview, pos: int, version: int) -> tuple[JoinGroupRequestProtocol, int]:
-    o = _new(JoinGroupRequestProtocol)
-    if version >= 6:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.metadata = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("metadata")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.metadata = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("metadata")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_JoinGroupRequestProtocol(o: JoinGroupRequestProtocol, w: bytearray, version: int) -> None:
-    if version >= 6:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.metadata) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += o.metadata
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.metadata))
-        w += o.metadata

@@ -154,8 +154,45 @@ class JoinGroupResponse(Message):
                         raise refuse_count("members", n, len(buf) - pos)
                     o.members = a = []
                     for _ in range(n):
-                        x, pos = _read_JoinGroupResponseMember(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(JoinGroupResponseMember)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.member_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("member_id")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.group_instance_id = None
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.metadata = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("metadata")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("members")
                 n = buf[pos]
@@ -202,8 +239,36 @@ class JoinGroupResponse(Message):
                         raise refuse_count("members", n, len(buf) - pos)
                     o.members = a = []
                     for _ in range(n):
-                        x, pos = _read_JoinGroupResponseMember(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(JoinGroupResponseMember)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.member_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("member_id")
+                        if version >= 5:
+                            (n,) = _u_h(buf, pos)
+                            pos += 2
+                            if n >= 0:
+                                e = pos + n
+                                o1.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o1.group_instance_id = None
+                        else:
+                            o1.group_instance_id = None
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.metadata = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("metadata")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("members")
                 o.protocol_type = None
@@ -269,8 +334,34 @@ class JoinGroupResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.members:
-                    _write_JoinGroupResponseMember(x, w, version)
+                for o1 in o.members:
+                    s = o1.member_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o1.group_instance_id is None:
+                        w.append(0)
+                    else:
+                        s = o1.group_instance_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    n = len(o1.metadata) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += o1.metadata
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -292,8 +383,21 @@ class JoinGroupResponse(Message):
                 w += _p_h(len(s))
                 w += s
                 w += _p_i(len(o.members))
-                for x in o.members:
-                    _write_JoinGroupResponseMember(x, w, version)
+                for o1 in o.members:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.member_id.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    if version >= 5:
+                        if o1.group_instance_id is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o1.group_instance_id.encode()
+                            w += _p_h(len(s))
+                            w += s
+                    w += _p_i(len(o1.metadata))
+                    w += o1.metadata
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"JoinGroupResponse v{version}: {error}") from error
 
@@ -318,121 +422,3 @@ class JoinGroupResponseMember(Message):
         self.group_instance_id = group_instance_id
         self.metadata = metadata
         self.unknown_tags = unknown_tags
-
-
-def _read_JoinGroupResponseMember(buf: bytes | memoryview, pos: int, version: int) -> tuple[JoinGroupResponseMember, int]:
-    o = _new(JoinGroupResponseMember)
-    if version >= 6:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.group_instance_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.group_instance_id = None
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.metadata = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("metadata")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        if version >= 5:
-            (n,) = _u_h(buf, pos)
-            pos += 2
-            if n >= 0:
-                e = pos + n
-                o.group_instance_id = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.group_instance_id = None
-        else:
-            o.group_instance_id = None
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.metadata = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("metadata")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_JoinGroupResponseMember(o: JoinGroupResponseMember, w: bytearray, version: int) -> None:
-    if version >= 6:
-        s = o.member_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.group_instance_id is None:
-            w.append(0)
-        else:
-            s = o.group_instance_id.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        n = len(o.metadata) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += o.metadata
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.member_id.encode()
-        w += _p_h(len(s))
-        w += s
-        if version >= 5:
-            if o.group_instance_id is None:
-                w += b"\xff\xff"
-            else:
-                s = o.group_instance_id.encode()
-                w += _p_h(len(s))
-                w += s
-        w += _p_i(len(o.metadata))
-        w += o.metadata

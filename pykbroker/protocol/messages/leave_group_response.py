@@ -82,8 +82,35 @@ class LeaveGroupResponse(Message):
                         raise refuse_count("members", n, len(buf) - pos)
                     o.members = a = []
                     for _ in range(n):
-                        x, pos = _read_MemberResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MemberResponse)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.member_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("member_id")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.group_instance_id = None
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("members")
                 n = buf[pos]
@@ -109,8 +136,27 @@ class LeaveGroupResponse(Message):
                             raise refuse_count("members", n, len(buf) - pos)
                         o.members = a = []
                         for _ in range(n):
-                            x, pos = _read_MemberResponse(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(MemberResponse)
+                            (n,) = _u_h(buf, pos)
+                            pos += 2
+                            if n >= 0:
+                                e = pos + n
+                                o1.member_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("member_id")
+                            (n,) = _u_h(buf, pos)
+                            pos += 2
+                            if n >= 0:
+                                e = pos + n
+                                o1.group_instance_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o1.group_instance_id = None
+                            (o1.error_code,) = _u_h(buf, pos)
+                            pos += 2
+                            o1.unknown_tags = None
+                            a.append(o1)
                     else:
                         raise refuse_null("members")
                 else:
@@ -135,8 +181,29 @@ class LeaveGroupResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.members:
-                    _write_MemberResponse(x, w, version)
+                for o1 in o.members:
+                    s = o1.member_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o1.group_instance_id is None:
+                        w.append(0)
+                    else:
+                        s = o1.group_instance_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    w += _p_h(o1.error_code)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -149,8 +216,19 @@ class LeaveGroupResponse(Message):
                 w += _p_h(o.error_code)
                 if version >= 3:
                     w += _p_i(len(o.members))
-                    for x in o.members:
-                        _write_MemberResponse(x, w, version)
+                    for o1 in o.members:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o1.member_id.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        if o1.group_instance_id is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o1.group_instance_id.encode()
+                            w += _p_h(len(s))
+                            w += s
+                        w += _p_h(o1.error_code)
                 elif len(o.members) != 0:
                     raise refuse_field("members", version)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
@@ -177,95 +255,3 @@ class MemberResponse(Message):
         self.group_instance_id = group_instance_id
         self.error_code = error_code
         self.unknown_tags = unknown_tags
-
-
-def _read_MemberResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[MemberResponse, int]:
-    o = _new(MemberResponse)
-    if version >= 4:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.group_instance_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.group_instance_id = None
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.group_instance_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.group_instance_id = None
-        (o.error_code,) = _u_h(buf, pos)
-        pos += 2
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_MemberResponse(o: MemberResponse, w: bytearray, version: int) -> None:
-    if version >= 4:
-        s = o.member_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if o.group_instance_id is None:
-            w.append(0)
-        else:
-            s = o.group_instance_id.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        w += _p_h(o.error_code)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.member_id.encode()
-        w += _p_h(len(s))
-        w += s
-        if o.group_instance_id is None:
-            w += b"\xff\xff"
-        else:
-            s = o.group_instance_id.encode()
-            w += _p_h(len(s))
-            w += s
-        w += _p_h(o.error_code)

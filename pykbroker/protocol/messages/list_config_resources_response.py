@@ -77,8 +77,30 @@ class ListConfigResourcesResponse(Message):
                     raise refuse_count("config_resources", n, len(buf) - pos)
                 o.config_resources = a = []
                 for _ in range(n):
-                    x, pos = _read_ConfigResource(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ConfigResource)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.resource_name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("resource_name")
+                    if version >= 1:
+                        (o1.resource_type,) = _u_b(buf, pos)
+                        pos += 1
+                    else:
+                        o1.resource_type = 16
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("config_resources")
             n = buf[pos]
@@ -106,8 +128,20 @@ class ListConfigResourcesResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.config_resources:
-                _write_ConfigResource(x, w, version)
+            for o1 in o.config_resources:
+                s = o1.resource_name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                if version >= 1:
+                    w += _p_b(o1.resource_type)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -133,46 +167,3 @@ class ConfigResource(Message):
         self.resource_name = resource_name
         self.resource_type = resource_type
         self.unknown_tags = unknown_tags
-
-
-def _read_ConfigResource(buf: bytes | memoryview, pos: int, version: int) -> tuple[ConfigResource, int]:
-    o = _new(ConfigResource)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.resource_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("resource_name")
-    if version >= 1:
-        (o.resource_type,) = _u_b(buf, pos)
-        pos += 1
-    else:
-        o.resource_type = 16
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ConfigResource(o: ConfigResource, w: bytearray, version: int) -> None:
-    s = o.resource_name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if version >= 1:
-        w += _p_b(o.resource_type)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -83,8 +83,61 @@ class ListGroupsResponse(Message):
                         raise refuse_count("groups", n, len(buf) - pos)
                     o.groups = a = []
                     for _ in range(n):
-                        x, pos = _read_ListedGroup(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ListedGroup)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.group_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("group_id")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.protocol_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("protocol_type")
+                        if version >= 4:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.group_state = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("group_state")
+                        else:
+                            o1.group_state = ""
+                        if version >= 5:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.group_type = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("group_type")
+                        else:
+                            o1.group_type = ""
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("groups")
                 n = buf[pos]
@@ -107,8 +160,27 @@ class ListGroupsResponse(Message):
                         raise refuse_count("groups", n, len(buf) - pos)
                     o.groups = a = []
                     for _ in range(n):
-                        x, pos = _read_ListedGroup(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ListedGroup)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.group_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("group_id")
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.protocol_type = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("protocol_type")
+                        o1.group_state = ""
+                        o1.group_type = ""
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("groups")
                 o.unknown_tags = None
@@ -131,8 +203,41 @@ class ListGroupsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.groups:
-                    _write_ListedGroup(x, w, version)
+                for o1 in o.groups:
+                    s = o1.group_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o1.protocol_type.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if version >= 4:
+                        s = o1.group_state.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 5:
+                        s = o1.group_type.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -143,8 +248,15 @@ class ListGroupsResponse(Message):
                 if version >= 1:
                     w += _p_i(o.throttle_time_ms)
                 w += _p_hi(o.error_code, len(o.groups))
-                for x in o.groups:
-                    _write_ListedGroup(x, w, version)
+                for o1 in o.groups:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.group_id.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    s = o1.protocol_type.encode()
+                    w += _p_h(len(s))
+                    w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"ListGroupsResponse v{version}: {error}") from error
 
@@ -172,129 +284,3 @@ class ListedGroup(Message):
         self.group_state = group_state
         self.group_type = group_type
         self.unknown_tags = unknown_tags
-
-
-def _read_ListedGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[ListedGroup, int]:
-    o = _new(ListedGroup)
-    if version >= 3:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.group_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("group_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.protocol_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("protocol_type")
-        if version >= 4:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.group_state = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("group_state")
-        else:
-            o.group_state = ""
-        if version >= 5:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.group_type = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("group_type")
-        else:
-            o.group_type = ""
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.group_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("group_id")
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.protocol_type = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("protocol_type")
-        o.group_state = ""
-        o.group_type = ""
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ListedGroup(o: ListedGroup, w: bytearray, version: int) -> None:
-    if version >= 3:
-        s = o.group_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        s = o.protocol_type.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        if version >= 4:
-            s = o.group_state.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 5:
-            s = o.group_type.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.group_id.encode()
-        w += _p_h(len(s))
-        w += s
-        s = o.protocol_type.encode()
-        w += _p_h(len(s))
-        w += s

@@ -90,8 +90,46 @@ class ListOffsetsRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_ListOffsetsTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ListOffsetsTopic)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 17 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(ListOffsetsPartition)
+                                o2.partition_index, o2.current_leader_epoch, o2.timestamp, n = _u_iiqB(buf, pos)
+                                pos += 17
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 if version >= 10:
@@ -121,8 +159,38 @@ class ListOffsetsRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_ListOffsetsTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ListOffsetsTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 12 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(ListOffsetsPartition)
+                                (o2.partition_index,) = _u_i(buf, pos)
+                                pos += 4
+                                if version >= 4:
+                                    (o2.current_leader_epoch,) = _u_i(buf, pos)
+                                    pos += 4
+                                else:
+                                    o2.current_leader_epoch = -1
+                                (o2.timestamp,) = _u_q(buf, pos)
+                                pos += 8
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.timeout_ms = 0
@@ -146,8 +214,29 @@ class ListOffsetsRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_ListOffsetsTopic(x, w, version)
+                for o1 in o.topics:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_iiq(o2.partition_index, o2.current_leader_epoch, o2.timestamp)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if version >= 10:
                     w += _p_i(o.timeout_ms)
                 if o.unknown_tags:
@@ -163,8 +252,20 @@ class ListOffsetsRequest(Message):
                 elif o.isolation_level != 0:
                     raise refuse_field("isolation_level", version)
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_ListOffsetsTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_i(o2.partition_index)
+                        if version >= 4:
+                            w += _p_i(o2.current_leader_epoch)
+                        w += _p_q(o2.timestamp)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"ListOffsetsRequest v{version}: {error}") from error
 
@@ -208,132 +309,3 @@ class ListOffsetsPartition(Message):
         self.current_leader_epoch = current_leader_epoch
         self.timestamp = timestamp
         self.unknown_tags = unknown_tags
-
-
-def _read_ListOffsetsTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[ListOffsetsTopic, int]:
-    o = _new(ListOffsetsTopic)
-    if version >= 6:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 17 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_ListOffsetsPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 12 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_ListOffsetsPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ListOffsetsTopic(o: ListOffsetsTopic, w: bytearray, version: int) -> None:
-    if version >= 6:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_ListOffsetsPartition(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_ListOffsetsPartition(x, w, version)
-
-
-def _read_ListOffsetsPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[ListOffsetsPartition, int]:
-    o = _new(ListOffsetsPartition)
-    if version >= 6:
-        o.partition_index, o.current_leader_epoch, o.timestamp, n = _u_iiqB(buf, pos)
-        pos += 17
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (o.partition_index,) = _u_i(buf, pos)
-        pos += 4
-        if version >= 4:
-            (o.current_leader_epoch,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.current_leader_epoch = -1
-        (o.timestamp,) = _u_q(buf, pos)
-        pos += 8
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ListOffsetsPartition(o: ListOffsetsPartition, w: bytearray, version: int) -> None:
-    if version >= 6:
-        w += _p_iiq(o.partition_index, o.current_leader_epoch, o.timestamp)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_i(o.partition_index)
-        if version >= 4:
-            w += _p_i(o.current_leader_epoch)
-        w += _p_q(o.timestamp)

@@ -81,8 +81,46 @@ class ListOffsetsResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_ListOffsetsTopicResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ListOffsetsTopicResponse)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 27 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(ListOffsetsPartitionResponse)
+                                o2.partition_index, o2.error_code, o2.timestamp, o2.offset, o2.leader_epoch, n = _u_ihqqiB(buf, pos)
+                                pos += 27
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -105,8 +143,36 @@ class ListOffsetsResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_ListOffsetsTopicResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(ListOffsetsTopicResponse)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 22 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(ListOffsetsPartitionResponse)
+                                o2.partition_index, o2.error_code, o2.timestamp, o2.offset = _u_ihqq(buf, pos)
+                                pos += 22
+                                if version >= 4:
+                                    (o2.leader_epoch,) = _u_i(buf, pos)
+                                    pos += 4
+                                else:
+                                    o2.leader_epoch = -1
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.unknown_tags = None
@@ -129,8 +195,29 @@ class ListOffsetsResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_ListOffsetsTopicResponse(x, w, version)
+                for o1 in o.topics:
+                    s = o1.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_ihqqi(o2.partition_index, o2.error_code, o2.timestamp, o2.offset, o2.leader_epoch)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -141,8 +228,21 @@ class ListOffsetsResponse(Message):
                 if version >= 2:
                     w += _p_i(o.throttle_time_ms)
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_ListOffsetsTopicResponse(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_ihqq(o2.partition_index, o2.error_code, o2.timestamp, o2.offset)
+                        if version >= 4:
+                            w += _p_i(o2.leader_epoch)
+                        elif o2.leader_epoch != -1:
+                            raise refuse_field("leader_epoch", version)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"ListOffsetsResponse v{version}: {error}") from error
 
@@ -192,131 +292,3 @@ class ListOffsetsPartitionResponse(Message):
         self.offset = offset
         self.leader_epoch = leader_epoch
         self.unknown_tags = unknown_tags
-
-
-def _read_ListOffsetsTopicResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[ListOffsetsTopicResponse, int]:
-    o = _new(ListOffsetsTopicResponse)
-    if version >= 6:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 27 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_ListOffsetsPartitionResponse(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 22 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_ListOffsetsPartitionResponse(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ListOffsetsTopicResponse(o: ListOffsetsTopicResponse, w: bytearray, version: int) -> None:
-    if version >= 6:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_ListOffsetsPartitionResponse(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_ListOffsetsPartitionResponse(x, w, version)
-
-
-def _read_ListOffsetsPartitionResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[ListOffsetsPartitionResponse, int]:
-    o = _new(ListOffsetsPartitionResponse)
-    if version >= 6:
-        o.partition_index, o.error_code, o.timestamp, o.offset, o.leader_epoch, n = _u_ihqqiB(buf, pos)
-        pos += 27
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.error_code, o.timestamp, o.offset = _u_ihqq(buf, pos)
-        pos += 22
-        if version >= 4:
-            (o.leader_epoch,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.leader_epoch = -1
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_ListOffsetsPartitionResponse(o: ListOffsetsPartitionResponse, w: bytearray, version: int) -> None:
-    if version >= 6:
-        w += _p_ihqqi(o.partition_index, o.error_code, o.timestamp, o.offset, o.leader_epoch)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ihqq(o.partition_index, o.error_code, o.timestamp, o.offset)
-        if version >= 4:
-            w += _p_i(o.leader_epoch)
-        elif o.leader_epoch != -1:
-            raise refuse_field("leader_epoch", version)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -90,8 +92,91 @@ class ListPartitionReassignmentsResponse(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_OngoingTopicReassignment(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(OngoingTopicReassignment)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 8 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(OngoingPartitionReassignment)
+                            o2.partition_index, n = _u_iB(buf, pos)
+                            pos += 5
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("replicas", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.replicas = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.replicas = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("replicas")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("adding_replicas", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.adding_replicas = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("adding_replicas")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("removing_replicas", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.removing_replicas = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("removing_replicas")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -129,8 +214,56 @@ class ListPartitionReassignmentsResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_OngoingTopicReassignment(x, w, version)
+            for o1 in o.topics:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_i(o2.partition_index)
+                    n = len(o2.replicas) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    if n < 17:
+                        w += PACK_INT32S[n - 1](*o2.replicas)
+                    else:
+                        w += pack(f">{len(o2.replicas)}i", *o2.replicas)
+                    n = len(o2.adding_replicas) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    if n < 17:
+                        w += PACK_INT32S[n - 1](*o2.adding_replicas)
+                    else:
+                        w += pack(f">{len(o2.adding_replicas)}i", *o2.adding_replicas)
+                    n = len(o2.removing_replicas) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    if n < 17:
+                        w += PACK_INT32S[n - 1](*o2.removing_replicas)
+                    else:
+                        w += pack(f">{len(o2.removing_replicas)}i", *o2.removing_replicas)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -181,134 +314,3 @@ class OngoingPartitionReassignment(Message):
         self.adding_replicas = [] if adding_replicas is FRESH else adding_replicas
         self.removing_replicas = [] if removing_replicas is FRESH else removing_replicas
         self.unknown_tags = unknown_tags
-
-
-def _read_OngoingTopicReassignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[OngoingTopicReassignment, int]:
-    o = _new(OngoingTopicReassignment)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 8 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_OngoingPartitionReassignment(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_OngoingTopicReassignment(o: OngoingTopicReassignment, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_OngoingPartitionReassignment(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_OngoingPartitionReassignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[OngoingPartitionReassignment, int]:
-    o = _new(OngoingPartitionReassignment)
-    o.partition_index, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("replicas", n, len(buf) - pos)
-        o.replicas = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("replicas")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("adding_replicas", n, len(buf) - pos)
-        o.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("adding_replicas")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("removing_replicas", n, len(buf) - pos)
-        o.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("removing_replicas")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_OngoingPartitionReassignment(o: OngoingPartitionReassignment, w: bytearray, version: int) -> None:
-    w += _p_i(o.partition_index)
-    n = len(o.replicas) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.replicas)}i", *o.replicas)
-    n = len(o.adding_replicas) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.adding_replicas)}i", *o.adding_replicas)
-    n = len(o.removing_replicas) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.removing_replicas)}i", *o.removing_replicas)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

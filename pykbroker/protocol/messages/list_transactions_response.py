@@ -101,8 +101,35 @@ class ListTransactionsResponse(Message):
                     raise refuse_count("transaction_states", n, len(buf) - pos)
                 o.transaction_states = a = []
                 for _ in range(n):
-                    x, pos = _read_TransactionState(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TransactionState)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.transactional_id = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("transactional_id")
+                    o1.producer_id, n = _u_qB(buf, pos)
+                    pos += 9
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.transaction_state = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("transaction_state")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("transaction_states")
             n = buf[pos]
@@ -143,8 +170,26 @@ class ListTransactionsResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.transaction_states:
-                _write_TransactionState(x, w, version)
+            for o1 in o.transaction_states:
+                s = o1.transactional_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o1.transaction_state.encode()
+                w += _p_q(o1.producer_id)
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -173,57 +218,3 @@ class TransactionState(Message):
         self.producer_id = producer_id
         self.transaction_state = transaction_state
         self.unknown_tags = unknown_tags
-
-
-def _read_TransactionState(buf: bytes | memoryview, pos: int, version: int) -> tuple[TransactionState, int]:
-    o = _new(TransactionState)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.transactional_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("transactional_id")
-    o.producer_id, n = _u_qB(buf, pos)
-    pos += 9
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.transaction_state = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("transaction_state")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TransactionState(o: TransactionState, w: bytearray, version: int) -> None:
-    s = o.transactional_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.transaction_state.encode()
-    w += _p_q(o.producer_id)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

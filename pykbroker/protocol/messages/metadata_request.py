@@ -89,8 +89,32 @@ class MetadataRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_MetadataRequestTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MetadataRequestTopic)
+                        if version >= 10:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        elif version >= 10:
+                            o1.name = None
+                        else:
+                            raise refuse_null("name")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     o.topics = None
                 o.allow_auto_topic_creation = buf[pos] != 0
@@ -115,8 +139,18 @@ class MetadataRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_MetadataRequestTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MetadataRequestTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        o1.topic_id = ZERO_UUID
+                        o1.unknown_tags = None
+                        a.append(o1)
                 elif version >= 1:
                     o.topics = None
                 else:
@@ -154,8 +188,25 @@ class MetadataRequest(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.topics:
-                        _write_MetadataRequestTopic(x, w, version)
+                    for o1 in o.topics:
+                        if version >= 10:
+                            w += _p_u(o1.topic_id)
+                        if o1.name is None:
+                            if not version >= 10:
+                                raise EncodeError("name is null")
+                            w.append(0)
+                        else:
+                            s = o1.name.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 w += _p_o(o.allow_auto_topic_creation)
                 if version <= 10:
                     w += _p_o(o.include_cluster_authorized_operations)
@@ -175,8 +226,12 @@ class MetadataRequest(Message):
                     w += b"\xff\xff\xff\xff"
                 else:
                     w += _p_i(len(o.topics))
-                    for x in o.topics:
-                        _write_MetadataRequestTopic(x, w, version)
+                    for o1 in o.topics:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o1.name.encode()
+                        w += _p_h(len(s))
+                        w += s
                 if version >= 4:
                     w += _p_o(o.allow_auto_topic_creation)
                 elif not o.allow_auto_topic_creation:
@@ -208,72 +263,3 @@ class MetadataRequestTopic(Message):
         self.topic_id = topic_id
         self.name = name
         self.unknown_tags = unknown_tags
-
-
-def _read_MetadataRequestTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[MetadataRequestTopic, int]:
-    o = _new(MetadataRequestTopic)
-    if version >= 9:
-        if version >= 10:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        elif version >= 10:
-            o.name = None
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_MetadataRequestTopic(o: MetadataRequestTopic, w: bytearray, version: int) -> None:
-    if version >= 9:
-        if version >= 10:
-            w += _p_u(o.topic_id)
-        if o.name is None:
-            if not version >= 10:
-                raise EncodeError("name is null")
-            w.append(0)
-        else:
-            s = o.name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -106,8 +108,35 @@ class MetadataResponse(Message):
                         raise refuse_count("brokers", n, len(buf) - pos)
                     o.brokers = a = []
                     for _ in range(n):
-                        x, pos = _read_MetadataResponseBroker(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MetadataResponseBroker)
+                        o1.node_id, n = _u_iB(buf, pos)
+                        pos += 5
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.host = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("host")
+                        o1.port, n = _u_iB(buf, pos)
+                        pos += 5
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.rack = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.rack = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("brokers")
                 n = buf[pos]
@@ -130,8 +159,98 @@ class MetadataResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_MetadataResponseTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MetadataResponseTopic)
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        elif version >= 12:
+                            o1.name = None
+                        else:
+                            raise refuse_null("name")
+                        if version >= 10:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        o1.is_internal, n = _u_oB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 18 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(MetadataResponsePartition)
+                                o2.error_code, o2.partition_index, o2.leader_id, o2.leader_epoch, n = _u_hiiiB(buf, pos)
+                                pos += 15
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("replica_nodes", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.replica_nodes = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("replica_nodes")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("isr_nodes", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.isr_nodes = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("isr_nodes")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("offline_replicas", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.offline_replicas = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("offline_replicas")
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.topic_authorized_operations, n = _u_iB(buf, pos)
+                        pos += 5
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 if version <= 10:
@@ -164,8 +283,30 @@ class MetadataResponse(Message):
                         raise refuse_count("brokers", n, len(buf) - pos)
                     o.brokers = a = []
                     for _ in range(n):
-                        x, pos = _read_MetadataResponseBroker(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MetadataResponseBroker)
+                        o1.node_id, n = _u_ih(buf, pos)
+                        pos += 6
+                        if n >= 0:
+                            e = pos + n
+                            o1.host = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("host")
+                        (o1.port,) = _u_i(buf, pos)
+                        pos += 4
+                        if version >= 1:
+                            (n,) = _u_h(buf, pos)
+                            pos += 2
+                            if n >= 0:
+                                e = pos + n
+                                o1.rack = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o1.rack = None
+                        else:
+                            o1.rack = None
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("brokers")
                 if version >= 2:
@@ -191,8 +332,86 @@ class MetadataResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_MetadataResponseTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(MetadataResponseTopic)
+                        o1.error_code, n = _u_hh(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        if version >= 1:
+                            o1.is_internal = buf[pos] != 0
+                            pos += 1
+                        else:
+                            o1.is_internal = False
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 18 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(MetadataResponsePartition)
+                                o2.error_code, o2.partition_index, o2.leader_id = _u_hii(buf, pos)
+                                pos += 10
+                                if version >= 7:
+                                    (o2.leader_epoch,) = _u_i(buf, pos)
+                                    pos += 4
+                                else:
+                                    o2.leader_epoch = -1
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("replica_nodes", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.replica_nodes = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("replica_nodes")
+                                (n,) = _u_i(buf, pos)
+                                pos += 4
+                                if n >= 0:
+                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("isr_nodes", n, len(buf) - pos)
+                                    if n < 16:
+                                        o2.isr_nodes = [*READ_INT32S[n](buf, pos)]
+                                    else:
+                                        o2.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
+                                    pos += 4 * n
+                                else:
+                                    raise refuse_null("isr_nodes")
+                                if version >= 5:
+                                    (n,) = _u_i(buf, pos)
+                                    pos += 4
+                                    if n >= 0:
+                                        if n * 4 > len(buf) - pos or n > 1000000:
+                                            raise refuse_count("offline_replicas", n, len(buf) - pos)
+                                        if n < 16:
+                                            o2.offline_replicas = [*READ_INT32S[n](buf, pos)]
+                                        else:
+                                            o2.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
+                                        pos += 4 * n
+                                    else:
+                                        raise refuse_null("offline_replicas")
+                                else:
+                                    o2.offline_replicas = []
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        if version >= 8:
+                            (o1.topic_authorized_operations,) = _u_i(buf, pos)
+                            pos += 4
+                        else:
+                            o1.topic_authorized_operations = -2147483648
+                        o1.topic_id = ZERO_UUID
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 if version >= 8:
@@ -221,8 +440,30 @@ class MetadataResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.brokers:
-                    _write_MetadataResponseBroker(x, w, version)
+                for o1 in o.brokers:
+                    s = o1.host.encode()
+                    w += _p_i(o1.node_id)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_i(o1.port)
+                    if o1.rack is None:
+                        w.append(0)
+                    else:
+                        s = o1.rack.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.cluster_id is None:
                     w.append(0)
                 else:
@@ -239,8 +480,66 @@ class MetadataResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_MetadataResponseTopic(x, w, version)
+                for o1 in o.topics:
+                    w += _p_h(o1.error_code)
+                    if o1.name is None:
+                        if not version >= 12:
+                            raise EncodeError("name is null")
+                        w.append(0)
+                    else:
+                        s = o1.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 10:
+                        w += _p_u(o1.topic_id)
+                    w += _p_o(o1.is_internal)
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_hiii(o2.error_code, o2.partition_index, o2.leader_id, o2.leader_epoch)
+                        n = len(o2.replica_nodes) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.replica_nodes)
+                        else:
+                            w += pack(f">{len(o2.replica_nodes)}i", *o2.replica_nodes)
+                        n = len(o2.isr_nodes) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.isr_nodes)
+                        else:
+                            w += pack(f">{len(o2.isr_nodes)}i", *o2.isr_nodes)
+                        n = len(o2.offline_replicas) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o2.offline_replicas)
+                        else:
+                            w += pack(f">{len(o2.offline_replicas)}i", *o2.offline_replicas)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    w += _p_i(o1.topic_authorized_operations)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if version <= 10:
                     w += _p_i(o.cluster_authorized_operations)
                 elif o.cluster_authorized_operations != -2147483648:
@@ -257,8 +556,20 @@ class MetadataResponse(Message):
                 if version >= 3:
                     w += _p_i(o.throttle_time_ms)
                 w += _p_i(len(o.brokers))
-                for x in o.brokers:
-                    _write_MetadataResponseBroker(x, w, version)
+                for o1 in o.brokers:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.host.encode()
+                    w += _p_ih(o1.node_id, len(s))
+                    w += s
+                    w += _p_i(o1.port)
+                    if version >= 1:
+                        if o1.rack is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o1.rack.encode()
+                            w += _p_h(len(s))
+                            w += s
                 if version >= 2:
                     if o.cluster_id is None:
                         w += b"\xff\xff"
@@ -269,8 +580,41 @@ class MetadataResponse(Message):
                 if version >= 1:
                     w += _p_i(o.controller_id)
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_MetadataResponseTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_hh(o1.error_code, len(s))
+                    w += s
+                    if version >= 1:
+                        w += _p_o(o1.is_internal)
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_hii(o2.error_code, o2.partition_index, o2.leader_id)
+                        if version >= 7:
+                            w += _p_i(o2.leader_epoch)
+                        w += _p_i(len(o2.replica_nodes))
+                        if len(o2.replica_nodes) < 16:
+                            w += PACK_INT32S[len(o2.replica_nodes)](*o2.replica_nodes)
+                        else:
+                            w += pack(f">{len(o2.replica_nodes)}i", *o2.replica_nodes)
+                        w += _p_i(len(o2.isr_nodes))
+                        if len(o2.isr_nodes) < 16:
+                            w += PACK_INT32S[len(o2.isr_nodes)](*o2.isr_nodes)
+                        else:
+                            w += pack(f">{len(o2.isr_nodes)}i", *o2.isr_nodes)
+                        if version >= 5:
+                            w += _p_i(len(o2.offline_replicas))
+                            if len(o2.offline_replicas) < 16:
+                                w += PACK_INT32S[len(o2.offline_replicas)](*o2.offline_replicas)
+                            else:
+                                w += pack(f">{len(o2.offline_replicas)}i", *o2.offline_replicas)
+                    if version >= 8:
+                        w += _p_i(o1.topic_authorized_operations)
+                    elif o1.topic_authorized_operations != -2147483648:
+                        raise refuse_field("topic_authorized_operations", version)
                 if version >= 8:
                     w += _p_i(o.cluster_authorized_operations)
                 elif o.cluster_authorized_operations != -2147483648:
@@ -367,351 +711,3 @@ class MetadataResponsePartition(Message):
         self.isr_nodes = [] if isr_nodes is FRESH else isr_nodes
         self.offline_replicas = [] if offline_replicas is FRESH else offline_replicas
         self.unknown_tags = unknown_tags
-
-
-def _read_MetadataResponseBroker(buf: bytes | memoryview, pos: int, version: int) -> tuple[MetadataResponseBroker, int]:
-    o = _new(MetadataResponseBroker)
-    if version >= 9:
-        o.node_id, n = _u_iB(buf, pos)
-        pos += 5
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("host")
-        o.port, n = _u_iB(buf, pos)
-        pos += 5
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.rack = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.rack = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.node_id, n = _u_ih(buf, pos)
-        pos += 6
-        if n >= 0:
-            e = pos + n
-            o.host = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("host")
-        (o.port,) = _u_i(buf, pos)
-        pos += 4
-        if version >= 1:
-            (n,) = _u_h(buf, pos)
-            pos += 2
-            if n >= 0:
-                e = pos + n
-                o.rack = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.rack = None
-        else:
-            o.rack = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_MetadataResponseBroker(o: MetadataResponseBroker, w: bytearray, version: int) -> None:
-    if version >= 9:
-        s = o.host.encode()
-        w += _p_i(o.node_id)
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        w += _p_i(o.port)
-        if o.rack is None:
-            w.append(0)
-        else:
-            s = o.rack.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.host.encode()
-        w += _p_ih(o.node_id, len(s))
-        w += s
-        w += _p_i(o.port)
-        if version >= 1:
-            if o.rack is None:
-                w += b"\xff\xff"
-            else:
-                s = o.rack.encode()
-                w += _p_h(len(s))
-                w += s
-
-
-def _read_MetadataResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[MetadataResponseTopic, int]:
-    o = _new(MetadataResponseTopic)
-    if version >= 9:
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        elif version >= 12:
-            o.name = None
-        else:
-            raise refuse_null("name")
-        if version >= 10:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        o.is_internal, n = _u_oB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 18 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_MetadataResponsePartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.topic_authorized_operations, n = _u_iB(buf, pos)
-        pos += 5
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, n = _u_hh(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        if version >= 1:
-            o.is_internal = buf[pos] != 0
-            pos += 1
-        else:
-            o.is_internal = False
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 18 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_MetadataResponsePartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        if version >= 8:
-            (o.topic_authorized_operations,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.topic_authorized_operations = -2147483648
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_MetadataResponseTopic(o: MetadataResponseTopic, w: bytearray, version: int) -> None:
-    if version >= 9:
-        w += _p_h(o.error_code)
-        if o.name is None:
-            if not version >= 12:
-                raise EncodeError("name is null")
-            w.append(0)
-        else:
-            s = o.name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 10:
-            w += _p_u(o.topic_id)
-        w += _p_o(o.is_internal)
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_MetadataResponsePartition(x, w, version)
-        w += _p_i(o.topic_authorized_operations)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_hh(o.error_code, len(s))
-        w += s
-        if version >= 1:
-            w += _p_o(o.is_internal)
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_MetadataResponsePartition(x, w, version)
-        if version >= 8:
-            w += _p_i(o.topic_authorized_operations)
-        elif o.topic_authorized_operations != -2147483648:
-            raise refuse_field("topic_authorized_operations", version)
-
-
-def _read_MetadataResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[MetadataResponsePartition, int]:
-    o = _new(MetadataResponsePartition)
-    if version >= 9:
-        o.error_code, o.partition_index, o.leader_id, o.leader_epoch, n = _u_hiiiB(buf, pos)
-        pos += 15
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("replica_nodes", n, len(buf) - pos)
-            o.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("replica_nodes")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("isr_nodes", n, len(buf) - pos)
-            o.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("isr_nodes")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("offline_replicas", n, len(buf) - pos)
-            o.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("offline_replicas")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, o.partition_index, o.leader_id = _u_hii(buf, pos)
-        pos += 10
-        if version >= 7:
-            (o.leader_epoch,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.leader_epoch = -1
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("replica_nodes", n, len(buf) - pos)
-            o.replica_nodes = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("replica_nodes")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("isr_nodes", n, len(buf) - pos)
-            o.isr_nodes = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("isr_nodes")
-        if version >= 5:
-            (n,) = _u_i(buf, pos)
-            pos += 4
-            if n >= 0:
-                if n * 4 > len(buf) - pos or n > 1000000:
-                    raise refuse_count("offline_replicas", n, len(buf) - pos)
-                o.offline_replicas = list(unpack_from(f">{n}i", buf, pos))
-                pos += 4 * n
-            else:
-                raise refuse_null("offline_replicas")
-        else:
-            o.offline_replicas = []
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_MetadataResponsePartition(o: MetadataResponsePartition, w: bytearray, version: int) -> None:
-    if version >= 9:
-        w += _p_hiii(o.error_code, o.partition_index, o.leader_id, o.leader_epoch)
-        n = len(o.replica_nodes) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.replica_nodes)}i", *o.replica_nodes)
-        n = len(o.isr_nodes) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.isr_nodes)}i", *o.isr_nodes)
-        n = len(o.offline_replicas) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.offline_replicas)}i", *o.offline_replicas)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_hii(o.error_code, o.partition_index, o.leader_id)
-        if version >= 7:
-            w += _p_i(o.leader_epoch)
-        w += _p_i(len(o.replica_nodes))
-        w += pack(f">{len(o.replica_nodes)}i", *o.replica_nodes)
-        w += _p_i(len(o.isr_nodes))
-        w += pack(f">{len(o.isr_nodes)}i", *o.isr_nodes)
-        if version >= 5:
-            w += _p_i(len(o.offline_replicas))
-            w += pack(f">{len(o.offline_replicas)}i", *o.offline_replicas)

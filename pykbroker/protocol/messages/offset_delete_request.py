@@ -73,8 +73,31 @@ class OffsetDeleteRequest(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_OffsetDeleteRequestTopic(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(OffsetDeleteRequestTopic)
+                    (n,) = _u_h(buf, pos)
+                    pos += 2
+                    if n >= 0:
+                        e = pos + n
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    (n,) = _u_i(buf, pos)
+                    pos += 4
+                    if n >= 0:
+                        if n * 4 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(OffsetDeleteRequestPartition)
+                            (o2.partition_index,) = _u_i(buf, pos)
+                            pos += 4
+                            o2.unknown_tags = None
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    o1.unknown_tags = None
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             o.unknown_tags = None
@@ -96,8 +119,17 @@ class OffsetDeleteRequest(Message):
             w += _p_h(len(s))
             w += s
             w += _p_i(len(o.topics))
-            for x in o.topics:
-                _write_OffsetDeleteRequestTopic(x, w, version)
+            for o1 in o.topics:
+                if o1.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                s = o1.name.encode()
+                w += _p_h(len(s))
+                w += s
+                w += _p_i(len(o1.partitions))
+                for o2 in o1.partitions:
+                    if o2.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_i(o2.partition_index)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"OffsetDeleteRequest v{version}: {error}") from error
 
@@ -135,53 +167,3 @@ class OffsetDeleteRequestPartition(Message):
     ) -> None:
         self.partition_index = partition_index
         self.unknown_tags = unknown_tags
-
-
-def _read_OffsetDeleteRequestTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetDeleteRequestTopic, int]:
-    o = _new(OffsetDeleteRequestTopic)
-    (n,) = _u_h(buf, pos)
-    pos += 2
-    if n >= 0:
-        e = pos + n
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    (n,) = _u_i(buf, pos)
-    pos += 4
-    if n >= 0:
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_OffsetDeleteRequestPartition(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetDeleteRequestTopic(o: OffsetDeleteRequestTopic, w: bytearray, version: int) -> None:
-    if o.unknown_tags:
-        raise refuse_field("unknown_tags", version)
-    s = o.name.encode()
-    w += _p_h(len(s))
-    w += s
-    w += _p_i(len(o.partitions))
-    for x in o.partitions:
-        _write_OffsetDeleteRequestPartition(x, w, version)
-
-
-def _read_OffsetDeleteRequestPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetDeleteRequestPartition, int]:
-    o = _new(OffsetDeleteRequestPartition)
-    (o.partition_index,) = _u_i(buf, pos)
-    pos += 4
-    o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetDeleteRequestPartition(o: OffsetDeleteRequestPartition, w: bytearray, version: int) -> None:
-    if o.unknown_tags:
-        raise refuse_field("unknown_tags", version)
-    w += _p_i(o.partition_index)

@@ -72,8 +72,31 @@ class OffsetDeleteResponse(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_OffsetDeleteResponseTopic(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(OffsetDeleteResponseTopic)
+                    (n,) = _u_h(buf, pos)
+                    pos += 2
+                    if n >= 0:
+                        e = pos + n
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    (n,) = _u_i(buf, pos)
+                    pos += 4
+                    if n >= 0:
+                        if n * 6 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(OffsetDeleteResponsePartition)
+                            o2.partition_index, o2.error_code = _u_ih(buf, pos)
+                            pos += 6
+                            o2.unknown_tags = None
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    o1.unknown_tags = None
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             o.unknown_tags = None
@@ -92,8 +115,17 @@ class OffsetDeleteResponse(Message):
             if o.unknown_tags:
                 raise refuse_field("unknown_tags", version)
             w += _p_hii(o.error_code, o.throttle_time_ms, len(o.topics))
-            for x in o.topics:
-                _write_OffsetDeleteResponseTopic(x, w, version)
+            for o1 in o.topics:
+                if o1.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                s = o1.name.encode()
+                w += _p_h(len(s))
+                w += s
+                w += _p_i(len(o1.partitions))
+                for o2 in o1.partitions:
+                    if o2.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    w += _p_ih(o2.partition_index, o2.error_code)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"OffsetDeleteResponse v{version}: {error}") from error
 
@@ -134,53 +166,3 @@ class OffsetDeleteResponsePartition(Message):
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tags = unknown_tags
-
-
-def _read_OffsetDeleteResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetDeleteResponseTopic, int]:
-    o = _new(OffsetDeleteResponseTopic)
-    (n,) = _u_h(buf, pos)
-    pos += 2
-    if n >= 0:
-        e = pos + n
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    (n,) = _u_i(buf, pos)
-    pos += 4
-    if n >= 0:
-        if n * 6 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_OffsetDeleteResponsePartition(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetDeleteResponseTopic(o: OffsetDeleteResponseTopic, w: bytearray, version: int) -> None:
-    if o.unknown_tags:
-        raise refuse_field("unknown_tags", version)
-    s = o.name.encode()
-    w += _p_h(len(s))
-    w += s
-    w += _p_i(len(o.partitions))
-    for x in o.partitions:
-        _write_OffsetDeleteResponsePartition(x, w, version)
-
-
-def _read_OffsetDeleteResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetDeleteResponsePartition, int]:
-    o = _new(OffsetDeleteResponsePartition)
-    o.partition_index, o.error_code = _u_ih(buf, pos)
-    pos += 6
-    o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetDeleteResponsePartition(o: OffsetDeleteResponsePartition, w: bytearray, version: int) -> None:
-    if o.unknown_tags:
-        raise refuse_field("unknown_tags", version)
-    w += _p_ih(o.partition_index, o.error_code)

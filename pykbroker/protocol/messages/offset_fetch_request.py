@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -97,8 +99,40 @@ class OffsetFetchRequest(Message):
                             raise refuse_count("topics", n, len(buf) - pos)
                         o.topics = a = []
                         for _ in range(n):
-                            x, pos = _read_OffsetFetchRequestTopic(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(OffsetFetchRequestTopic)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("partition_indexes", n, len(buf) - pos)
+                                if n < 16:
+                                    o1.partition_indexes = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o1.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("partition_indexes")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o1.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a.append(o1)
                     else:
                         o.topics = None
                 else:
@@ -115,8 +149,95 @@ class OffsetFetchRequest(Message):
                             raise refuse_count("groups", n, len(buf) - pos)
                         o.groups = a = []
                         for _ in range(n):
-                            x, pos = _read_OffsetFetchRequestGroup(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(OffsetFetchRequestGroup)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.group_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("group_id")
+                            if version >= 9:
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o1.member_id = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o1.member_id = None
+                                (o1.member_epoch,) = _u_i(buf, pos)
+                                pos += 4
+                            else:
+                                o1.member_id = None
+                                o1.member_epoch = -1
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 2 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("topics", n, len(buf) - pos)
+                                o1.topics = a1 = []
+                                for _ in range(n):
+                                    o2 = _new(OffsetFetchRequestTopics)
+                                    if version <= 9:
+                                        n = buf[pos]
+                                        pos += 1
+                                        if n > 127:
+                                            n, pos = read_string_length(buf, pos - 1)
+                                        if n > 0:
+                                            e = pos + n - 1
+                                            o2.name = str(buf[pos:e], "utf-8", "java")
+                                            pos = e
+                                        else:
+                                            raise refuse_null("name")
+                                    else:
+                                        o2.name = ""
+                                    if version >= 10:
+                                        (o2.topic_id,) = _u_u(buf, pos)
+                                        pos += 16
+                                    else:
+                                        o2.topic_id = ZERO_UUID
+                                    n = buf[pos]
+                                    pos += 1
+                                    if n > 127:
+                                        n, pos = read_length(buf, pos - 1)
+                                    if n > 0:
+                                        n -= 1
+                                        if n * 4 > len(buf) - pos or n > 1000000:
+                                            raise refuse_count("partition_indexes", n, len(buf) - pos)
+                                        if n < 16:
+                                            o2.partition_indexes = [*READ_INT32S[n](buf, pos)]
+                                        else:
+                                            o2.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
+                                        pos += 4 * n
+                                    else:
+                                        raise refuse_null("partition_indexes")
+                                    n = buf[pos]
+                                    pos += 1
+                                    if n == 0:
+                                        o2.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a1.append(o2)
+                            else:
+                                o1.topics = None
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o1.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a.append(o1)
                     else:
                         raise refuse_null("groups")
                 else:
@@ -149,8 +270,29 @@ class OffsetFetchRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_OffsetFetchRequestTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(OffsetFetchRequestTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_indexes", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partition_indexes = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partition_indexes")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 elif version >= 2:
                     o.topics = None
                 else:
@@ -187,8 +329,27 @@ class OffsetFetchRequest(Message):
                             w.append(n)
                         else:
                             put_uvarint(w, n)
-                        for x in o.topics:
-                            _write_OffsetFetchRequestTopic(x, w, version)
+                        for o1 in o.topics:
+                            s = o1.name.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                            n = len(o1.partition_indexes) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_uvarint(w, n)
+                            if n < 17:
+                                w += PACK_INT32S[n - 1](*o1.partition_indexes)
+                            else:
+                                w += pack(f">{len(o1.partition_indexes)}i", *o1.partition_indexes)
+                            if o1.unknown_tags:
+                                put_tags(w, {}, o1.unknown_tags)
+                            else:
+                                w.append(0)
                 elif o.group_id != "":
                     raise refuse_field("group_id", version)
                 elif (o.topics is None or len(o.topics) != 0):
@@ -199,8 +360,62 @@ class OffsetFetchRequest(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.groups:
-                        _write_OffsetFetchRequestGroup(x, w, version)
+                    for o1 in o.groups:
+                        s = o1.group_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        if version >= 9:
+                            if o1.member_id is None:
+                                w.append(0)
+                            else:
+                                s = o1.member_id.encode()
+                                n = len(s) + 1
+                                if n < 128:
+                                    w.append(n)
+                                else:
+                                    put_string_length(w, n)
+                                w += s
+                            w += _p_i(o1.member_epoch)
+                        if o1.topics is None:
+                            w.append(0)
+                        else:
+                            n = len(o1.topics) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_uvarint(w, n)
+                            for o2 in o1.topics:
+                                if version <= 9:
+                                    s = o2.name.encode()
+                                    n = len(s) + 1
+                                    if n < 128:
+                                        w.append(n)
+                                    else:
+                                        put_string_length(w, n)
+                                    w += s
+                                if version >= 10:
+                                    w += _p_u(o2.topic_id)
+                                n = len(o2.partition_indexes) + 1
+                                if n < 128:
+                                    w.append(n)
+                                else:
+                                    put_uvarint(w, n)
+                                if n < 17:
+                                    w += PACK_INT32S[n - 1](*o2.partition_indexes)
+                                else:
+                                    w += pack(f">{len(o2.partition_indexes)}i", *o2.partition_indexes)
+                                if o2.unknown_tags:
+                                    put_tags(w, {}, o2.unknown_tags)
+                                else:
+                                    w.append(0)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 elif len(o.groups) != 0:
                     raise refuse_field("groups", version)
                 if version >= 7:
@@ -227,8 +442,17 @@ class OffsetFetchRequest(Message):
                     w += b"\xff\xff\xff\xff"
                 else:
                     w += _p_i(len(o.topics))
-                    for x in o.topics:
-                        _write_OffsetFetchRequestTopic(x, w, version)
+                    for o1 in o.topics:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o1.name.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_i(len(o1.partition_indexes))
+                        if len(o1.partition_indexes) < 16:
+                            w += PACK_INT32S[len(o1.partition_indexes)](*o1.partition_indexes)
+                        else:
+                            w += pack(f">{len(o1.partition_indexes)}i", *o1.partition_indexes)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"OffsetFetchRequest v{version}: {error}") from error
 
@@ -297,239 +521,3 @@ class OffsetFetchRequestTopics(Message):
         self.topic_id = topic_id
         self.partition_indexes = [] if partition_indexes is FRESH else partition_indexes
         self.unknown_tags = unknown_tags
-
-
-def _read_OffsetFetchRequestTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetFetchRequestTopic, int]:
-    o = _new(OffsetFetchRequestTopic)
-    if version >= 6:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_indexes", n, len(buf) - pos)
-            o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partition_indexes")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_indexes", n, len(buf) - pos)
-            o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partition_indexes")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetFetchRequestTopic(o: OffsetFetchRequestTopic, w: bytearray, version: int) -> None:
-    if version >= 6:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partition_indexes) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.partition_indexes)}i", *o.partition_indexes)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partition_indexes))
-        w += pack(f">{len(o.partition_indexes)}i", *o.partition_indexes)
-
-
-def _read_OffsetFetchRequestGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetFetchRequestGroup, int]:
-    o = _new(OffsetFetchRequestGroup)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.group_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("group_id")
-    if version >= 9:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.member_id = None
-        (o.member_epoch,) = _u_i(buf, pos)
-        pos += 4
-    else:
-        o.member_id = None
-        o.member_epoch = -1
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 2 > len(buf) - pos or n > 1000000:
-            raise refuse_count("topics", n, len(buf) - pos)
-        o.topics = a = []
-        for _ in range(n):
-            x, pos = _read_OffsetFetchRequestTopics(buf, pos, version)
-            a.append(x)
-    else:
-        o.topics = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_OffsetFetchRequestGroup(o: OffsetFetchRequestGroup, w: bytearray, version: int) -> None:
-    s = o.group_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if version >= 9:
-        if o.member_id is None:
-            w.append(0)
-        else:
-            s = o.member_id.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        w += _p_i(o.member_epoch)
-    if o.topics is None:
-        w.append(0)
-    else:
-        n = len(o.topics) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.topics:
-            _write_OffsetFetchRequestTopics(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_OffsetFetchRequestTopics(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetFetchRequestTopics, int]:
-    o = _new(OffsetFetchRequestTopics)
-    if version <= 9:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-    else:
-        o.name = ""
-    if version >= 10:
-        (o.topic_id,) = _u_u(buf, pos)
-        pos += 16
-    else:
-        o.topic_id = ZERO_UUID
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partition_indexes", n, len(buf) - pos)
-        o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("partition_indexes")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_OffsetFetchRequestTopics(o: OffsetFetchRequestTopics, w: bytearray, version: int) -> None:
-    if version <= 9:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if version >= 10:
-        w += _p_u(o.topic_id)
-    n = len(o.partition_indexes) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.partition_indexes)}i", *o.partition_indexes)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

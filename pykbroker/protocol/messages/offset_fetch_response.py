@@ -93,8 +93,56 @@ class OffsetFetchResponse(Message):
                             raise refuse_count("topics", n, len(buf) - pos)
                         o.topics = a = []
                         for _ in range(n):
-                            x, pos = _read_OffsetFetchResponseTopic(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(OffsetFetchResponseTopic)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 20 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("partitions", n, len(buf) - pos)
+                                o1.partitions = a1 = []
+                                for _ in range(n):
+                                    o2 = _new(OffsetFetchResponsePartition)
+                                    o2.partition_index, o2.committed_offset, o2.committed_leader_epoch, n = _u_iqiB(buf, pos)
+                                    pos += 17
+                                    if n > 127:
+                                        n, pos = read_string_length(buf, pos - 1)
+                                    if n > 0:
+                                        e = pos + n - 1
+                                        o2.metadata = str(buf[pos:e], "utf-8", "java")
+                                        pos = e
+                                    else:
+                                        o2.metadata = None
+                                    o2.error_code, n = _u_hB(buf, pos)
+                                    pos += 3
+                                    if n == 0:
+                                        o2.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a1.append(o2)
+                            else:
+                                raise refuse_null("partitions")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o1.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a.append(o1)
                     else:
                         raise refuse_null("topics")
                     (o.error_code,) = _u_h(buf, pos)
@@ -113,8 +161,95 @@ class OffsetFetchResponse(Message):
                             raise refuse_count("groups", n, len(buf) - pos)
                         o.groups = a = []
                         for _ in range(n):
-                            x, pos = _read_OffsetFetchResponseGroup(buf, pos, version)
-                            a.append(x)
+                            o1 = _new(OffsetFetchResponseGroup)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.group_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("group_id")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 2 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("topics", n, len(buf) - pos)
+                                o1.topics = a1 = []
+                                for _ in range(n):
+                                    o2 = _new(OffsetFetchResponseTopics)
+                                    if version <= 9:
+                                        n = buf[pos]
+                                        pos += 1
+                                        if n > 127:
+                                            n, pos = read_string_length(buf, pos - 1)
+                                        if n > 0:
+                                            e = pos + n - 1
+                                            o2.name = str(buf[pos:e], "utf-8", "java")
+                                            pos = e
+                                        else:
+                                            raise refuse_null("name")
+                                    else:
+                                        o2.name = ""
+                                    if version >= 10:
+                                        (o2.topic_id,) = _u_u(buf, pos)
+                                        pos += 16
+                                    else:
+                                        o2.topic_id = ZERO_UUID
+                                    n = buf[pos]
+                                    pos += 1
+                                    if n > 127:
+                                        n, pos = read_length(buf, pos - 1)
+                                    if n > 0:
+                                        n -= 1
+                                        if n * 20 > len(buf) - pos or n > 1000000:
+                                            raise refuse_count("partitions", n, len(buf) - pos)
+                                        o2.partitions = a2 = []
+                                        for _ in range(n):
+                                            o3 = _new(OffsetFetchResponsePartitions)
+                                            o3.partition_index, o3.committed_offset, o3.committed_leader_epoch, n = _u_iqiB(buf, pos)
+                                            pos += 17
+                                            if n > 127:
+                                                n, pos = read_string_length(buf, pos - 1)
+                                            if n > 0:
+                                                e = pos + n - 1
+                                                o3.metadata = str(buf[pos:e], "utf-8", "java")
+                                                pos = e
+                                            else:
+                                                o3.metadata = None
+                                            o3.error_code, n = _u_hB(buf, pos)
+                                            pos += 3
+                                            if n == 0:
+                                                o3.unknown_tags = None
+                                            else:
+                                                n, pos = read_tag_count(buf, pos - 1)
+                                                o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                            a2.append(o3)
+                                    else:
+                                        raise refuse_null("partitions")
+                                    n = buf[pos]
+                                    pos += 1
+                                    if n == 0:
+                                        o2.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a1.append(o2)
+                            else:
+                                raise refuse_null("topics")
+                            o1.error_code, n = _u_hB(buf, pos)
+                            pos += 3
+                            if n == 0:
+                                o1.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a.append(o1)
                     else:
                         raise refuse_null("groups")
                 else:
@@ -139,8 +274,46 @@ class OffsetFetchResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_OffsetFetchResponseTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(OffsetFetchResponseTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 16 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(OffsetFetchResponsePartition)
+                                o2.partition_index, o2.committed_offset = _u_iq(buf, pos)
+                                pos += 12
+                                if version >= 5:
+                                    (o2.committed_leader_epoch,) = _u_i(buf, pos)
+                                    pos += 4
+                                else:
+                                    o2.committed_leader_epoch = -1
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.metadata = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.metadata = None
+                                (o2.error_code,) = _u_h(buf, pos)
+                                pos += 2
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 if version >= 2:
@@ -170,8 +343,40 @@ class OffsetFetchResponse(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.topics:
-                        _write_OffsetFetchResponseTopic(x, w, version)
+                    for o1 in o.topics:
+                        s = o1.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o1.partitions) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o2 in o1.partitions:
+                            w += _p_iqi(o2.partition_index, o2.committed_offset, o2.committed_leader_epoch)
+                            if o2.metadata is None:
+                                w.append(0)
+                            else:
+                                s = o2.metadata.encode()
+                                n = len(s) + 1
+                                if n < 128:
+                                    w.append(n)
+                                else:
+                                    put_string_length(w, n)
+                                w += s
+                            w += _p_h(o2.error_code)
+                            if o2.unknown_tags:
+                                put_tags(w, {}, o2.unknown_tags)
+                            else:
+                                w.append(0)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                     w += _p_h(o.error_code)
                 elif len(o.topics) != 0:
                     raise refuse_field("topics", version)
@@ -181,8 +386,61 @@ class OffsetFetchResponse(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.groups:
-                        _write_OffsetFetchResponseGroup(x, w, version)
+                    for o1 in o.groups:
+                        s = o1.group_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o1.topics) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o2 in o1.topics:
+                            if version <= 9:
+                                s = o2.name.encode()
+                                n = len(s) + 1
+                                if n < 128:
+                                    w.append(n)
+                                else:
+                                    put_string_length(w, n)
+                                w += s
+                            if version >= 10:
+                                w += _p_u(o2.topic_id)
+                            n = len(o2.partitions) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_uvarint(w, n)
+                            for o3 in o2.partitions:
+                                w += _p_iqi(o3.partition_index, o3.committed_offset, o3.committed_leader_epoch)
+                                if o3.metadata is None:
+                                    w.append(0)
+                                else:
+                                    s = o3.metadata.encode()
+                                    n = len(s) + 1
+                                    if n < 128:
+                                        w.append(n)
+                                    else:
+                                        put_string_length(w, n)
+                                    w += s
+                                w += _p_h(o3.error_code)
+                                if o3.unknown_tags:
+                                    put_tags(w, {}, o3.unknown_tags)
+                                else:
+                                    w.append(0)
+                            if o2.unknown_tags:
+                                put_tags(w, {}, o2.unknown_tags)
+                            else:
+                                w.append(0)
+                        w += _p_h(o1.error_code)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 elif len(o.groups) != 0:
                     raise refuse_field("groups", version)
                 if o.unknown_tags:
@@ -197,8 +455,26 @@ class OffsetFetchResponse(Message):
                 if version >= 3:
                     w += _p_i(o.throttle_time_ms)
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_OffsetFetchResponseTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_iq(o2.partition_index, o2.committed_offset)
+                        if version >= 5:
+                            w += _p_i(o2.committed_leader_epoch)
+                        if o2.metadata is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.metadata.encode()
+                            w += _p_h(len(s))
+                            w += s
+                        w += _p_h(o2.error_code)
                 if version >= 2:
                     w += _p_h(o.error_code)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
@@ -322,334 +598,3 @@ class OffsetFetchResponsePartitions(Message):
         self.metadata = metadata
         self.error_code = error_code
         self.unknown_tags = unknown_tags
-
-
-def _read_OffsetFetchResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetFetchResponseTopic, int]:
-    o = _new(OffsetFetchResponseTopic)
-    if version >= 6:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 20 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_OffsetFetchResponsePartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 16 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_OffsetFetchResponsePartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetFetchResponseTopic(o: OffsetFetchResponseTopic, w: bytearray, version: int) -> None:
-    if version >= 6:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_OffsetFetchResponsePartition(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_OffsetFetchResponsePartition(x, w, version)
-
-
-def _read_OffsetFetchResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetFetchResponsePartition, int]:
-    o = _new(OffsetFetchResponsePartition)
-    if version >= 6:
-        o.partition_index, o.committed_offset, o.committed_leader_epoch, n = _u_iqiB(buf, pos)
-        pos += 17
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.metadata = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.metadata = None
-        o.error_code, n = _u_hB(buf, pos)
-        pos += 3
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.committed_offset = _u_iq(buf, pos)
-        pos += 12
-        if version >= 5:
-            (o.committed_leader_epoch,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.committed_leader_epoch = -1
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.metadata = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.metadata = None
-        (o.error_code,) = _u_h(buf, pos)
-        pos += 2
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetFetchResponsePartition(o: OffsetFetchResponsePartition, w: bytearray, version: int) -> None:
-    if version >= 6:
-        w += _p_iqi(o.partition_index, o.committed_offset, o.committed_leader_epoch)
-        if o.metadata is None:
-            w.append(0)
-        else:
-            s = o.metadata.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        w += _p_h(o.error_code)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_iq(o.partition_index, o.committed_offset)
-        if version >= 5:
-            w += _p_i(o.committed_leader_epoch)
-        if o.metadata is None:
-            w += b"\xff\xff"
-        else:
-            s = o.metadata.encode()
-            w += _p_h(len(s))
-            w += s
-        w += _p_h(o.error_code)
-
-
-def _read_OffsetFetchResponseGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetFetchResponseGroup, int]:
-    o = _new(OffsetFetchResponseGroup)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.group_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("group_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 2 > len(buf) - pos or n > 1000000:
-            raise refuse_count("topics", n, len(buf) - pos)
-        o.topics = a = []
-        for _ in range(n):
-            x, pos = _read_OffsetFetchResponseTopics(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("topics")
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_OffsetFetchResponseGroup(o: OffsetFetchResponseGroup, w: bytearray, version: int) -> None:
-    s = o.group_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.topics:
-        _write_OffsetFetchResponseTopics(x, w, version)
-    w += _p_h(o.error_code)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_OffsetFetchResponseTopics(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetFetchResponseTopics, int]:
-    o = _new(OffsetFetchResponseTopics)
-    if version <= 9:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-    else:
-        o.name = ""
-    if version >= 10:
-        (o.topic_id,) = _u_u(buf, pos)
-        pos += 16
-    else:
-        o.topic_id = ZERO_UUID
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 20 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_OffsetFetchResponsePartitions(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_OffsetFetchResponseTopics(o: OffsetFetchResponseTopics, w: bytearray, version: int) -> None:
-    if version <= 9:
-        s = o.name.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if version >= 10:
-        w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_OffsetFetchResponsePartitions(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_OffsetFetchResponsePartitions(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetFetchResponsePartitions, int]:
-    o = _new(OffsetFetchResponsePartitions)
-    o.partition_index, o.committed_offset, o.committed_leader_epoch, n = _u_iqiB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.metadata = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.metadata = None
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_OffsetFetchResponsePartitions(o: OffsetFetchResponsePartitions, w: bytearray, version: int) -> None:
-    w += _p_iqi(o.partition_index, o.committed_offset, o.committed_leader_epoch)
-    if o.metadata is None:
-        w.append(0)
-    else:
-        s = o.metadata.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    w += _p_h(o.error_code)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -80,8 +80,46 @@ class OffsetForLeaderEpochRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_OffsetForLeaderTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(OffsetForLeaderTopic)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 13 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(OffsetForLeaderPartition)
+                                o2.partition, o2.current_leader_epoch, o2.leader_epoch, n = _u_iiiB(buf, pos)
+                                pos += 13
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -104,8 +142,31 @@ class OffsetForLeaderEpochRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_OffsetForLeaderTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(OffsetForLeaderTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 12 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(OffsetForLeaderPartition)
+                                o2.partition, o2.current_leader_epoch, o2.leader_epoch = _u_iii(buf, pos)
+                                pos += 12
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.unknown_tags = None
@@ -128,8 +189,29 @@ class OffsetForLeaderEpochRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_OffsetForLeaderTopic(x, w, version)
+                for o1 in o.topics:
+                    s = o1.topic.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_iii(o2.partition, o2.current_leader_epoch, o2.leader_epoch)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -140,8 +222,17 @@ class OffsetForLeaderEpochRequest(Message):
                 if version >= 3:
                     w += _p_i(o.replica_id)
                 w += _p_i(len(o.topics))
-                for x in o.topics:
-                    _write_OffsetForLeaderTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_iii(o2.partition, o2.current_leader_epoch, o2.leader_epoch)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"OffsetForLeaderEpochRequest v{version}: {error}") from error
 
@@ -185,122 +276,3 @@ class OffsetForLeaderPartition(Message):
         self.current_leader_epoch = current_leader_epoch
         self.leader_epoch = leader_epoch
         self.unknown_tags = unknown_tags
-
-
-def _read_OffsetForLeaderTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetForLeaderTopic, int]:
-    o = _new(OffsetForLeaderTopic)
-    if version >= 4:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 13 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_OffsetForLeaderPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 12 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_OffsetForLeaderPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetForLeaderTopic(o: OffsetForLeaderTopic, w: bytearray, version: int) -> None:
-    if version >= 4:
-        s = o.topic.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_OffsetForLeaderPartition(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_OffsetForLeaderPartition(x, w, version)
-
-
-def _read_OffsetForLeaderPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetForLeaderPartition, int]:
-    o = _new(OffsetForLeaderPartition)
-    if version >= 4:
-        o.partition, o.current_leader_epoch, o.leader_epoch, n = _u_iiiB(buf, pos)
-        pos += 13
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition, o.current_leader_epoch, o.leader_epoch = _u_iii(buf, pos)
-        pos += 12
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetForLeaderPartition(o: OffsetForLeaderPartition, w: bytearray, version: int) -> None:
-    if version >= 4:
-        w += _p_iii(o.partition, o.current_leader_epoch, o.leader_epoch)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_iii(o.partition, o.current_leader_epoch, o.leader_epoch)

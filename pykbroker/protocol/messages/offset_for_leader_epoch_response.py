@@ -82,8 +82,46 @@ class OffsetForLeaderEpochResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_OffsetForLeaderTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(OffsetForLeaderTopicResult)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 19 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(EpochEndOffset)
+                                o2.error_code, o2.partition, o2.leader_epoch, o2.end_offset, n = _u_hiiqB(buf, pos)
+                                pos += 19
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -101,8 +139,31 @@ class OffsetForLeaderEpochResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_OffsetForLeaderTopicResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(OffsetForLeaderTopicResult)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 18 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(EpochEndOffset)
+                                o2.error_code, o2.partition, o2.leader_epoch, o2.end_offset = _u_hiiq(buf, pos)
+                                pos += 18
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.unknown_tags = None
@@ -125,8 +186,29 @@ class OffsetForLeaderEpochResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_OffsetForLeaderTopicResult(x, w, version)
+                for o1 in o.topics:
+                    s = o1.topic.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_hiiq(o2.error_code, o2.partition, o2.leader_epoch, o2.end_offset)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -135,8 +217,17 @@ class OffsetForLeaderEpochResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.topics))
-                for x in o.topics:
-                    _write_OffsetForLeaderTopicResult(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.topic.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_hiiq(o2.error_code, o2.partition, o2.leader_epoch, o2.end_offset)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"OffsetForLeaderEpochResponse v{version}: {error}") from error
 
@@ -183,122 +274,3 @@ class EpochEndOffset(Message):
         self.leader_epoch = leader_epoch
         self.end_offset = end_offset
         self.unknown_tags = unknown_tags
-
-
-def _read_OffsetForLeaderTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[OffsetForLeaderTopicResult, int]:
-    o = _new(OffsetForLeaderTopicResult)
-    if version >= 4:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 19 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_EpochEndOffset(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 18 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_EpochEndOffset(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_OffsetForLeaderTopicResult(o: OffsetForLeaderTopicResult, w: bytearray, version: int) -> None:
-    if version >= 4:
-        s = o.topic.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_EpochEndOffset(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_EpochEndOffset(x, w, version)
-
-
-def _read_EpochEndOffset(buf: bytes | memoryview, pos: int, version: int) -> tuple[EpochEndOffset, int]:
-    o = _new(EpochEndOffset)
-    if version >= 4:
-        o.error_code, o.partition, o.leader_epoch, o.end_offset, n = _u_hiiqB(buf, pos)
-        pos += 19
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.error_code, o.partition, o.leader_epoch, o.end_offset = _u_hiiq(buf, pos)
-        pos += 18
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_EpochEndOffset(o: EpochEndOffset, w: bytearray, version: int) -> None:
-    if version >= 4:
-        w += _p_hiiq(o.error_code, o.partition, o.leader_epoch, o.end_offset)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_hiiq(o.error_code, o.partition, o.leader_epoch, o.end_offset)

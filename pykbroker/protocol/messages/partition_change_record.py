@@ -13,6 +13,8 @@ from pykbroker.protocol.primitives import (
     DecodeError,
     EncodeError,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_tags,
     put_uuids,
@@ -151,10 +153,13 @@ def _tags_PartitionChangeRecord(o: PartitionChangeRecord, buf: bytes | memoryvie
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("isr", n, len(buf) - pos)
-                o.isr = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.isr = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.isr = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.isr = None
+                    o.isr = None
         elif tag == 1:
             (o.leader,) = _u_i(buf, pos)
             pos += 4
@@ -167,10 +172,13 @@ def _tags_PartitionChangeRecord(o: PartitionChangeRecord, buf: bytes | memoryvie
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("replicas", n, len(buf) - pos)
-                o.replicas = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.replicas = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.replicas = None
+                    o.replicas = None
         elif tag == 3:
             n = buf[pos]
             pos += 1
@@ -180,10 +188,13 @@ def _tags_PartitionChangeRecord(o: PartitionChangeRecord, buf: bytes | memoryvie
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("removing_replicas", n, len(buf) - pos)
-                o.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.removing_replicas = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.removing_replicas = None
+                    o.removing_replicas = None
         elif tag == 4:
             n = buf[pos]
             pos += 1
@@ -193,10 +204,13 @@ def _tags_PartitionChangeRecord(o: PartitionChangeRecord, buf: bytes | memoryvie
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("adding_replicas", n, len(buf) - pos)
-                o.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.adding_replicas = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.adding_replicas = None
+                    o.adding_replicas = None
         elif tag == 5:
             (o.leader_recovery_state,) = _u_b(buf, pos)
             pos += 1
@@ -225,10 +239,13 @@ def _tags_PartitionChangeRecord(o: PartitionChangeRecord, buf: bytes | memoryvie
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("eligible_leader_replicas", n, len(buf) - pos)
-                o.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.eligible_leader_replicas = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.eligible_leader_replicas = None
+                    o.eligible_leader_replicas = None
         elif tag == 7:
             if not version >= 2:
                 raise DecodeError(f"tag 7 is not valid for version {version}")
@@ -240,10 +257,13 @@ def _tags_PartitionChangeRecord(o: PartitionChangeRecord, buf: bytes | memoryvie
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("last_known_elr", n, len(buf) - pos)
-                o.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.last_known_elr = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.last_known_elr = None
+                    o.last_known_elr = None
         else:
             if o.unknown_tags is None:
                 o.unknown_tags = {}
@@ -264,7 +284,10 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.isr)}i", *o.isr)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.isr)
+            else:
+                w += pack(f">{len(o.isr)}i", *o.isr)
         known[0] = bytes(w)
     if o.leader != -2:
         w = bytearray()
@@ -280,7 +303,10 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.replicas)}i", *o.replicas)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.replicas)
+            else:
+                w += pack(f">{len(o.replicas)}i", *o.replicas)
         known[2] = bytes(w)
     if o.removing_replicas is not None:
         w = bytearray()
@@ -292,7 +318,10 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.removing_replicas)}i", *o.removing_replicas)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.removing_replicas)
+            else:
+                w += pack(f">{len(o.removing_replicas)}i", *o.removing_replicas)
         known[3] = bytes(w)
     if o.adding_replicas is not None:
         w = bytearray()
@@ -304,7 +333,10 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.adding_replicas)}i", *o.adding_replicas)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.adding_replicas)
+            else:
+                w += pack(f">{len(o.adding_replicas)}i", *o.adding_replicas)
         known[4] = bytes(w)
     if o.leader_recovery_state != -1:
         w = bytearray()
@@ -332,7 +364,10 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.eligible_leader_replicas)}i", *o.eligible_leader_replicas)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.eligible_leader_replicas)
+            else:
+                w += pack(f">{len(o.eligible_leader_replicas)}i", *o.eligible_leader_replicas)
         known[6] = bytes(w)
     if version >= 2 and o.last_known_elr is not None:
         w = bytearray()
@@ -344,6 +379,9 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.last_known_elr)}i", *o.last_known_elr)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.last_known_elr)
+            else:
+                w += pack(f">{len(o.last_known_elr)}i", *o.last_known_elr)
         known[7] = bytes(w)
     put_tags(tail, known, o.unknown_tags)

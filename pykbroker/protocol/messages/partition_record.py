@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_tags,
     put_uuids,
@@ -110,7 +112,10 @@ class PartitionRecord(Message):
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("replicas", n, len(buf) - pos)
-                o.replicas = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.replicas = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
                 raise refuse_null("replicas")
@@ -122,7 +127,10 @@ class PartitionRecord(Message):
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("isr", n, len(buf) - pos)
-                o.isr = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.isr = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.isr = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
                 raise refuse_null("isr")
@@ -134,7 +142,10 @@ class PartitionRecord(Message):
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("removing_replicas", n, len(buf) - pos)
-                o.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.removing_replicas = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.removing_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
                 raise refuse_null("removing_replicas")
@@ -146,7 +157,10 @@ class PartitionRecord(Message):
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("adding_replicas", n, len(buf) - pos)
-                o.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.adding_replicas = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.adding_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
                 raise refuse_null("adding_replicas")
@@ -198,25 +212,37 @@ class PartitionRecord(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.replicas)}i", *o.replicas)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.replicas)
+            else:
+                w += pack(f">{len(o.replicas)}i", *o.replicas)
             n = len(o.isr) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.isr)}i", *o.isr)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.isr)
+            else:
+                w += pack(f">{len(o.isr)}i", *o.isr)
             n = len(o.removing_replicas) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.removing_replicas)}i", *o.removing_replicas)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.removing_replicas)
+            else:
+                w += pack(f">{len(o.removing_replicas)}i", *o.removing_replicas)
             n = len(o.adding_replicas) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.adding_replicas)}i", *o.adding_replicas)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.adding_replicas)
+            else:
+                w += pack(f">{len(o.adding_replicas)}i", *o.adding_replicas)
             w += _p_iii(o.leader, o.leader_epoch, o.partition_epoch)
             if version >= 1:
                 n = len(o.directories) + 1
@@ -254,10 +280,13 @@ def _tags_PartitionRecord(o: PartitionRecord, buf: bytes | memoryview, pos: int,
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("eligible_leader_replicas", n, len(buf) - pos)
-                o.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.eligible_leader_replicas = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.eligible_leader_replicas = None
+                    o.eligible_leader_replicas = None
         elif tag == 2:
             if not version >= 2:
                 raise DecodeError(f"tag 2 is not valid for version {version}")
@@ -269,10 +298,13 @@ def _tags_PartitionRecord(o: PartitionRecord, buf: bytes | memoryview, pos: int,
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("last_known_elr", n, len(buf) - pos)
-                o.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.last_known_elr = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.last_known_elr = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.last_known_elr = None
+                    o.last_known_elr = None
         else:
             if o.unknown_tags is None:
                 o.unknown_tags = {}
@@ -297,7 +329,10 @@ def _put_tags_PartitionRecord(o: PartitionRecord, w: bytearray, version: int) ->
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.eligible_leader_replicas)}i", *o.eligible_leader_replicas)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.eligible_leader_replicas)
+            else:
+                w += pack(f">{len(o.eligible_leader_replicas)}i", *o.eligible_leader_replicas)
         known[1] = bytes(w)
     if version >= 2 and o.last_known_elr is not None:
         w = bytearray()
@@ -309,6 +344,9 @@ def _put_tags_PartitionRecord(o: PartitionRecord, w: bytearray, version: int) ->
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.last_known_elr)}i", *o.last_known_elr)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.last_known_elr)
+            else:
+                w += pack(f">{len(o.last_known_elr)}i", *o.last_known_elr)
         known[2] = bytes(w)
     put_tags(tail, known, o.unknown_tags)

@@ -103,8 +103,64 @@ class ProduceRequest(Message):
                         raise refuse_count("topic_data", n, len(buf) - pos)
                     o.topic_data = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicProduceData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicProduceData)
+                        if version <= 12:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                        else:
+                            o1.name = ""
+                        if version >= 13:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 6 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_data", n, len(buf) - pos)
+                            o1.partition_data = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionProduceData)
+                                o2.index, n = _u_iB(buf, pos)
+                                pos += 5
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.records = buf[pos:e]
+                                    pos = e
+                                else:
+                                    o2.records = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partition_data")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topic_data")
                 n = buf[pos]
@@ -130,8 +186,38 @@ class ProduceRequest(Message):
                         raise refuse_count("topic_data", n, len(buf) - pos)
                     o.topic_data = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicProduceData(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicProduceData)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 8 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_data", n, len(buf) - pos)
+                            o1.partition_data = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionProduceData)
+                                o2.index, n = _u_ii(buf, pos)
+                                pos += 8
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.records = buf[pos:e]
+                                    pos = e
+                                else:
+                                    o2.records = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partition_data")
+                        o1.topic_id = ZERO_UUID
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topic_data")
                 o.unknown_tags = None
@@ -164,8 +250,42 @@ class ProduceRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topic_data:
-                    w = _write_TopicProduceData(x, out, w, version)
+                for o1 in o.topic_data:
+                    if version <= 12:
+                        s = o1.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 13:
+                        w += _p_u(o1.topic_id)
+                    n = len(o1.partition_data) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partition_data:
+                        w += _p_i(o2.index)
+                        if o2.records is None:
+                            w.append(0)
+                        else:
+                            size = part_size(o2.records)
+                            n = size + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_uvarint(w, n)
+                            w = put_part(out, w, o2.records, size)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -180,8 +300,23 @@ class ProduceRequest(Message):
                     w += _p_h(len(s))
                     w += s
                 w += _p_hii(o.acks, o.timeout_ms, len(o.topic_data))
-                for x in o.topic_data:
-                    w = _write_TopicProduceData(x, out, w, version)
+                for o1 in o.topic_data:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partition_data))
+                    for o2 in o1.partition_data:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_i(o2.index)
+                        if o2.records is None:
+                            w += b"\xff\xff\xff\xff"
+                        else:
+                            size = part_size(o2.records)
+                            w += _p_i(size)
+                            w = put_part(out, w, o2.records, size)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"ProduceRequest v{version}: {error}") from error
 
@@ -225,166 +360,3 @@ class PartitionProduceData(Message):
         self.index = index
         self.records = records
         self.unknown_tags = unknown_tags
-
-
-def _read_TopicProduceData(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicProduceData, int]:
-    o = _new(TopicProduceData)
-    if version >= 9:
-        if version <= 12:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.name = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("name")
-        else:
-            o.name = ""
-        if version >= 13:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_data", n, len(buf) - pos)
-            o.partition_data = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionProduceData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partition_data")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 8 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_data", n, len(buf) - pos)
-            o.partition_data = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionProduceData(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partition_data")
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_TopicProduceData(o: TopicProduceData, out: Parts, w: bytearray, version: int) -> bytearray:
-    if version >= 9:
-        if version <= 12:
-            s = o.name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 13:
-            w += _p_u(o.topic_id)
-        n = len(o.partition_data) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partition_data:
-            w = _write_PartitionProduceData(x, out, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partition_data))
-        for x in o.partition_data:
-            w = _write_PartitionProduceData(x, out, w, version)
-    return w
-
-
-def _read_PartitionProduceData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionProduceData, int]:
-    o = _new(PartitionProduceData)
-    if version >= 9:
-        o.index, n = _u_iB(buf, pos)
-        pos += 5
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.records = buf[pos:e]
-            pos = e
-        else:
-            o.records = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.index, n = _u_ii(buf, pos)
-        pos += 8
-        if n >= 0:
-            e = pos + n
-            o.records = buf[pos:e]
-            pos = e
-        else:
-            o.records = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_PartitionProduceData(o: PartitionProduceData, out: Parts, w: bytearray, version: int) -> bytearray:
-    if version >= 9:
-        w += _p_i(o.index)
-        if o.records is None:
-            w.append(0)
-        else:
-            n = part_size(o.records) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_uvarint(w, n)
-            w = put_part(out, w, o.records)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_i(o.index)
-        if o.records is None:
-            w += b"\xff\xff\xff\xff"
-        else:
-            w += _p_i(part_size(o.records))
-            w = put_part(out, w, o.records)
-    return w

@@ -94,8 +94,96 @@ class ProduceResponse(Message):
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicProduceResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicProduceResponse)
+                        if version <= 12:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                        else:
+                            o1.name = ""
+                        if version >= 13:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 33 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_responses", n, len(buf) - pos)
+                            o1.partition_responses = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionProduceResponse)
+                                o2.index, o2.error_code, o2.base_offset, o2.log_append_time_ms, o2.log_start_offset, n = _u_ihqqqB(buf, pos)
+                                pos += 31
+                                if n > 127:
+                                    n, pos = read_length(buf, pos - 1)
+                                if n > 0:
+                                    n -= 1
+                                    if n * 6 > len(buf) - pos or n > 1000000:
+                                        raise refuse_count("record_errors", n, len(buf) - pos)
+                                    o2.record_errors = a2 = []
+                                    for _ in range(n):
+                                        o3 = _new(BatchIndexAndErrorMessage)
+                                        o3.batch_index, n = _u_iB(buf, pos)
+                                        pos += 5
+                                        if n > 127:
+                                            n, pos = read_string_length(buf, pos - 1)
+                                        if n > 0:
+                                            e = pos + n - 1
+                                            o3.batch_index_error_message = str(buf[pos:e], "utf-8", "java")
+                                            pos = e
+                                        else:
+                                            o3.batch_index_error_message = None
+                                        n = buf[pos]
+                                        pos += 1
+                                        if n == 0:
+                                            o3.unknown_tags = None
+                                        else:
+                                            n, pos = read_tag_count(buf, pos - 1)
+                                            o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                        a2.append(o3)
+                                else:
+                                    raise refuse_null("record_errors")
+                                n = buf[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.error_message = None
+                                n = buf[pos]
+                                pos += 1
+                                o2.current_leader = None
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    pos = _tags_PartitionProduceResponse(o2, buf, pos, version, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partition_responses")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("responses")
                 o.throttle_time_ms, n = _u_iB(buf, pos)
@@ -114,8 +202,70 @@ class ProduceResponse(Message):
                         raise refuse_count("responses", n, len(buf) - pos)
                     o.responses = a = []
                     for _ in range(n):
-                        x, pos = _read_TopicProduceResponse(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TopicProduceResponse)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 22 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_responses", n, len(buf) - pos)
+                            o1.partition_responses = a1 = []
+                            for _ in range(n):
+                                o2 = _new(PartitionProduceResponse)
+                                o2.index, o2.error_code, o2.base_offset, o2.log_append_time_ms = _u_ihqq(buf, pos)
+                                pos += 22
+                                if version >= 5:
+                                    (o2.log_start_offset,) = _u_q(buf, pos)
+                                    pos += 8
+                                else:
+                                    o2.log_start_offset = -1
+                                if version >= 8:
+                                    (n,) = _u_i(buf, pos)
+                                    pos += 4
+                                    if n >= 0:
+                                        if n * 6 > len(buf) - pos or n > 1000000:
+                                            raise refuse_count("record_errors", n, len(buf) - pos)
+                                        o2.record_errors = a2 = []
+                                        for _ in range(n):
+                                            o3 = _new(BatchIndexAndErrorMessage)
+                                            o3.batch_index, n = _u_ih(buf, pos)
+                                            pos += 6
+                                            if n >= 0:
+                                                e = pos + n
+                                                o3.batch_index_error_message = str(buf[pos:e], "utf-8", "java")
+                                                pos = e
+                                            else:
+                                                o3.batch_index_error_message = None
+                                            o3.unknown_tags = None
+                                            a2.append(o3)
+                                    else:
+                                        raise refuse_null("record_errors")
+                                    (n,) = _u_h(buf, pos)
+                                    pos += 2
+                                    if n >= 0:
+                                        e = pos + n
+                                        o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                        pos = e
+                                    else:
+                                        o2.error_message = None
+                                else:
+                                    o2.record_errors = []
+                                    o2.error_message = None
+                                o2.current_leader = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partition_responses")
+                        o1.topic_id = ZERO_UUID
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("responses")
                 (o.throttle_time_ms,) = _u_i(buf, pos)
@@ -142,8 +292,65 @@ class ProduceResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.responses:
-                    _write_TopicProduceResponse(x, w, version)
+                for o1 in o.responses:
+                    if version <= 12:
+                        s = o1.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 13:
+                        w += _p_u(o1.topic_id)
+                    n = len(o1.partition_responses) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partition_responses:
+                        if not (version >= 10) and (o2.current_leader is not None and o2.current_leader != LeaderIdAndEpoch()):
+                            raise refuse_field("current_leader", version)
+                        w += _p_ihqqq(o2.index, o2.error_code, o2.base_offset, o2.log_append_time_ms, o2.log_start_offset)
+                        n = len(o2.record_errors) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        for o3 in o2.record_errors:
+                            w += _p_i(o3.batch_index)
+                            if o3.batch_index_error_message is None:
+                                w.append(0)
+                            else:
+                                s = o3.batch_index_error_message.encode()
+                                n = len(s) + 1
+                                if n < 128:
+                                    w.append(n)
+                                else:
+                                    put_string_length(w, n)
+                                w += s
+                            if o3.unknown_tags:
+                                put_tags(w, {}, o3.unknown_tags)
+                            else:
+                                w.append(0)
+                        if o2.error_message is None:
+                            w.append(0)
+                        else:
+                            s = o2.error_message.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o2.current_leader is not None or o2.unknown_tags:
+                            _put_tags_PartitionProduceResponse(o2, w, version)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 w += _p_i(o.throttle_time_ms)
                 if len(o.node_endpoints) != 0 or o.unknown_tags:
                     _put_tags_ProduceResponse(o, w, version)
@@ -155,8 +362,39 @@ class ProduceResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_i(len(o.responses))
-                for x in o.responses:
-                    _write_TopicProduceResponse(x, w, version)
+                for o1 in o.responses:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partition_responses))
+                    for o2 in o1.partition_responses:
+                        if (o2.current_leader is not None and o2.current_leader != LeaderIdAndEpoch()):
+                            raise refuse_field("current_leader", version)
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_ihqq(o2.index, o2.error_code, o2.base_offset, o2.log_append_time_ms)
+                        if version >= 5:
+                            w += _p_q(o2.log_start_offset)
+                        if version >= 8:
+                            w += _p_i(len(o2.record_errors))
+                            for o3 in o2.record_errors:
+                                if o3.unknown_tags:
+                                    raise refuse_field("unknown_tags", version)
+                                w += _p_i(o3.batch_index)
+                                if o3.batch_index_error_message is None:
+                                    w += b"\xff\xff"
+                                else:
+                                    s = o3.batch_index_error_message.encode()
+                                    w += _p_h(len(s))
+                                    w += s
+                            if o2.error_message is None:
+                                w += b"\xff\xff"
+                            else:
+                                s = o2.error_message.encode()
+                                w += _p_h(len(s))
+                                w += s
                 w += _p_i(o.throttle_time_ms)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"ProduceResponse v{version}: {error}") from error
@@ -284,176 +522,49 @@ class NodeEndpoint(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_TopicProduceResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicProduceResponse, int]:
-    o = _new(TopicProduceResponse)
-    if version >= 9:
-        if version <= 12:
+def _tags_ProduceResponse(o: ProduceResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            if not version >= 10:
+                raise DecodeError(f"tag 0 is not valid for version {version}")
             n = buf[pos]
             pos += 1
             if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
+                n, pos = read_length(buf, pos - 1)
             if n > 0:
-                e = pos + n - 1
-                o.name = str(buf[pos:e], "utf-8", "java")
-                pos = e
+                n -= 1
+                if n * 11 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("node_endpoints", n, len(buf) - pos)
+                o.node_endpoints = a = []
+                for _ in range(n):
+                    x, pos = _read_NodeEndpoint(buf, pos, version)
+                    a.append(x)
             else:
-                raise refuse_null("name")
+                raise refuse_null("node_endpoints")
         else:
-            o.name = ""
-        if version >= 13:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 33 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_responses", n, len(buf) - pos)
-            o.partition_responses = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionProduceResponse(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partition_responses")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 22 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_responses", n, len(buf) - pos)
-            o.partition_responses = a = []
-            for _ in range(n):
-                x, pos = _read_PartitionProduceResponse(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partition_responses")
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
 
 
-def _write_TopicProduceResponse(o: TopicProduceResponse, w: bytearray, version: int) -> None:
-    if version >= 9:
-        if version <= 12:
-            s = o.name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 13:
-            w += _p_u(o.topic_id)
-        n = len(o.partition_responses) + 1
+def _put_tags_ProduceResponse(o: ProduceResponse, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if version >= 10 and len(o.node_endpoints) != 0:
+        w = bytearray()
+        n = len(o.node_endpoints) + 1
         if n < 128:
             w.append(n)
         else:
             put_uvarint(w, n)
-        for x in o.partition_responses:
-            _write_PartitionProduceResponse(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partition_responses))
-        for x in o.partition_responses:
-            _write_PartitionProduceResponse(x, w, version)
-
-
-def _read_PartitionProduceResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionProduceResponse, int]:
-    o = _new(PartitionProduceResponse)
-    if version >= 9:
-        o.index, o.error_code, o.base_offset, o.log_append_time_ms, o.log_start_offset, n = _u_ihqqqB(buf, pos)
-        pos += 31
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("record_errors", n, len(buf) - pos)
-            o.record_errors = a = []
-            for _ in range(n):
-                x, pos = _read_BatchIndexAndErrorMessage(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("record_errors")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.error_message = None
-        n = buf[pos]
-        pos += 1
-        o.current_leader = None
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            pos = _tags_PartitionProduceResponse(o, buf, pos, version, n)
-    else:
-        o.index, o.error_code, o.base_offset, o.log_append_time_ms = _u_ihqq(buf, pos)
-        pos += 22
-        if version >= 5:
-            (o.log_start_offset,) = _u_q(buf, pos)
-            pos += 8
-        else:
-            o.log_start_offset = -1
-        if version >= 8:
-            (n,) = _u_i(buf, pos)
-            pos += 4
-            if n >= 0:
-                if n * 6 > len(buf) - pos or n > 1000000:
-                    raise refuse_count("record_errors", n, len(buf) - pos)
-                o.record_errors = a = []
-                for _ in range(n):
-                    x, pos = _read_BatchIndexAndErrorMessage(buf, pos, version)
-                    a.append(x)
-            else:
-                raise refuse_null("record_errors")
-            (n,) = _u_h(buf, pos)
-            pos += 2
-            if n >= 0:
-                e = pos + n
-                o.error_message = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                o.error_message = None
-        else:
-            o.record_errors = []
-            o.error_message = None
-        o.current_leader = None
-        o.unknown_tags = None
-    return o, pos
+        for x in o.node_endpoints:
+            _write_NodeEndpoint(x, w, version)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)
 
 
 def _tags_PartitionProduceResponse(o: PartitionProduceResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
@@ -472,52 +583,6 @@ def _tags_PartitionProduceResponse(o: PartitionProduceResponse, buf: bytes | mem
     return pos
 
 
-def _write_PartitionProduceResponse(o: PartitionProduceResponse, w: bytearray, version: int) -> None:
-    if version >= 9:
-        if not (version >= 10) and (o.current_leader is not None and o.current_leader != LeaderIdAndEpoch()):
-            raise refuse_field("current_leader", version)
-        w += _p_ihqqq(o.index, o.error_code, o.base_offset, o.log_append_time_ms, o.log_start_offset)
-        n = len(o.record_errors) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.record_errors:
-            _write_BatchIndexAndErrorMessage(x, w, version)
-        if o.error_message is None:
-            w.append(0)
-        else:
-            s = o.error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.current_leader is not None or o.unknown_tags:
-            _put_tags_PartitionProduceResponse(o, w, version)
-        else:
-            w.append(0)
-    else:
-        if (o.current_leader is not None and o.current_leader != LeaderIdAndEpoch()):
-            raise refuse_field("current_leader", version)
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ihqq(o.index, o.error_code, o.base_offset, o.log_append_time_ms)
-        if version >= 5:
-            w += _p_q(o.log_start_offset)
-        if version >= 8:
-            w += _p_i(len(o.record_errors))
-            for x in o.record_errors:
-                _write_BatchIndexAndErrorMessage(x, w, version)
-            if o.error_message is None:
-                w += b"\xff\xff"
-            else:
-                s = o.error_message.encode()
-                w += _p_h(len(s))
-                w += s
-
-
 def _put_tags_PartitionProduceResponse(o: PartitionProduceResponse, w: bytearray, version: int) -> None:
     known: dict[int, bytes] = {}
     tail = w
@@ -526,68 +591,6 @@ def _put_tags_PartitionProduceResponse(o: PartitionProduceResponse, w: bytearray
         _write_LeaderIdAndEpoch(o.current_leader, w, version)
         known[0] = bytes(w)
     put_tags(tail, known, o.unknown_tags)
-
-
-def _read_BatchIndexAndErrorMessage(buf: bytes | memoryview, pos: int, version: int) -> tuple[BatchIndexAndErrorMessage, int]:
-    o = _new(BatchIndexAndErrorMessage)
-    if version >= 9:
-        o.batch_index, n = _u_iB(buf, pos)
-        pos += 5
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.batch_index_error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.batch_index_error_message = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.batch_index, n = _u_ih(buf, pos)
-        pos += 6
-        if n >= 0:
-            e = pos + n
-            o.batch_index_error_message = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.batch_index_error_message = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_BatchIndexAndErrorMessage(o: BatchIndexAndErrorMessage, w: bytearray, version: int) -> None:
-    if version >= 9:
-        w += _p_i(o.batch_index)
-        if o.batch_index_error_message is None:
-            w.append(0)
-        else:
-            s = o.batch_index_error_message.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_i(o.batch_index)
-        if o.batch_index_error_message is None:
-            w += b"\xff\xff"
-        else:
-            s = o.batch_index_error_message.encode()
-            w += _p_h(len(s))
-            w += s
 
 
 def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
@@ -666,48 +669,3 @@ def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
         put_tags(w, {}, o.unknown_tags)
     else:
         w.append(0)
-
-
-def _tags_ProduceResponse(o: ProduceResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
-    o.unknown_tags = None
-    for _ in range(count):
-        tag, pos = read_uvarint(buf, pos)
-        size, pos = read_uvarint(buf, pos)
-        if tag == 0:
-            if not version >= 10:
-                raise DecodeError(f"tag 0 is not valid for version {version}")
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_length(buf, pos - 1)
-            if n > 0:
-                n -= 1
-                if n * 11 > len(buf) - pos or n > 1000000:
-                    raise refuse_count("node_endpoints", n, len(buf) - pos)
-                o.node_endpoints = a = []
-                for _ in range(n):
-                    x, pos = _read_NodeEndpoint(buf, pos, version)
-                    a.append(x)
-            else:
-                raise refuse_null("node_endpoints")
-        else:
-            if o.unknown_tags is None:
-                o.unknown_tags = {}
-            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
-    return pos
-
-
-def _put_tags_ProduceResponse(o: ProduceResponse, w: bytearray, version: int) -> None:
-    known: dict[int, bytes] = {}
-    tail = w
-    if version >= 10 and len(o.node_endpoints) != 0:
-        w = bytearray()
-        n = len(o.node_endpoints) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.node_endpoints:
-            _write_NodeEndpoint(x, w, version)
-        known[0] = bytes(w)
-    put_tags(tail, known, o.unknown_tags)

@@ -65,8 +65,11 @@ class ProducerSnapshot(Message):
                     raise refuse_count("producer_entries", n, len(buf) - pos)
                 o.producer_entries = a = []
                 for _ in range(n):
-                    x, pos = _read_ProducerEntry(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ProducerEntry)
+                    o1.producer_id, o1.epoch, o1.last_sequence, o1.last_offset, o1.offset_delta, o1.timestamp, o1.coordinator_epoch, o1.current_txn_first_offset = _u_qhiqiqiq(buf, pos)
+                    pos += 46
+                    o1.unknown_tags = None
+                    a.append(o1)
             else:
                 raise refuse_null("producer_entries")
             o.unknown_tags = None
@@ -85,8 +88,10 @@ class ProducerSnapshot(Message):
             if o.unknown_tags:
                 raise refuse_field("unknown_tags", version)
             w += _p_Ii(o.crc, len(o.producer_entries))
-            for x in o.producer_entries:
-                _write_ProducerEntry(x, w, version)
+            for o1 in o.producer_entries:
+                if o1.unknown_tags:
+                    raise refuse_field("unknown_tags", version)
+                w += _p_qhiqiqiq(o1.producer_id, o1.epoch, o1.last_sequence, o1.last_offset, o1.offset_delta, o1.timestamp, o1.coordinator_epoch, o1.current_txn_first_offset)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"ProducerSnapshot v{version}: {error}") from error
 
@@ -126,17 +131,3 @@ class ProducerEntry(Message):
         self.coordinator_epoch = coordinator_epoch
         self.current_txn_first_offset = current_txn_first_offset
         self.unknown_tags = unknown_tags
-
-
-def _read_ProducerEntry(buf: bytes | memoryview, pos: int, version: int) -> tuple[ProducerEntry, int]:
-    o = _new(ProducerEntry)
-    o.producer_id, o.epoch, o.last_sequence, o.last_offset, o.offset_delta, o.timestamp, o.coordinator_epoch, o.current_txn_first_offset = _u_qhiqiqiq(buf, pos)
-    pos += 46
-    o.unknown_tags = None
-    return o, pos
-
-
-def _write_ProducerEntry(o: ProducerEntry, w: bytearray, version: int) -> None:
-    if o.unknown_tags:
-        raise refuse_field("unknown_tags", version)
-    w += _p_qhiqiqiq(o.producer_id, o.epoch, o.last_sequence, o.last_offset, o.offset_delta, o.timestamp, o.coordinator_epoch, o.current_txn_first_offset)

@@ -103,12 +103,13 @@ class PushTelemetryRequest(Message):
             if o.metrics is None:
                 raise EncodeError("metrics is null")
             else:
-                n = part_size(o.metrics) + 1
+                size = part_size(o.metrics)
+                n = size + 1
                 if n < 128:
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                w = put_part(out, w, o.metrics)
+                w = put_part(out, w, o.metrics, size)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:

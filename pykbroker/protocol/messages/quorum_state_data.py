@@ -116,8 +116,15 @@ class QuorumStateData(Message):
                         raise refuse_count("current_voters", n, len(buf) - pos)
                     o.current_voters = a = []
                     for _ in range(n):
-                        x, pos = _read_Voter(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(Voter)
+                        o1.voter_id, n = _u_iB(buf, pos)
+                        pos += 5
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     o.current_voters = None
             else:
@@ -167,8 +174,12 @@ class QuorumStateData(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.current_voters:
-                        _write_Voter(x, w, version)
+                    for o1 in o.current_voters:
+                        w += _p_i(o1.voter_id)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
             elif o.applied_offset != 0:
                 raise refuse_field("applied_offset", version)
             elif (o.current_voters is None or len(o.current_voters) != 0):
@@ -195,23 +206,3 @@ class Voter(Message):
     ) -> None:
         self.voter_id = voter_id
         self.unknown_tags = unknown_tags
-
-
-def _read_Voter(buf: bytes | memoryview, pos: int, version: int) -> tuple[Voter, int]:
-    o = _new(Voter)
-    o.voter_id, n = _u_iB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Voter(o: Voter, w: bytearray, version: int) -> None:
-    w += _p_i(o.voter_id)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -76,8 +76,67 @@ class ReadShareGroupStateResponse(Message):
                     raise refuse_count("results", n, len(buf) - pos)
                 o.results = a = []
                 for _ in range(n):
-                    x, pos = _read_ReadStateResult(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ReadStateResult)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 21 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionResult)
+                            o2.partition, o2.error_code, n = _u_ihB(buf, pos)
+                            pos += 7
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.error_message = None
+                            o2.state_epoch, o2.start_offset, n = _u_iqB(buf, pos)
+                            pos += 13
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 20 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("state_batches", n, len(buf) - pos)
+                                o2.state_batches = a2 = []
+                                for _ in range(n):
+                                    o3 = _new(StateBatch)
+                                    o3.first_offset, o3.last_offset, o3.delivery_state, o3.delivery_count, n = _u_qqbhB(buf, pos)
+                                    pos += 20
+                                    if n == 0:
+                                        o3.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a2.append(o3)
+                            else:
+                                raise refuse_null("state_batches")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("results")
             n = buf[pos]
@@ -104,8 +163,45 @@ class ReadShareGroupStateResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.results:
-                _write_ReadStateResult(x, w, version)
+            for o1 in o.results:
+                w += _p_u(o1.topic_id)
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ih(o2.partition, o2.error_code)
+                    if o2.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o2.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    w += _p_iq(o2.state_epoch, o2.start_offset)
+                    n = len(o2.state_batches) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o3 in o2.state_batches:
+                        w += _p_qqbh(o3.first_offset, o3.last_offset, o3.delivery_state, o3.delivery_count)
+                        if o3.unknown_tags:
+                            put_tags(w, {}, o3.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -187,126 +283,3 @@ class StateBatch(Message):
         self.delivery_state = delivery_state
         self.delivery_count = delivery_count
         self.unknown_tags = unknown_tags
-
-
-def _read_ReadStateResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[ReadStateResult, int]:
-    o = _new(ReadStateResult)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 21 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionResult(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ReadStateResult(o: ReadStateResult, w: bytearray, version: int) -> None:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_PartitionResult(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionResult, int]:
-    o = _new(PartitionResult)
-    o.partition, o.error_code, n = _u_ihB(buf, pos)
-    pos += 7
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    o.state_epoch, o.start_offset, n = _u_iqB(buf, pos)
-    pos += 13
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 20 > len(buf) - pos or n > 1000000:
-            raise refuse_count("state_batches", n, len(buf) - pos)
-        o.state_batches = a = []
-        for _ in range(n):
-            x, pos = _read_StateBatch(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("state_batches")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionResult(o: PartitionResult, w: bytearray, version: int) -> None:
-    w += _p_ih(o.partition, o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    w += _p_iq(o.state_epoch, o.start_offset)
-    n = len(o.state_batches) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.state_batches:
-        _write_StateBatch(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_StateBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[StateBatch, int]:
-    o = _new(StateBatch)
-    o.first_offset, o.last_offset, o.delivery_state, o.delivery_count, n = _u_qqbhB(buf, pos)
-    pos += 20
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_StateBatch(o: StateBatch, w: bytearray, version: int) -> None:
-    w += _p_qqbh(o.first_offset, o.last_offset, o.delivery_state, o.delivery_count)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

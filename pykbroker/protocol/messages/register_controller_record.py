@@ -86,8 +86,35 @@ class RegisterControllerRecord(Message):
                     raise refuse_count("end_points", n, len(buf) - pos)
                 o.end_points = a = []
                 for _ in range(n):
-                    x, pos = _read_ControllerEndpoint(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ControllerEndpoint)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.host = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("host")
+                    o1.port, o1.security_protocol, n = _u_HhB(buf, pos)
+                    pos += 5
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("end_points")
             n = buf[pos]
@@ -100,8 +127,25 @@ class RegisterControllerRecord(Message):
                     raise refuse_count("features", n, len(buf) - pos)
                 o.features = a = []
                 for _ in range(n):
-                    x, pos = _read_ControllerFeature(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ControllerFeature)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("name")
+                    o1.min_supported_version, o1.max_supported_version, n = _u_hhB(buf, pos)
+                    pos += 5
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("features")
             n = buf[pos]
@@ -129,15 +173,44 @@ class RegisterControllerRecord(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.end_points:
-                _write_ControllerEndpoint(x, w, version)
+            for o1 in o.end_points:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o1.host.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_Hh(o1.port, o1.security_protocol)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             n = len(o.features) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.features:
-                _write_ControllerFeature(x, w, version)
+            for o1 in o.features:
+                s = o1.name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_hh(o1.min_supported_version, o1.max_supported_version)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -191,94 +264,3 @@ class ControllerFeature(Message):
         self.min_supported_version = min_supported_version
         self.max_supported_version = max_supported_version
         self.unknown_tags = unknown_tags
-
-
-def _read_ControllerEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[ControllerEndpoint, int]:
-    o = _new(ControllerEndpoint)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, o.security_protocol, n = _u_HhB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ControllerEndpoint(o: ControllerEndpoint, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.host.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_Hh(o.port, o.security_protocol)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_ControllerFeature(buf: bytes | memoryview, pos: int, version: int) -> tuple[ControllerFeature, int]:
-    o = _new(ControllerFeature)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    o.min_supported_version, o.max_supported_version, n = _u_hhB(buf, pos)
-    pos += 5
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ControllerFeature(o: ControllerFeature, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_hh(o.min_supported_version, o.max_supported_version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

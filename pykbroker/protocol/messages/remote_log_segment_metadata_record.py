@@ -114,8 +114,15 @@ class RemoteLogSegmentMetadataRecord(Message):
                     raise refuse_count("segment_leader_epochs", n, len(buf) - pos)
                 o.segment_leader_epochs = a = []
                 for _ in range(n):
-                    x, pos = _read_SegmentLeaderEpochEntry(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(SegmentLeaderEpochEntry)
+                    o1.leader_epoch, o1.offset, n = _u_iqB(buf, pos)
+                    pos += 13
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("segment_leader_epochs")
             o.segment_size_in_bytes, n = _u_iB(buf, pos)
@@ -155,8 +162,12 @@ class RemoteLogSegmentMetadataRecord(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.segment_leader_epochs:
-                _write_SegmentLeaderEpochEntry(x, w, version)
+            for o1 in o.segment_leader_epochs:
+                w += _p_iq(o1.leader_epoch, o1.offset)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             w += _p_i(o.segment_size_in_bytes)
             if o.custom_metadata is None:
                 w.append(0)
@@ -236,6 +247,31 @@ class SegmentLeaderEpochEntry(Message):
         self.unknown_tags = unknown_tags
 
 
+def _tags_RemoteLogSegmentMetadataRecord(o: RemoteLogSegmentMetadataRecord, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            o.txn_index_empty = buf[pos] != 0
+            pos += 1
+        else:
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
+
+
+def _put_tags_RemoteLogSegmentMetadataRecord(o: RemoteLogSegmentMetadataRecord, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if o.txn_index_empty:
+        w = bytearray()
+        w += _p_o(o.txn_index_empty)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)
+
+
 def _read_RemoteLogSegmentIdEntry(buf: bytes | memoryview, pos: int, version: int) -> tuple[RemoteLogSegmentIdEntry, int]:
     o = _new(RemoteLogSegmentIdEntry)
     o.topic_id_partition, pos = _read_TopicIdPartitionEntry(buf, pos, version)
@@ -293,48 +329,3 @@ def _write_TopicIdPartitionEntry(o: TopicIdPartitionEntry, w: bytearray, version
         put_tags(w, {}, o.unknown_tags)
     else:
         w.append(0)
-
-
-def _read_SegmentLeaderEpochEntry(buf: bytes | memoryview, pos: int, version: int) -> tuple[SegmentLeaderEpochEntry, int]:
-    o = _new(SegmentLeaderEpochEntry)
-    o.leader_epoch, o.offset, n = _u_iqB(buf, pos)
-    pos += 13
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_SegmentLeaderEpochEntry(o: SegmentLeaderEpochEntry, w: bytearray, version: int) -> None:
-    w += _p_iq(o.leader_epoch, o.offset)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _tags_RemoteLogSegmentMetadataRecord(o: RemoteLogSegmentMetadataRecord, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
-    o.unknown_tags = None
-    for _ in range(count):
-        tag, pos = read_uvarint(buf, pos)
-        size, pos = read_uvarint(buf, pos)
-        if tag == 0:
-            o.txn_index_empty = buf[pos] != 0
-            pos += 1
-        else:
-            if o.unknown_tags is None:
-                o.unknown_tags = {}
-            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
-    return pos
-
-
-def _put_tags_RemoteLogSegmentMetadataRecord(o: RemoteLogSegmentMetadataRecord, w: bytearray, version: int) -> None:
-    known: dict[int, bytes] = {}
-    tail = w
-    if o.txn_index_empty:
-        w = bytearray()
-        w += _p_o(o.txn_index_empty)
-        known[0] = bytes(w)
-    put_tags(tail, known, o.unknown_tags)

@@ -107,8 +107,15 @@ class RemoteLogSegmentMetadataSnapshotRecord(Message):
                     raise refuse_count("segment_leader_epochs", n, len(buf) - pos)
                 o.segment_leader_epochs = a = []
                 for _ in range(n):
-                    x, pos = _read_SegmentLeaderEpochEntry(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(SegmentLeaderEpochEntry)
+                    o1.leader_epoch, o1.offset, n = _u_iqB(buf, pos)
+                    pos += 13
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("segment_leader_epochs")
             o.segment_size_in_bytes, n = _u_iB(buf, pos)
@@ -147,8 +154,12 @@ class RemoteLogSegmentMetadataSnapshotRecord(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.segment_leader_epochs:
-                _write_SegmentLeaderEpochEntry(x, w, version)
+            for o1 in o.segment_leader_epochs:
+                w += _p_iq(o1.leader_epoch, o1.offset)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             w += _p_i(o.segment_size_in_bytes)
             if o.custom_metadata is None:
                 w.append(0)
@@ -185,26 +196,6 @@ class SegmentLeaderEpochEntry(Message):
         self.leader_epoch = leader_epoch
         self.offset = offset
         self.unknown_tags = unknown_tags
-
-
-def _read_SegmentLeaderEpochEntry(buf: bytes | memoryview, pos: int, version: int) -> tuple[SegmentLeaderEpochEntry, int]:
-    o = _new(SegmentLeaderEpochEntry)
-    o.leader_epoch, o.offset, n = _u_iqB(buf, pos)
-    pos += 13
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_SegmentLeaderEpochEntry(o: SegmentLeaderEpochEntry, w: bytearray, version: int) -> None:
-    w += _p_iq(o.leader_epoch, o.offset)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
 
 
 def _tags_RemoteLogSegmentMetadataSnapshotRecord(o: RemoteLogSegmentMetadataSnapshotRecord, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:

@@ -107,8 +107,47 @@ class ShareAcknowledgeResponse(Message):
                     raise refuse_count("responses", n, len(buf) - pos)
                 o.responses = a = []
                 for _ in range(n):
-                    x, pos = _read_ShareAcknowledgeTopicResponse(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ShareAcknowledgeTopicResponse)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 17 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionData)
+                            o2.partition_index, o2.error_code, n = _u_ihB(buf, pos)
+                            pos += 7
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.error_message = None
+                            o2.current_leader, pos = _read_LeaderIdAndEpoch(buf, pos, version)
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("responses")
             n = buf[pos]
@@ -121,8 +160,35 @@ class ShareAcknowledgeResponse(Message):
                     raise refuse_count("node_endpoints", n, len(buf) - pos)
                 o.node_endpoints = a = []
                 for _ in range(n):
-                    x, pos = _read_NodeEndpoint(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(NodeEndpoint)
+                    o1.node_id, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.host = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("host")
+                    o1.port, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.rack = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.rack = None
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("node_endpoints")
             n = buf[pos]
@@ -162,15 +228,63 @@ class ShareAcknowledgeResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.responses:
-                _write_ShareAcknowledgeTopicResponse(x, w, version)
+            for o1 in o.responses:
+                w += _p_u(o1.topic_id)
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ih(o2.partition_index, o2.error_code)
+                    if o2.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o2.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    _write_LeaderIdAndEpoch(o2.current_leader, w, version)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             n = len(o.node_endpoints) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.node_endpoints:
-                _write_NodeEndpoint(x, w, version)
+            for o1 in o.node_endpoints:
+                s = o1.host.encode()
+                w += _p_i(o1.node_id)
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_i(o1.port)
+                if o1.rack is None:
+                    w.append(0)
+                else:
+                    s = o1.rack.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -267,89 +381,6 @@ class NodeEndpoint(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_ShareAcknowledgeTopicResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[ShareAcknowledgeTopicResponse, int]:
-    o = _new(ShareAcknowledgeTopicResponse)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 17 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionData(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ShareAcknowledgeTopicResponse(o: ShareAcknowledgeTopicResponse, w: bytearray, version: int) -> None:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_PartitionData(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    o.partition_index, o.error_code, n = _u_ihB(buf, pos)
-    pos += 7
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    o.current_leader, pos = _read_LeaderIdAndEpoch(buf, pos, version)
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
-    w += _p_ih(o.partition_index, o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    _write_LeaderIdAndEpoch(o.current_leader, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
     o = _new(LeaderIdAndEpoch)
     o.leader_id, o.leader_epoch, n = _u_iiB(buf, pos)
@@ -364,64 +395,6 @@ def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> t
 
 def _write_LeaderIdAndEpoch(o: LeaderIdAndEpoch, w: bytearray, version: int) -> None:
     w += _p_ii(o.leader_id, o.leader_epoch)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[NodeEndpoint, int]:
-    o = _new(NodeEndpoint)
-    o.node_id, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.rack = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.rack = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
-    s = o.host.encode()
-    w += _p_i(o.node_id)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_i(o.port)
-    if o.rack is None:
-        w.append(0)
-    else:
-        s = o.rack.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -140,8 +142,70 @@ class ShareFetchRequest(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_FetchTopic(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(FetchTopic)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 6 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(FetchPartition)
+                            o2.partition_index, n = _u_iB(buf, pos)
+                            pos += 5
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 18 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
+                                o2.acknowledgement_batches = a2 = []
+                                for _ in range(n):
+                                    o3 = _new(AcknowledgementBatch)
+                                    o3.first_offset, o3.last_offset, n = _u_qqB(buf, pos)
+                                    pos += 17
+                                    if n > 127:
+                                        n, pos = read_length(buf, pos - 1)
+                                    if n > 0:
+                                        n -= 1
+                                        if n > len(buf) - pos or n > 1000000:
+                                            raise refuse_count("acknowledge_types", n, len(buf) - pos)
+                                        o3.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
+                                        pos += n
+                                    else:
+                                        raise refuse_null("acknowledge_types")
+                                    n = buf[pos]
+                                    pos += 1
+                                    if n == 0:
+                                        o3.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a2.append(o3)
+                            else:
+                                raise refuse_null("acknowledgement_batches")
+                            n = buf[pos]
+                            pos += 1
+                            o2.partition_max_bytes = 0
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -154,8 +218,30 @@ class ShareFetchRequest(Message):
                     raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                 o.forgotten_topics_data = a = []
                 for _ in range(n):
-                    x, pos = _read_ForgottenTopic(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ForgottenTopic)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 4 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        if n < 16:
+                            o1.partitions = [*READ_INT32S[n](buf, pos)]
+                        else:
+                            o1.partitions = list(unpack_from(f">{n}i", buf, pos))
+                        pos += 4 * n
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("forgotten_topics_data")
             n = buf[pos]
@@ -207,15 +293,62 @@ class ShareFetchRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_FetchTopic(x, w, version)
+            for o1 in o.topics:
+                w += _p_u(o1.topic_id)
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    if o2.partition_max_bytes != 0:
+                        raise refuse_field("partition_max_bytes", version)
+                    w += _p_i(o2.partition_index)
+                    n = len(o2.acknowledgement_batches) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o3 in o2.acknowledgement_batches:
+                        w += _p_qq(o3.first_offset, o3.last_offset)
+                        n = len(o3.acknowledge_types) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        w += pack(f">{len(o3.acknowledge_types)}b", *o3.acknowledge_types)
+                        if o3.unknown_tags:
+                            put_tags(w, {}, o3.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             n = len(o.forgotten_topics_data) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.forgotten_topics_data:
-                _write_ForgottenTopic(x, w, version)
+            for o1 in o.forgotten_topics_data:
+                w += _p_u(o1.topic_id)
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                if n < 17:
+                    w += PACK_INT32S[n - 1](*o1.partitions)
+                else:
+                    w += pack(f">{len(o1.partitions)}i", *o1.partitions)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -304,164 +437,3 @@ class ForgottenTopic(Message):
         self.topic_id = topic_id
         self.partitions = [] if partitions is FRESH else partitions
         self.unknown_tags = unknown_tags
-
-
-def _read_FetchTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[FetchTopic, int]:
-    o = _new(FetchTopic)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 6 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_FetchPartition(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_FetchTopic(o: FetchTopic, w: bytearray, version: int) -> None:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_FetchPartition(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_FetchPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[FetchPartition, int]:
-    o = _new(FetchPartition)
-    o.partition_index, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 18 > len(buf) - pos or n > 1000000:
-            raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
-        o.acknowledgement_batches = a = []
-        for _ in range(n):
-            x, pos = _read_AcknowledgementBatch(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("acknowledgement_batches")
-    n = buf[pos]
-    pos += 1
-    o.partition_max_bytes = 0
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_FetchPartition(o: FetchPartition, w: bytearray, version: int) -> None:
-    if o.partition_max_bytes != 0:
-        raise refuse_field("partition_max_bytes", version)
-    w += _p_i(o.partition_index)
-    n = len(o.acknowledgement_batches) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.acknowledgement_batches:
-        _write_AcknowledgementBatch(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_AcknowledgementBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[AcknowledgementBatch, int]:
-    o = _new(AcknowledgementBatch)
-    o.first_offset, o.last_offset, n = _u_qqB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n > len(buf) - pos or n > 1000000:
-            raise refuse_count("acknowledge_types", n, len(buf) - pos)
-        o.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
-        pos += n
-    else:
-        raise refuse_null("acknowledge_types")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_AcknowledgementBatch(o: AcknowledgementBatch, w: bytearray, version: int) -> None:
-    w += _p_qq(o.first_offset, o.last_offset)
-    n = len(o.acknowledge_types) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.acknowledge_types)}b", *o.acknowledge_types)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_ForgottenTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[ForgottenTopic, int]:
-    o = _new(ForgottenTopic)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ForgottenTopic(o: ForgottenTopic, w: bytearray, version: int) -> None:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

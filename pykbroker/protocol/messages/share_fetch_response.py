@@ -107,8 +107,88 @@ class ShareFetchResponse(Message):
                     raise refuse_count("responses", n, len(buf) - pos)
                 o.responses = a = []
                 for _ in range(n):
-                    x, pos = _read_ShareFetchableTopicResponse(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(ShareFetchableTopicResponse)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 22 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionData)
+                            o2.partition_index, o2.error_code, n = _u_ihB(buf, pos)
+                            pos += 7
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.error_message = None
+                            o2.acknowledge_error_code, n = _u_hB(buf, pos)
+                            pos += 3
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.acknowledge_error_message = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.acknowledge_error_message = None
+                            o2.current_leader, pos = _read_LeaderIdAndEpoch(buf, pos, version)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.records = buf[pos:e]
+                                pos = e
+                            else:
+                                raise refuse_null("records")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 19 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("acquired_records", n, len(buf) - pos)
+                                o2.acquired_records = a2 = []
+                                for _ in range(n):
+                                    o3 = _new(AcquiredRecords)
+                                    o3.first_offset, o3.last_offset, o3.delivery_count, n = _u_qqhB(buf, pos)
+                                    pos += 19
+                                    if n == 0:
+                                        o3.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a2.append(o3)
+                            else:
+                                raise refuse_null("acquired_records")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("responses")
             n = buf[pos]
@@ -121,8 +201,35 @@ class ShareFetchResponse(Message):
                     raise refuse_count("node_endpoints", n, len(buf) - pos)
                 o.node_endpoints = a = []
                 for _ in range(n):
-                    x, pos = _read_NodeEndpoint(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(NodeEndpoint)
+                    o1.node_id, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.host = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("host")
+                    o1.port, n = _u_iB(buf, pos)
+                    pos += 5
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.rack = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.rack = None
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("node_endpoints")
             n = buf[pos]
@@ -161,15 +268,95 @@ class ShareFetchResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.responses:
-                w = _write_ShareFetchableTopicResponse(x, out, w, version)
+            for o1 in o.responses:
+                w += _p_u(o1.topic_id)
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_ih(o2.partition_index, o2.error_code)
+                    if o2.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o2.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    w += _p_h(o2.acknowledge_error_code)
+                    if o2.acknowledge_error_message is None:
+                        w.append(0)
+                    else:
+                        s = o2.acknowledge_error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    _write_LeaderIdAndEpoch(o2.current_leader, w, version)
+                    if o2.records is None:
+                        raise EncodeError("records is null")
+                    else:
+                        size = part_size(o2.records)
+                        n = size + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        w = put_part(out, w, o2.records, size)
+                    n = len(o2.acquired_records) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o3 in o2.acquired_records:
+                        w += _p_qqh(o3.first_offset, o3.last_offset, o3.delivery_count)
+                        if o3.unknown_tags:
+                            put_tags(w, {}, o3.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             n = len(o.node_endpoints) + 1
             if n < 128:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.node_endpoints:
-                _write_NodeEndpoint(x, w, version)
+            for o1 in o.node_endpoints:
+                s = o1.host.encode()
+                w += _p_i(o1.node_id)
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_i(o1.port)
+                if o1.rack is None:
+                    w.append(0)
+                else:
+                    s = o1.rack.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -300,152 +487,6 @@ class NodeEndpoint(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_ShareFetchableTopicResponse(buf: bytes | memoryview, pos: int, version: int) -> tuple[ShareFetchableTopicResponse, int]:
-    o = _new(ShareFetchableTopicResponse)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 22 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionData(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_ShareFetchableTopicResponse(o: ShareFetchableTopicResponse, out: Parts, w: bytearray, version: int) -> bytearray:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        w = _write_PartitionData(x, out, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-    return w
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    o.partition_index, o.error_code, n = _u_ihB(buf, pos)
-    pos += 7
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    o.acknowledge_error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.acknowledge_error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.acknowledge_error_message = None
-    o.current_leader, pos = _read_LeaderIdAndEpoch(buf, pos, version)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.records = buf[pos:e]
-        pos = e
-    else:
-        raise refuse_null("records")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 19 > len(buf) - pos or n > 1000000:
-            raise refuse_count("acquired_records", n, len(buf) - pos)
-        o.acquired_records = a = []
-        for _ in range(n):
-            x, pos = _read_AcquiredRecords(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("acquired_records")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionData(o: PartitionData, out: Parts, w: bytearray, version: int) -> bytearray:
-    w += _p_ih(o.partition_index, o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    w += _p_h(o.acknowledge_error_code)
-    if o.acknowledge_error_message is None:
-        w.append(0)
-    else:
-        s = o.acknowledge_error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    _write_LeaderIdAndEpoch(o.current_leader, w, version)
-    if o.records is None:
-        raise EncodeError("records is null")
-    else:
-        n = part_size(o.records) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w = put_part(out, w, o.records)
-    n = len(o.acquired_records) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.acquired_records:
-        _write_AcquiredRecords(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-    return w
-
-
 def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
     o = _new(LeaderIdAndEpoch)
     o.leader_id, o.leader_epoch, n = _u_iiB(buf, pos)
@@ -460,84 +501,6 @@ def _read_LeaderIdAndEpoch(buf: bytes | memoryview, pos: int, version: int) -> t
 
 def _write_LeaderIdAndEpoch(o: LeaderIdAndEpoch, w: bytearray, version: int) -> None:
     w += _p_ii(o.leader_id, o.leader_epoch)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_AcquiredRecords(buf: bytes | memoryview, pos: int, version: int) -> tuple[AcquiredRecords, int]:
-    o = _new(AcquiredRecords)
-    o.first_offset, o.last_offset, o.delivery_count, n = _u_qqhB(buf, pos)
-    pos += 19
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_AcquiredRecords(o: AcquiredRecords, w: bytearray, version: int) -> None:
-    w += _p_qqh(o.first_offset, o.last_offset, o.delivery_count)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_NodeEndpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[NodeEndpoint, int]:
-    o = _new(NodeEndpoint)
-    o.node_id, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.rack = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.rack = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_NodeEndpoint(o: NodeEndpoint, w: bytearray, version: int) -> None:
-    s = o.host.encode()
-    w += _p_i(o.node_id)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_i(o.port)
-    if o.rack is None:
-        w.append(0)
-    else:
-        s = o.rack.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     ZERO_UUID,
     put_string_length,
     put_tags,
@@ -104,8 +106,25 @@ class ShareGroupStatePartitionMetadataValue(Message):
                     raise refuse_count("deleting_topics", n, len(buf) - pos)
                 o.deleting_topics = a = []
                 for _ in range(n):
-                    x, pos = _read_TopicInfo(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TopicInfo)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("topic_name")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("deleting_topics")
             n = buf[pos]
@@ -146,8 +165,19 @@ class ShareGroupStatePartitionMetadataValue(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.deleting_topics:
-                _write_TopicInfo(x, w, version)
+            for o1 in o.deleting_topics:
+                s = o1.topic_name.encode()
+                w += _p_u(o1.topic_id)
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -217,7 +247,10 @@ def _read_TopicPartitionsInfo(buf: bytes | memoryview, pos: int, version: int) -
         n -= 1
         if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        if n < 16:
+            o.partitions = [*READ_INT32S[n](buf, pos)]
+        else:
+            o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
     else:
         raise refuse_null("partitions")
@@ -245,44 +278,10 @@ def _write_TopicPartitionsInfo(o: TopicPartitionsInfo, w: bytearray, version: in
         w.append(n)
     else:
         put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
+    if n < 17:
+        w += PACK_INT32S[n - 1](*o.partitions)
     else:
-        w.append(0)
-
-
-def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicInfo, int]:
-    o = _new(TopicInfo)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.topic_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic_name")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicInfo(o: TopicInfo, w: bytearray, version: int) -> None:
-    s = o.topic_name.encode()
-    w += _p_u(o.topic_id)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
+        w += pack(f">{len(o.partitions)}i", *o.partitions)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

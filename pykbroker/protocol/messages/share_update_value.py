@@ -85,8 +85,15 @@ class ShareUpdateValue(Message):
                     raise refuse_count("state_batches", n, len(buf) - pos)
                 o.state_batches = a = []
                 for _ in range(n):
-                    x, pos = _read_StateBatch(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(StateBatch)
+                    o1.first_offset, o1.last_offset, o1.delivery_state, o1.delivery_count, n = _u_qqbhB(buf, pos)
+                    pos += 20
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("state_batches")
             n = buf[pos]
@@ -115,8 +122,12 @@ class ShareUpdateValue(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.state_batches:
-                _write_StateBatch(x, w, version)
+            for o1 in o.state_batches:
+                w += _p_qqbh(o1.first_offset, o1.last_offset, o1.delivery_state, o1.delivery_count)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.delivery_complete_count != -1 or o.unknown_tags:
                 _put_tags_ShareUpdateValue(o, w, version)
             else:
@@ -148,26 +159,6 @@ class StateBatch(Message):
         self.delivery_state = delivery_state
         self.delivery_count = delivery_count
         self.unknown_tags = unknown_tags
-
-
-def _read_StateBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[StateBatch, int]:
-    o = _new(StateBatch)
-    o.first_offset, o.last_offset, o.delivery_state, o.delivery_count, n = _u_qqbhB(buf, pos)
-    pos += 20
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_StateBatch(o: StateBatch, w: bytearray, version: int) -> None:
-    w += _p_qqbh(o.first_offset, o.last_offset, o.delivery_state, o.delivery_count)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
 
 
 def _tags_ShareUpdateValue(o: ShareUpdateValue, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:

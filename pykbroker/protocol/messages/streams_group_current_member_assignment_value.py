@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -281,7 +283,10 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n -= 1
         if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        if n < 16:
+            o.partitions = [*READ_INT32S[n](buf, pos)]
+        else:
+            o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
     else:
         raise refuse_null("partitions")
@@ -294,6 +299,29 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n, pos = read_tag_count(buf, pos - 1)
         pos = _tags_TaskIds(o, buf, pos, version, n)
     return o, pos
+
+
+def _write_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
+    s = o.subtopology_id.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    n = len(o.partitions) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_uvarint(w, n)
+    if n < 17:
+        w += PACK_INT32S[n - 1](*o.partitions)
+    else:
+        w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if (o.assignment_epochs is None or len(o.assignment_epochs) != 0) or o.unknown_tags:
+        _put_tags_TaskIds(o, w, version)
+    else:
+        w.append(0)
 
 
 def _tags_TaskIds(o: TaskIds, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
@@ -310,35 +338,18 @@ def _tags_TaskIds(o: TaskIds, buf: bytes | memoryview, pos: int, version: int, c
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("assignment_epochs", n, len(buf) - pos)
-                o.assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                if n < 16:
+                    o.assignment_epochs = [*READ_INT32S[n](buf, pos)]
+                else:
+                    o.assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                 pos += 4 * n
             else:
-                o.assignment_epochs = None
+                    o.assignment_epochs = None
         else:
             if o.unknown_tags is None:
                 o.unknown_tags = {}
             o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
     return pos
-
-
-def _write_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
-    s = o.subtopology_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
-    if (o.assignment_epochs is None or len(o.assignment_epochs) != 0) or o.unknown_tags:
-        _put_tags_TaskIds(o, w, version)
-    else:
-        w.append(0)
 
 
 def _put_tags_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
@@ -354,6 +365,9 @@ def _put_tags_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            w += pack(f">{len(o.assignment_epochs)}i", *o.assignment_epochs)
+            if n < 17:
+                w += PACK_INT32S[n - 1](*o.assignment_epochs)
+            else:
+                w += pack(f">{len(o.assignment_epochs)}i", *o.assignment_epochs)
         known[0] = bytes(w)
     put_tags(tail, known, o.unknown_tags)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -89,8 +91,205 @@ class StreamsGroupDescribeResponse(Message):
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
-                    x, pos = _read_DescribedGroup(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(DescribedGroup)
+                    o1.error_code, n = _u_hB(buf, pos)
+                    pos += 3
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.error_message = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        o1.error_message = None
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.group_id = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("group_id")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.group_state = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("group_state")
+                    o1.group_epoch, o1.assignment_epoch, n = _u_iib(buf, pos)
+                    pos += 9
+                    if n < 0:
+                        o1.topology = None
+                    else:
+                        o1.topology, pos = _read_Topology(buf, pos, version)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 28 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("members", n, len(buf) - pos)
+                        o1.members = a1 = []
+                        for _ in range(n):
+                            o2 = _new(Member)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.member_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("member_id")
+                            o2.member_epoch, n = _u_iB(buf, pos)
+                            pos += 5
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.instance_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.instance_id = None
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.rack_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                o2.rack_id = None
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.client_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("client_id")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.client_host = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("client_host")
+                            o2.topology_epoch, n = _u_iB(buf, pos)
+                            pos += 5
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.process_id = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("process_id")
+                            (n,) = _u_b(buf, pos)
+                            pos += 1
+                            if n < 0:
+                                o2.user_endpoint = None
+                            else:
+                                o2.user_endpoint, pos = _read_Endpoint(buf, pos, version)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 3 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("client_tags", n, len(buf) - pos)
+                                o2.client_tags = a2 = []
+                                for _ in range(n):
+                                    x, pos = _read_KeyValue(buf, pos, version)
+                                    a2.append(x)
+                            else:
+                                raise refuse_null("client_tags")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 14 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("task_offsets", n, len(buf) - pos)
+                                o2.task_offsets = a2 = []
+                                for _ in range(n):
+                                    x, pos = _read_TaskOffset(buf, pos, version)
+                                    a2.append(x)
+                            else:
+                                raise refuse_null("task_offsets")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 14 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("task_end_offsets", n, len(buf) - pos)
+                                o2.task_end_offsets = a2 = []
+                                for _ in range(n):
+                                    x, pos = _read_TaskOffset(buf, pos, version)
+                                    a2.append(x)
+                            else:
+                                raise refuse_null("task_end_offsets")
+                            o2.assignment, pos = _read_Assignment(buf, pos, version)
+                            o2.target_assignment, pos = _read_Assignment(buf, pos, version)
+                            o2.is_classic, n = _u_oB(buf, pos)
+                            pos += 2
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("members")
+                    (o1.authorized_operations,) = _u_i(buf, pos)
+                    pos += 4
+                    if version >= 1:
+                        (n,) = _u_b(buf, pos)
+                        pos += 1
+                        if n < 0:
+                            o1.topology_description = None
+                        else:
+                            o1.topology_description, pos = _read_TopologyDescription(buf, pos, version)
+                        o1.topology_description_status, n = _u_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.assignor_name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.assignor_name = None
+                    else:
+                        o1.topology_description = None
+                        o1.topology_description_status = 0
+                        o1.assignor_name = None
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("groups")
             n = buf[pos]
@@ -118,8 +317,153 @@ class StreamsGroupDescribeResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.groups:
-                _write_DescribedGroup(x, w, version)
+            for o1 in o.groups:
+                w += _p_h(o1.error_code)
+                if o1.error_message is None:
+                    w.append(0)
+                else:
+                    s = o1.error_message.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                s = o1.group_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o1.group_state.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_ii(o1.group_epoch, o1.assignment_epoch)
+                if o1.topology is None:
+                    w.append(255)
+                else:
+                    w.append(1)
+                    _write_Topology(o1.topology, w, version)
+                n = len(o1.members) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.members:
+                    s = o2.member_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_i(o2.member_epoch)
+                    if o2.instance_id is None:
+                        w.append(0)
+                    else:
+                        s = o2.instance_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o2.rack_id is None:
+                        w.append(0)
+                    else:
+                        s = o2.rack_id.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    s = o2.client_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o2.client_host.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o2.process_id.encode()
+                    w += _p_i(o2.topology_epoch)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o2.user_endpoint is None:
+                        w.append(255)
+                    else:
+                        w.append(1)
+                        _write_Endpoint(o2.user_endpoint, w, version)
+                    n = len(o2.client_tags) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o2.client_tags:
+                        _write_KeyValue(x, w, version)
+                    n = len(o2.task_offsets) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o2.task_offsets:
+                        _write_TaskOffset(x, w, version)
+                    n = len(o2.task_end_offsets) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o2.task_end_offsets:
+                        _write_TaskOffset(x, w, version)
+                    _write_Assignment(o2.assignment, w, version)
+                    _write_Assignment(o2.target_assignment, w, version)
+                    w += _p_o(o2.is_classic)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                w += _p_i(o1.authorized_operations)
+                if version >= 1:
+                    if o1.topology_description is None:
+                        w.append(255)
+                    else:
+                        w.append(1)
+                        _write_TopologyDescription(o1.topology_description, w, version)
+                    w += _p_b(o1.topology_description_status)
+                    if o1.assignor_name is None:
+                        w.append(0)
+                    else:
+                        s = o1.assignor_name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                elif o1.topology_description is not None:
+                    raise refuse_field("topology_description", version)
+                elif o1.topology_description_status != 0:
+                    raise refuse_field("topology_description_status", version)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -496,158 +840,6 @@ class TopologyDescriptionGlobalStore(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_DescribedGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[DescribedGroup, int]:
-    o = _new(DescribedGroup)
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.group_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("group_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.group_state = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("group_state")
-    o.group_epoch, o.assignment_epoch, n = _u_iib(buf, pos)
-    pos += 9
-    if n < 0:
-        o.topology = None
-    else:
-        o.topology, pos = _read_Topology(buf, pos, version)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 28 > len(buf) - pos or n > 1000000:
-            raise refuse_count("members", n, len(buf) - pos)
-        o.members = a = []
-        for _ in range(n):
-            x, pos = _read_Member(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("members")
-    (o.authorized_operations,) = _u_i(buf, pos)
-    pos += 4
-    if version >= 1:
-        (n,) = _u_b(buf, pos)
-        pos += 1
-        if n < 0:
-            o.topology_description = None
-        else:
-            o.topology_description, pos = _read_TopologyDescription(buf, pos, version)
-        o.topology_description_status, n = _u_bB(buf, pos)
-        pos += 2
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.assignor_name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.assignor_name = None
-    else:
-        o.topology_description = None
-        o.topology_description_status = 0
-        o.assignor_name = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_DescribedGroup(o: DescribedGroup, w: bytearray, version: int) -> None:
-    w += _p_h(o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    s = o.group_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.group_state.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_ii(o.group_epoch, o.assignment_epoch)
-    if o.topology is None:
-        w.append(255)
-    else:
-        w.append(1)
-        _write_Topology(o.topology, w, version)
-    n = len(o.members) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.members:
-        _write_Member(x, w, version)
-    w += _p_i(o.authorized_operations)
-    if version >= 1:
-        if o.topology_description is None:
-            w.append(255)
-        else:
-            w.append(1)
-            _write_TopologyDescription(o.topology_description, w, version)
-        w += _p_b(o.topology_description_status)
-        if o.assignor_name is None:
-            w.append(0)
-        else:
-            s = o.assignor_name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-    elif o.topology_description is not None:
-        raise refuse_field("topology_description", version)
-    elif o.topology_description_status != 0:
-        raise refuse_field("topology_description_status", version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Topology, int]:
     o = _new(Topology)
     o.epoch, n = _u_iB(buf, pos)
@@ -660,8 +852,95 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
             raise refuse_count("subtopologies", n, len(buf) - pos)
         o.subtopologies = a = []
         for _ in range(n):
-            x, pos = _read_Subtopology(buf, pos, version)
-            a.append(x)
+            o1 = _new(Subtopology)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o1.subtopology_id = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("subtopology_id")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n > len(buf) - pos or n > 1000000:
+                    raise refuse_count("source_topics", n, len(buf) - pos)
+                o1.source_topics = a1 = []
+                for _ in range(n):
+                    m = buf[pos]
+                    pos += 1
+                    if m > 127:
+                        m, pos = read_string_length(buf, pos - 1)
+                    if m <= 0:
+                        raise refuse_null("source_topics element")
+                    e = pos + m - 1
+                    a1.append(str(buf[pos:e], "utf-8", "java"))
+                    pos = e
+            else:
+                raise refuse_null("source_topics")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n > len(buf) - pos or n > 1000000:
+                    raise refuse_count("repartition_sink_topics", n, len(buf) - pos)
+                o1.repartition_sink_topics = a1 = []
+                for _ in range(n):
+                    m = buf[pos]
+                    pos += 1
+                    if m > 127:
+                        m, pos = read_string_length(buf, pos - 1)
+                    if m <= 0:
+                        raise refuse_null("repartition_sink_topics element")
+                    e = pos + m - 1
+                    a1.append(str(buf[pos:e], "utf-8", "java"))
+                    pos = e
+            else:
+                raise refuse_null("repartition_sink_topics")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 9 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("state_changelog_topics", n, len(buf) - pos)
+                o1.state_changelog_topics = a1 = []
+                for _ in range(n):
+                    x, pos = _read_TopicInfo(buf, pos, version)
+                    a1.append(x)
+            else:
+                raise refuse_null("state_changelog_topics")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 9 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("repartition_source_topics", n, len(buf) - pos)
+                o1.repartition_source_topics = a1 = []
+                for _ in range(n):
+                    x, pos = _read_TopicInfo(buf, pos, version)
+                    a1.append(x)
+            else:
+                raise refuse_null("repartition_source_topics")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
     else:
         o.subtopologies = None
     n = buf[pos]
@@ -684,154 +963,58 @@ def _write_Topology(o: Topology, w: bytearray, version: int) -> None:
             w.append(n)
         else:
             put_uvarint(w, n)
-        for x in o.subtopologies:
-            _write_Subtopology(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Subtopology, int]:
-    o = _new(Subtopology)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.subtopology_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("subtopology_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n > len(buf) - pos or n > 1000000:
-            raise refuse_count("source_topics", n, len(buf) - pos)
-        o.source_topics = a = []
-        for _ in range(n):
-            m = buf[pos]
-            pos += 1
-            if m > 127:
-                m, pos = read_string_length(buf, pos - 1)
-            if m <= 0:
-                raise refuse_null("source_topics element")
-            e = pos + m - 1
-            a.append(str(buf[pos:e], "utf-8", "java"))
-            pos = e
-    else:
-        raise refuse_null("source_topics")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n > len(buf) - pos or n > 1000000:
-            raise refuse_count("repartition_sink_topics", n, len(buf) - pos)
-        o.repartition_sink_topics = a = []
-        for _ in range(n):
-            m = buf[pos]
-            pos += 1
-            if m > 127:
-                m, pos = read_string_length(buf, pos - 1)
-            if m <= 0:
-                raise refuse_null("repartition_sink_topics element")
-            e = pos + m - 1
-            a.append(str(buf[pos:e], "utf-8", "java"))
-            pos = e
-    else:
-        raise refuse_null("repartition_sink_topics")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 9 > len(buf) - pos or n > 1000000:
-            raise refuse_count("state_changelog_topics", n, len(buf) - pos)
-        o.state_changelog_topics = a = []
-        for _ in range(n):
-            x, pos = _read_TopicInfo(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("state_changelog_topics")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 9 > len(buf) - pos or n > 1000000:
-            raise refuse_count("repartition_source_topics", n, len(buf) - pos)
-        o.repartition_source_topics = a = []
-        for _ in range(n):
-            x, pos = _read_TopicInfo(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("repartition_source_topics")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Subtopology(o: Subtopology, w: bytearray, version: int) -> None:
-    s = o.subtopology_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.source_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.source_topics:
-        s = x.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    n = len(o.repartition_sink_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.repartition_sink_topics:
-        s = x.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    n = len(o.state_changelog_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.state_changelog_topics:
-        _write_TopicInfo(x, w, version)
-    n = len(o.repartition_source_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.repartition_source_topics:
-        _write_TopicInfo(x, w, version)
+        for o1 in o.subtopologies:
+            s = o1.subtopology_id.encode()
+            n = len(s) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_string_length(w, n)
+            w += s
+            n = len(o1.source_topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o1.source_topics:
+                s = x.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+            n = len(o1.repartition_sink_topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o1.repartition_sink_topics:
+                s = x.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+            n = len(o1.state_changelog_topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o1.state_changelog_topics:
+                _write_TopicInfo(x, w, version)
+            n = len(o1.repartition_source_topics) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            for x in o1.repartition_source_topics:
+                _write_TopicInfo(x, w, version)
+            if o1.unknown_tags:
+                put_tags(w, {}, o1.unknown_tags)
+            else:
+                w.append(0)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:
@@ -943,214 +1126,6 @@ def _write_KeyValue(o: KeyValue, w: bytearray, version: int) -> None:
     else:
         put_string_length(w, n)
     w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_Member(buf: bytes | memoryview, pos: int, version: int) -> tuple[Member, int]:
-    o = _new(Member)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.member_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("member_id")
-    o.member_epoch, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.instance_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.instance_id = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.rack_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.rack_id = None
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.client_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("client_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.client_host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("client_host")
-    o.topology_epoch, n = _u_iB(buf, pos)
-    pos += 5
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.process_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("process_id")
-    (n,) = _u_b(buf, pos)
-    pos += 1
-    if n < 0:
-        o.user_endpoint = None
-    else:
-        o.user_endpoint, pos = _read_Endpoint(buf, pos, version)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("client_tags", n, len(buf) - pos)
-        o.client_tags = a = []
-        for _ in range(n):
-            x, pos = _read_KeyValue(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("client_tags")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 14 > len(buf) - pos or n > 1000000:
-            raise refuse_count("task_offsets", n, len(buf) - pos)
-        o.task_offsets = a = []
-        for _ in range(n):
-            x, pos = _read_TaskOffset(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("task_offsets")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 14 > len(buf) - pos or n > 1000000:
-            raise refuse_count("task_end_offsets", n, len(buf) - pos)
-        o.task_end_offsets = a = []
-        for _ in range(n):
-            x, pos = _read_TaskOffset(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("task_end_offsets")
-    o.assignment, pos = _read_Assignment(buf, pos, version)
-    o.target_assignment, pos = _read_Assignment(buf, pos, version)
-    o.is_classic, n = _u_oB(buf, pos)
-    pos += 2
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Member(o: Member, w: bytearray, version: int) -> None:
-    s = o.member_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_i(o.member_epoch)
-    if o.instance_id is None:
-        w.append(0)
-    else:
-        s = o.instance_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.rack_id is None:
-        w.append(0)
-    else:
-        s = o.rack_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    s = o.client_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.client_host.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.process_id.encode()
-    w += _p_i(o.topology_epoch)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.user_endpoint is None:
-        w.append(255)
-    else:
-        w.append(1)
-        _write_Endpoint(o.user_endpoint, w, version)
-    n = len(o.client_tags) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.client_tags:
-        _write_KeyValue(x, w, version)
-    n = len(o.task_offsets) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.task_offsets:
-        _write_TaskOffset(x, w, version)
-    n = len(o.task_end_offsets) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.task_end_offsets:
-        _write_TaskOffset(x, w, version)
-    _write_Assignment(o.assignment, w, version)
-    _write_Assignment(o.target_assignment, w, version)
-    w += _p_o(o.is_classic)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:
@@ -1333,7 +1308,10 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n -= 1
         if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        if n < 16:
+            o.partitions = [*READ_INT32S[n](buf, pos)]
+        else:
+            o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
     else:
         raise refuse_null("partitions")
@@ -1360,7 +1338,10 @@ def _write_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
         w.append(n)
     else:
         put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if n < 17:
+        w += PACK_INT32S[n - 1](*o.partitions)
+    else:
+        w += pack(f">{len(o.partitions)}i", *o.partitions)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:
@@ -1379,8 +1360,39 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
             raise refuse_count("subtopologies", n, len(buf) - pos)
         o.subtopologies = a = []
         for _ in range(n):
-            x, pos = _read_TopologyDescriptionSubtopology(buf, pos, version)
-            a.append(x)
+            o1 = _new(TopologyDescriptionSubtopology)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o1.subtopology_id = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("subtopology_id")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 7 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("nodes", n, len(buf) - pos)
+                o1.nodes = a1 = []
+                for _ in range(n):
+                    x, pos = _read_TopologyDescriptionNode(buf, pos, version)
+                    a1.append(x)
+            else:
+                raise refuse_null("nodes")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
     else:
         raise refuse_null("subtopologies")
     n = buf[pos]
@@ -1393,8 +1405,17 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
             raise refuse_count("global_stores", n, len(buf) - pos)
         o.global_stores = a = []
         for _ in range(n):
-            x, pos = _read_TopologyDescriptionGlobalStore(buf, pos, version)
-            a.append(x)
+            o1 = _new(TopologyDescriptionGlobalStore)
+            o1.source, pos = _read_TopologyDescriptionNode(buf, pos, version)
+            o1.processor, pos = _read_TopologyDescriptionNode(buf, pos, version)
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
     else:
         raise refuse_null("global_stores")
     n = buf[pos]
@@ -1413,72 +1434,37 @@ def _write_TopologyDescription(o: TopologyDescription, w: bytearray, version: in
         w.append(n)
     else:
         put_uvarint(w, n)
-    for x in o.subtopologies:
-        _write_TopologyDescriptionSubtopology(x, w, version)
+    for o1 in o.subtopologies:
+        s = o1.subtopology_id.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o1.nodes) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o1.nodes:
+            _write_TopologyDescriptionNode(x, w, version)
+        if o1.unknown_tags:
+            put_tags(w, {}, o1.unknown_tags)
+        else:
+            w.append(0)
     n = len(o.global_stores) + 1
     if n < 128:
         w.append(n)
     else:
         put_uvarint(w, n)
-    for x in o.global_stores:
-        _write_TopologyDescriptionGlobalStore(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_TopologyDescriptionSubtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopologyDescriptionSubtopology, int]:
-    o = _new(TopologyDescriptionSubtopology)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.subtopology_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("subtopology_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 7 > len(buf) - pos or n > 1000000:
-            raise refuse_count("nodes", n, len(buf) - pos)
-        o.nodes = a = []
-        for _ in range(n):
-            x, pos = _read_TopologyDescriptionNode(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("nodes")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopologyDescriptionSubtopology(o: TopologyDescriptionSubtopology, w: bytearray, version: int) -> None:
-    s = o.subtopology_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.nodes) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.nodes:
-        _write_TopologyDescriptionNode(x, w, version)
+    for o1 in o.global_stores:
+        _write_TopologyDescriptionNode(o1.source, w, version)
+        _write_TopologyDescriptionNode(o1.processor, w, version)
+        if o1.unknown_tags:
+            put_tags(w, {}, o1.unknown_tags)
+        else:
+            w.append(0)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:
@@ -1638,29 +1624,6 @@ def _write_TopologyDescriptionNode(o: TopologyDescriptionNode, w: bytearray, ver
         else:
             put_string_length(w, n)
         w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_TopologyDescriptionGlobalStore(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopologyDescriptionGlobalStore, int]:
-    o = _new(TopologyDescriptionGlobalStore)
-    o.source, pos = _read_TopologyDescriptionNode(buf, pos, version)
-    o.processor, pos = _read_TopologyDescriptionNode(buf, pos, version)
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopologyDescriptionGlobalStore(o: TopologyDescriptionGlobalStore, w: bytearray, version: int) -> None:
-    _write_TopologyDescriptionNode(o.source, w, version)
-    _write_TopologyDescriptionNode(o.processor, w, version)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -161,8 +163,25 @@ class StreamsGroupHeartbeatResponse(Message):
                     raise refuse_count("status", n, len(buf) - pos)
                 o.status = a = []
                 for _ in range(n):
-                    x, pos = _read_Status(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(Status)
+                    o1.status_code, n = _u_bB(buf, pos)
+                    pos += 2
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.status_detail = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("status_detail")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 o.status = None
             n = buf[pos]
@@ -222,8 +241,44 @@ class StreamsGroupHeartbeatResponse(Message):
                     raise refuse_count("partitions_by_user_endpoint", n, len(buf) - pos)
                 o.partitions_by_user_endpoint = a = []
                 for _ in range(n):
-                    x, pos = _read_EndpointToPartitions(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(EndpointToPartitions)
+                    o1.user_endpoint, pos = _read_Endpoint(buf, pos, version)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 3 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("active_partitions", n, len(buf) - pos)
+                        o1.active_partitions = a1 = []
+                        for _ in range(n):
+                            x, pos = _read_TopicPartition(buf, pos, version)
+                            a1.append(x)
+                    else:
+                        raise refuse_null("active_partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 3 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("standby_partitions", n, len(buf) - pos)
+                        o1.standby_partitions = a1 = []
+                        for _ in range(n):
+                            x, pos = _read_TopicPartition(buf, pos, version)
+                            a1.append(x)
+                    else:
+                        raise refuse_null("standby_partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 o.partitions_by_user_endpoint = None
             n = buf[pos]
@@ -279,8 +334,19 @@ class StreamsGroupHeartbeatResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.status:
-                    _write_Status(x, w, version)
+                for o1 in o.status:
+                    s = o1.status_detail.encode()
+                    w += _p_b(o1.status_code)
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
             if o.active_tasks is None:
                 w.append(0)
             else:
@@ -324,8 +390,26 @@ class StreamsGroupHeartbeatResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.partitions_by_user_endpoint:
-                    _write_EndpointToPartitions(x, w, version)
+                for o1 in o.partitions_by_user_endpoint:
+                    _write_Endpoint(o1.user_endpoint, w, version)
+                    n = len(o1.active_partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o1.active_partitions:
+                        _write_TopicPartition(x, w, version)
+                    n = len(o1.standby_partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for x in o1.standby_partitions:
+                        _write_TopicPartition(x, w, version)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -432,43 +516,6 @@ class TopicPartition(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_Status(buf: bytes | memoryview, pos: int, version: int) -> tuple[Status, int]:
-    o = _new(Status)
-    o.status_code, n = _u_bB(buf, pos)
-    pos += 2
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.status_detail = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("status_detail")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Status(o: Status, w: bytearray, version: int) -> None:
-    s = o.status_detail.encode()
-    w += _p_b(o.status_code)
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[TaskIds, int]:
     o = _new(TaskIds)
     n = buf[pos]
@@ -489,7 +536,10 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n -= 1
         if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        if n < 16:
+            o.partitions = [*READ_INT32S[n](buf, pos)]
+        else:
+            o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
     else:
         raise refuse_null("partitions")
@@ -516,70 +566,10 @@ def _write_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
         w.append(n)
     else:
         put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
+    if n < 17:
+        w += PACK_INT32S[n - 1](*o.partitions)
     else:
-        w.append(0)
-
-
-def _read_EndpointToPartitions(buf: bytes | memoryview, pos: int, version: int) -> tuple[EndpointToPartitions, int]:
-    o = _new(EndpointToPartitions)
-    o.user_endpoint, pos = _read_Endpoint(buf, pos, version)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("active_partitions", n, len(buf) - pos)
-        o.active_partitions = a = []
-        for _ in range(n):
-            x, pos = _read_TopicPartition(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("active_partitions")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("standby_partitions", n, len(buf) - pos)
-        o.standby_partitions = a = []
-        for _ in range(n):
-            x, pos = _read_TopicPartition(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("standby_partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_EndpointToPartitions(o: EndpointToPartitions, w: bytearray, version: int) -> None:
-    _write_Endpoint(o.user_endpoint, w, version)
-    n = len(o.active_partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.active_partitions:
-        _write_TopicPartition(x, w, version)
-    n = len(o.standby_partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.standby_partitions:
-        _write_TopicPartition(x, w, version)
+        w += pack(f">{len(o.partitions)}i", *o.partitions)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:
@@ -643,7 +633,10 @@ def _read_TopicPartition(buf: bytes | memoryview, pos: int, version: int) -> tup
         n -= 1
         if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        if n < 16:
+            o.partitions = [*READ_INT32S[n](buf, pos)]
+        else:
+            o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
     else:
         raise refuse_null("partitions")
@@ -670,7 +663,10 @@ def _write_TopicPartition(o: TopicPartition, w: bytearray, version: int) -> None
         w.append(n)
     else:
         put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if n < 17:
+        w += PACK_INT32S[n - 1](*o.partitions)
+    else:
+        w += pack(f">{len(o.partitions)}i", *o.partitions)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

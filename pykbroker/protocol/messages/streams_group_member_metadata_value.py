@@ -152,8 +152,35 @@ class StreamsGroupMemberMetadataValue(Message):
                     raise refuse_count("client_tags", n, len(buf) - pos)
                 o.client_tags = a = []
                 for _ in range(n):
-                    x, pos = _read_KeyValue(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(KeyValue)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.key = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("key")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.value = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("value")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("client_tags")
             n = buf[pos]
@@ -227,8 +254,25 @@ class StreamsGroupMemberMetadataValue(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.client_tags:
-                _write_KeyValue(x, w, version)
+            for o1 in o.client_tags:
+                s = o1.key.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                s = o1.value.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -306,59 +350,6 @@ def _write_Endpoint(o: Endpoint, w: bytearray, version: int) -> None:
         put_string_length(w, n)
     w += s
     w += _p_H(o.port)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_KeyValue(buf: bytes | memoryview, pos: int, version: int) -> tuple[KeyValue, int]:
-    o = _new(KeyValue)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.key = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("key")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.value = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("value")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_KeyValue(o: KeyValue, w: bytearray, version: int) -> None:
-    s = o.key.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.value.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

@@ -129,59 +129,6 @@ class LastAssignmentConfig(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_LastAssignmentConfig(buf: bytes | memoryview, pos: int, version: int) -> tuple[LastAssignmentConfig, int]:
-    o = _new(LastAssignmentConfig)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.key = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("key")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.value = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("value")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_LastAssignmentConfig(o: LastAssignmentConfig, w: bytearray, version: int) -> None:
-    s = o.key.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.value.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _tags_StreamsGroupMetadataValue(o: StreamsGroupMetadataValue, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
     o.unknown_tags = None
     for _ in range(count):
@@ -247,3 +194,56 @@ def _put_tags_StreamsGroupMetadataValue(o: StreamsGroupMetadataValue, w: bytearr
         w += _p_i(o.failed_description_topology_epoch)
         known[3] = bytes(w)
     put_tags(tail, known, o.unknown_tags)
+
+
+def _read_LastAssignmentConfig(buf: bytes | memoryview, pos: int, version: int) -> tuple[LastAssignmentConfig, int]:
+    o = _new(LastAssignmentConfig)
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.key = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("key")
+    n = buf[pos]
+    pos += 1
+    if n > 127:
+        n, pos = read_string_length(buf, pos - 1)
+    if n > 0:
+        e = pos + n - 1
+        o.value = str(buf[pos:e], "utf-8", "java")
+        pos = e
+    else:
+        raise refuse_null("value")
+    n = buf[pos]
+    pos += 1
+    if n == 0:
+        o.unknown_tags = None
+    else:
+        n, pos = read_tag_count(buf, pos - 1)
+        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+    return o, pos
+
+
+def _write_LastAssignmentConfig(o: LastAssignmentConfig, w: bytearray, version: int) -> None:
+    s = o.key.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    s = o.value.encode()
+    n = len(s) + 1
+    if n < 128:
+        w.append(n)
+    else:
+        put_string_length(w, n)
+    w += s
+    if o.unknown_tags:
+        put_tags(w, {}, o.unknown_tags)
+    else:
+        w.append(0)

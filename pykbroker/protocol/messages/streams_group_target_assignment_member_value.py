@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -192,7 +194,10 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n -= 1
         if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = list(unpack_from(f">{n}i", buf, pos))
+        if n < 16:
+            o.partitions = [*READ_INT32S[n](buf, pos)]
+        else:
+            o.partitions = list(unpack_from(f">{n}i", buf, pos))
         pos += 4 * n
     else:
         raise refuse_null("partitions")
@@ -219,7 +224,10 @@ def _write_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:
         w.append(n)
     else:
         put_uvarint(w, n)
-    w += pack(f">{len(o.partitions)}i", *o.partitions)
+    if n < 17:
+        w += PACK_INT32S[n - 1](*o.partitions)
+    else:
+        w += pack(f">{len(o.partitions)}i", *o.partitions)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

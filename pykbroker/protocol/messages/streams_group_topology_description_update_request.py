@@ -236,8 +236,39 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
             raise refuse_count("subtopologies", n, len(buf) - pos)
         o.subtopologies = a = []
         for _ in range(n):
-            x, pos = _read_TopologyDescriptionSubtopology(buf, pos, version)
-            a.append(x)
+            o1 = _new(TopologyDescriptionSubtopology)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o1.subtopology_id = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("subtopology_id")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_length(buf, pos - 1)
+            if n > 0:
+                n -= 1
+                if n * 7 > len(buf) - pos or n > 1000000:
+                    raise refuse_count("nodes", n, len(buf) - pos)
+                o1.nodes = a1 = []
+                for _ in range(n):
+                    x, pos = _read_TopologyDescriptionNode(buf, pos, version)
+                    a1.append(x)
+            else:
+                raise refuse_null("nodes")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
     else:
         raise refuse_null("subtopologies")
     n = buf[pos]
@@ -250,8 +281,17 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
             raise refuse_count("global_stores", n, len(buf) - pos)
         o.global_stores = a = []
         for _ in range(n):
-            x, pos = _read_TopologyDescriptionGlobalStore(buf, pos, version)
-            a.append(x)
+            o1 = _new(TopologyDescriptionGlobalStore)
+            o1.source, pos = _read_TopologyDescriptionNode(buf, pos, version)
+            o1.processor, pos = _read_TopologyDescriptionNode(buf, pos, version)
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
     else:
         raise refuse_null("global_stores")
     n = buf[pos]
@@ -270,72 +310,37 @@ def _write_TopologyDescription(o: TopologyDescription, w: bytearray, version: in
         w.append(n)
     else:
         put_uvarint(w, n)
-    for x in o.subtopologies:
-        _write_TopologyDescriptionSubtopology(x, w, version)
+    for o1 in o.subtopologies:
+        s = o1.subtopology_id.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        n = len(o1.nodes) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_uvarint(w, n)
+        for x in o1.nodes:
+            _write_TopologyDescriptionNode(x, w, version)
+        if o1.unknown_tags:
+            put_tags(w, {}, o1.unknown_tags)
+        else:
+            w.append(0)
     n = len(o.global_stores) + 1
     if n < 128:
         w.append(n)
     else:
         put_uvarint(w, n)
-    for x in o.global_stores:
-        _write_TopologyDescriptionGlobalStore(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_TopologyDescriptionSubtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopologyDescriptionSubtopology, int]:
-    o = _new(TopologyDescriptionSubtopology)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.subtopology_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("subtopology_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 7 > len(buf) - pos or n > 1000000:
-            raise refuse_count("nodes", n, len(buf) - pos)
-        o.nodes = a = []
-        for _ in range(n):
-            x, pos = _read_TopologyDescriptionNode(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("nodes")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopologyDescriptionSubtopology(o: TopologyDescriptionSubtopology, w: bytearray, version: int) -> None:
-    s = o.subtopology_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.nodes) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.nodes:
-        _write_TopologyDescriptionNode(x, w, version)
+    for o1 in o.global_stores:
+        _write_TopologyDescriptionNode(o1.source, w, version)
+        _write_TopologyDescriptionNode(o1.processor, w, version)
+        if o1.unknown_tags:
+            put_tags(w, {}, o1.unknown_tags)
+        else:
+            w.append(0)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:
@@ -495,29 +500,6 @@ def _write_TopologyDescriptionNode(o: TopologyDescriptionNode, w: bytearray, ver
         else:
             put_string_length(w, n)
         w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_TopologyDescriptionGlobalStore(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopologyDescriptionGlobalStore, int]:
-    o = _new(TopologyDescriptionGlobalStore)
-    o.source, pos = _read_TopologyDescriptionNode(buf, pos, version)
-    o.processor, pos = _read_TopologyDescriptionNode(buf, pos, version)
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopologyDescriptionGlobalStore(o: TopologyDescriptionGlobalStore, w: bytearray, version: int) -> None:
-    _write_TopologyDescriptionNode(o.source, w, version)
-    _write_TopologyDescriptionNode(o.processor, w, version)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

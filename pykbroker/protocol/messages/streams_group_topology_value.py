@@ -74,8 +74,173 @@ class StreamsGroupTopologyValue(Message):
                     raise refuse_count("subtopologies", n, len(buf) - pos)
                 o.subtopologies = a = []
                 for _ in range(n):
-                    x, pos = _read_Subtopology(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(Subtopology)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.subtopology_id = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("subtopology_id")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n > len(buf) - pos or n > 1000000:
+                            raise refuse_count("source_topics", n, len(buf) - pos)
+                        o1.source_topics = a1 = []
+                        for _ in range(n):
+                            m = buf[pos]
+                            pos += 1
+                            if m > 127:
+                                m, pos = read_string_length(buf, pos - 1)
+                            if m <= 0:
+                                raise refuse_null("source_topics element")
+                            e = pos + m - 1
+                            a1.append(str(buf[pos:e], "utf-8", "java"))
+                            pos = e
+                    else:
+                        raise refuse_null("source_topics")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n > len(buf) - pos or n > 1000000:
+                            raise refuse_count("source_topic_regex", n, len(buf) - pos)
+                        o1.source_topic_regex = a1 = []
+                        for _ in range(n):
+                            m = buf[pos]
+                            pos += 1
+                            if m > 127:
+                                m, pos = read_string_length(buf, pos - 1)
+                            if m <= 0:
+                                raise refuse_null("source_topic_regex element")
+                            e = pos + m - 1
+                            a1.append(str(buf[pos:e], "utf-8", "java"))
+                            pos = e
+                    else:
+                        raise refuse_null("source_topic_regex")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 9 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("state_changelog_topics", n, len(buf) - pos)
+                        o1.state_changelog_topics = a1 = []
+                        for _ in range(n):
+                            x, pos = _read_TopicInfo(buf, pos, version)
+                            a1.append(x)
+                    else:
+                        raise refuse_null("state_changelog_topics")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n > len(buf) - pos or n > 1000000:
+                            raise refuse_count("repartition_sink_topics", n, len(buf) - pos)
+                        o1.repartition_sink_topics = a1 = []
+                        for _ in range(n):
+                            m = buf[pos]
+                            pos += 1
+                            if m > 127:
+                                m, pos = read_string_length(buf, pos - 1)
+                            if m <= 0:
+                                raise refuse_null("repartition_sink_topics element")
+                            e = pos + m - 1
+                            a1.append(str(buf[pos:e], "utf-8", "java"))
+                            pos = e
+                    else:
+                        raise refuse_null("repartition_sink_topics")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 9 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("repartition_source_topics", n, len(buf) - pos)
+                        o1.repartition_source_topics = a1 = []
+                        for _ in range(n):
+                            x, pos = _read_TopicInfo(buf, pos, version)
+                            a1.append(x)
+                    else:
+                        raise refuse_null("repartition_source_topics")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 4 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("copartition_groups", n, len(buf) - pos)
+                        o1.copartition_groups = a1 = []
+                        for _ in range(n):
+                            o2 = _new(CopartitionGroup)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 2 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("source_topics", n, len(buf) - pos)
+                                o2.source_topics = list(unpack_from(f">{n}h", buf, pos))
+                                pos += 2 * n
+                            else:
+                                raise refuse_null("source_topics")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 2 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("source_topic_regex", n, len(buf) - pos)
+                                o2.source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
+                                pos += 2 * n
+                            else:
+                                raise refuse_null("source_topic_regex")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 2 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("repartition_source_topics", n, len(buf) - pos)
+                                o2.repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
+                                pos += 2 * n
+                            else:
+                                raise refuse_null("repartition_source_topics")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("copartition_groups")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("subtopologies")
             n = buf[pos]
@@ -103,8 +268,99 @@ class StreamsGroupTopologyValue(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.subtopologies:
-                _write_Subtopology(x, w, version)
+            for o1 in o.subtopologies:
+                s = o1.subtopology_id.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.source_topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o1.source_topics:
+                    s = x.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                n = len(o1.source_topic_regex) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o1.source_topic_regex:
+                    s = x.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                n = len(o1.state_changelog_topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o1.state_changelog_topics:
+                    _write_TopicInfo(x, w, version)
+                n = len(o1.repartition_sink_topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o1.repartition_sink_topics:
+                    s = x.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                n = len(o1.repartition_source_topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for x in o1.repartition_source_topics:
+                    _write_TopicInfo(x, w, version)
+                n = len(o1.copartition_groups) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.copartition_groups:
+                    n = len(o2.source_topics) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += pack(f">{len(o2.source_topics)}h", *o2.source_topics)
+                    n = len(o2.source_topic_regex) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += pack(f">{len(o2.source_topic_regex)}h", *o2.source_topic_regex)
+                    n = len(o2.repartition_source_topics) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += pack(f">{len(o2.repartition_source_topics)}h", *o2.repartition_source_topics)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -213,207 +469,6 @@ class CopartitionGroup(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_Subtopology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Subtopology, int]:
-    o = _new(Subtopology)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.subtopology_id = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("subtopology_id")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n > len(buf) - pos or n > 1000000:
-            raise refuse_count("source_topics", n, len(buf) - pos)
-        o.source_topics = a = []
-        for _ in range(n):
-            m = buf[pos]
-            pos += 1
-            if m > 127:
-                m, pos = read_string_length(buf, pos - 1)
-            if m <= 0:
-                raise refuse_null("source_topics element")
-            e = pos + m - 1
-            a.append(str(buf[pos:e], "utf-8", "java"))
-            pos = e
-    else:
-        raise refuse_null("source_topics")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n > len(buf) - pos or n > 1000000:
-            raise refuse_count("source_topic_regex", n, len(buf) - pos)
-        o.source_topic_regex = a = []
-        for _ in range(n):
-            m = buf[pos]
-            pos += 1
-            if m > 127:
-                m, pos = read_string_length(buf, pos - 1)
-            if m <= 0:
-                raise refuse_null("source_topic_regex element")
-            e = pos + m - 1
-            a.append(str(buf[pos:e], "utf-8", "java"))
-            pos = e
-    else:
-        raise refuse_null("source_topic_regex")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 9 > len(buf) - pos or n > 1000000:
-            raise refuse_count("state_changelog_topics", n, len(buf) - pos)
-        o.state_changelog_topics = a = []
-        for _ in range(n):
-            x, pos = _read_TopicInfo(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("state_changelog_topics")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n > len(buf) - pos or n > 1000000:
-            raise refuse_count("repartition_sink_topics", n, len(buf) - pos)
-        o.repartition_sink_topics = a = []
-        for _ in range(n):
-            m = buf[pos]
-            pos += 1
-            if m > 127:
-                m, pos = read_string_length(buf, pos - 1)
-            if m <= 0:
-                raise refuse_null("repartition_sink_topics element")
-            e = pos + m - 1
-            a.append(str(buf[pos:e], "utf-8", "java"))
-            pos = e
-    else:
-        raise refuse_null("repartition_sink_topics")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 9 > len(buf) - pos or n > 1000000:
-            raise refuse_count("repartition_source_topics", n, len(buf) - pos)
-        o.repartition_source_topics = a = []
-        for _ in range(n):
-            x, pos = _read_TopicInfo(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("repartition_source_topics")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("copartition_groups", n, len(buf) - pos)
-        o.copartition_groups = a = []
-        for _ in range(n):
-            x, pos = _read_CopartitionGroup(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("copartition_groups")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Subtopology(o: Subtopology, w: bytearray, version: int) -> None:
-    s = o.subtopology_id.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.source_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.source_topics:
-        s = x.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    n = len(o.source_topic_regex) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.source_topic_regex:
-        s = x.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    n = len(o.state_changelog_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.state_changelog_topics:
-        _write_TopicInfo(x, w, version)
-    n = len(o.repartition_sink_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.repartition_sink_topics:
-        s = x.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    n = len(o.repartition_source_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.repartition_source_topics:
-        _write_TopicInfo(x, w, version)
-    n = len(o.copartition_groups) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.copartition_groups:
-        _write_CopartitionGroup(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
 def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicInfo, int]:
     o = _new(TopicInfo)
     n = buf[pos]
@@ -436,8 +491,35 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
             raise refuse_count("topic_configs", n, len(buf) - pos)
         o.topic_configs = a = []
         for _ in range(n):
-            x, pos = _read_TopicConfig(buf, pos, version)
-            a.append(x)
+            o1 = _new(TopicConfig)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o1.key = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("key")
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_string_length(buf, pos - 1)
+            if n > 0:
+                e = pos + n - 1
+                o1.value = str(buf[pos:e], "utf-8", "java")
+                pos = e
+            else:
+                raise refuse_null("value")
+            n = buf[pos]
+            pos += 1
+            if n == 0:
+                o1.unknown_tags = None
+            else:
+                n, pos = read_tag_count(buf, pos - 1)
+                o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+            a.append(o1)
     else:
         raise refuse_null("topic_configs")
     n = buf[pos]
@@ -464,134 +546,25 @@ def _write_TopicInfo(o: TopicInfo, w: bytearray, version: int) -> None:
         w.append(n)
     else:
         put_uvarint(w, n)
-    for x in o.topic_configs:
-        _write_TopicConfig(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_TopicConfig(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicConfig, int]:
-    o = _new(TopicConfig)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.key = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("key")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.value = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("value")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicConfig(o: TopicConfig, w: bytearray, version: int) -> None:
-    s = o.key.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.value.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_CopartitionGroup(buf: bytes | memoryview, pos: int, version: int) -> tuple[CopartitionGroup, int]:
-    o = _new(CopartitionGroup)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 2 > len(buf) - pos or n > 1000000:
-            raise refuse_count("source_topics", n, len(buf) - pos)
-        o.source_topics = list(unpack_from(f">{n}h", buf, pos))
-        pos += 2 * n
-    else:
-        raise refuse_null("source_topics")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 2 > len(buf) - pos or n > 1000000:
-            raise refuse_count("source_topic_regex", n, len(buf) - pos)
-        o.source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
-        pos += 2 * n
-    else:
-        raise refuse_null("source_topic_regex")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 2 > len(buf) - pos or n > 1000000:
-            raise refuse_count("repartition_source_topics", n, len(buf) - pos)
-        o.repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
-        pos += 2 * n
-    else:
-        raise refuse_null("repartition_source_topics")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_CopartitionGroup(o: CopartitionGroup, w: bytearray, version: int) -> None:
-    n = len(o.source_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.source_topics)}h", *o.source_topics)
-    n = len(o.source_topic_regex) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.source_topic_regex)}h", *o.source_topic_regex)
-    n = len(o.repartition_source_topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.repartition_source_topics)}h", *o.repartition_source_topics)
+    for o1 in o.topic_configs:
+        s = o1.key.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        s = o1.value.encode()
+        n = len(s) + 1
+        if n < 128:
+            w.append(n)
+        else:
+            put_string_length(w, n)
+        w += s
+        if o1.unknown_tags:
+            put_tags(w, {}, o1.unknown_tags)
+        else:
+            w.append(0)
     if o.unknown_tags:
         put_tags(w, {}, o.unknown_tags)
     else:

@@ -148,8 +148,35 @@ class SyncGroupRequest(Message):
                         raise refuse_count("assignments", n, len(buf) - pos)
                     o.assignments = a = []
                     for _ in range(n):
-                        x, pos = _read_SyncGroupRequestAssignment(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(SyncGroupRequestAssignment)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.member_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("member_id")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.assignment = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("assignment")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("assignments")
                 n = buf[pos]
@@ -194,8 +221,25 @@ class SyncGroupRequest(Message):
                         raise refuse_count("assignments", n, len(buf) - pos)
                     o.assignments = a = []
                     for _ in range(n):
-                        x, pos = _read_SyncGroupRequestAssignment(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(SyncGroupRequestAssignment)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.member_id = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("member_id")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            e = pos + n
+                            o1.assignment = bytes(buf[pos:e])
+                            pos = e
+                        else:
+                            raise refuse_null("assignment")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("assignments")
                 o.protocol_type = None
@@ -265,8 +309,24 @@ class SyncGroupRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.assignments:
-                    _write_SyncGroupRequestAssignment(x, w, version)
+                for o1 in o.assignments:
+                    s = o1.member_id.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o1.assignment) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    w += o1.assignment
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -290,8 +350,14 @@ class SyncGroupRequest(Message):
                 elif o.group_instance_id is not None:
                     raise refuse_field("group_instance_id", version)
                 w += _p_i(len(o.assignments))
-                for x in o.assignments:
-                    _write_SyncGroupRequestAssignment(x, w, version)
+                for o1 in o.assignments:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.member_id.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.assignment))
+                    w += o1.assignment
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"SyncGroupRequest v{version}: {error}") from error
 
@@ -313,83 +379,3 @@ class SyncGroupRequestAssignment(Message):
         self.member_id = member_id
         self.assignment = assignment
         self.unknown_tags = unknown_tags
-
-
-def _read_SyncGroupRequestAssignment(buf: bytes | memoryview, pos: int, version: int) -> tuple[SyncGroupRequestAssignment, int]:
-    o = _new(SyncGroupRequestAssignment)
-    if version >= 4:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.assignment = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("assignment")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.member_id = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("member_id")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            e = pos + n
-            o.assignment = bytes(buf[pos:e])
-            pos = e
-        else:
-            raise refuse_null("assignment")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_SyncGroupRequestAssignment(o: SyncGroupRequestAssignment, w: bytearray, version: int) -> None:
-    if version >= 4:
-        s = o.member_id.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.assignment) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += o.assignment
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.member_id.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.assignment))
-        w += o.assignment

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -113,8 +115,40 @@ class TransactionLogValue(Message):
                         raise refuse_count("transaction_partitions", n, len(buf) - pos)
                     o.transaction_partitions = a = []
                     for _ in range(n):
-                        x, pos = _read_PartitionsSchema(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(PartitionsSchema)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_ids", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partition_ids = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partition_ids = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partition_ids")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     o.transaction_partitions = None
                 o.transaction_last_update_timestamp_ms, o.transaction_start_timestamp_ms, n = _u_qqB(buf, pos)
@@ -136,8 +170,29 @@ class TransactionLogValue(Message):
                         raise refuse_count("transaction_partitions", n, len(buf) - pos)
                     o.transaction_partitions = a = []
                     for _ in range(n):
-                        x, pos = _read_PartitionsSchema(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(PartitionsSchema)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.topic = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("topic")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 4 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partition_ids", n, len(buf) - pos)
+                            if n < 16:
+                                o1.partition_ids = [*READ_INT32S[n](buf, pos)]
+                            else:
+                                o1.partition_ids = list(unpack_from(f">{n}i", buf, pos))
+                            pos += 4 * n
+                        else:
+                            raise refuse_null("partition_ids")
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     o.transaction_partitions = None
                 o.transaction_last_update_timestamp_ms, o.transaction_start_timestamp_ms = _u_qq(buf, pos)
@@ -169,8 +224,27 @@ class TransactionLogValue(Message):
                         w.append(n)
                     else:
                         put_uvarint(w, n)
-                    for x in o.transaction_partitions:
-                        _write_PartitionsSchema(x, w, version)
+                    for o1 in o.transaction_partitions:
+                        s = o1.topic.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                        n = len(o1.partition_ids) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_uvarint(w, n)
+                        if n < 17:
+                            w += PACK_INT32S[n - 1](*o1.partition_ids)
+                        else:
+                            w += pack(f">{len(o1.partition_ids)}i", *o1.partition_ids)
+                        if o1.unknown_tags:
+                            put_tags(w, {}, o1.unknown_tags)
+                        else:
+                            w.append(0)
                 w += _p_qq(o.transaction_last_update_timestamp_ms, o.transaction_start_timestamp_ms)
                 if o.previous_producer_id != -1 or o.next_producer_id != -1 or o.next_producer_epoch != -1 or o.client_transaction_version != 0 or o.unknown_tags:
                     _put_tags_TransactionLogValue(o, w, version)
@@ -192,8 +266,17 @@ class TransactionLogValue(Message):
                     w += b"\xff\xff\xff\xff"
                 else:
                     w += _p_i(len(o.transaction_partitions))
-                    for x in o.transaction_partitions:
-                        _write_PartitionsSchema(x, w, version)
+                    for o1 in o.transaction_partitions:
+                        if o1.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        s = o1.topic.encode()
+                        w += _p_h(len(s))
+                        w += s
+                        w += _p_i(len(o1.partition_ids))
+                        if len(o1.partition_ids) < 16:
+                            w += PACK_INT32S[len(o1.partition_ids)](*o1.partition_ids)
+                        else:
+                            w += pack(f">{len(o1.partition_ids)}i", *o1.partition_ids)
                 w += _p_qq(o.transaction_last_update_timestamp_ms, o.transaction_start_timestamp_ms)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"TransactionLogValue v{version}: {error}") from error
@@ -216,89 +299,6 @@ class PartitionsSchema(Message):
         self.topic = topic
         self.partition_ids = [] if partition_ids is FRESH else partition_ids
         self.unknown_tags = unknown_tags
-
-
-def _read_PartitionsSchema(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionsSchema, int]:
-    o = _new(PartitionsSchema)
-    if version >= 1:
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_ids", n, len(buf) - pos)
-            o.partition_ids = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partition_ids")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.topic = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("topic")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 4 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partition_ids", n, len(buf) - pos)
-            o.partition_ids = list(unpack_from(f">{n}i", buf, pos))
-            pos += 4 * n
-        else:
-            raise refuse_null("partition_ids")
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_PartitionsSchema(o: PartitionsSchema, w: bytearray, version: int) -> None:
-    if version >= 1:
-        s = o.topic.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-        n = len(o.partition_ids) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        w += pack(f">{len(o.partition_ids)}i", *o.partition_ids)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.topic.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partition_ids))
-        w += pack(f">{len(o.partition_ids)}i", *o.partition_ids)
 
 
 def _tags_TransactionLogValue(o: TransactionLogValue, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:

@@ -144,8 +144,64 @@ class TxnOffsetCommitRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_TxnOffsetCommitRequestTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TxnOffsetCommitRequestTopic)
+                        if version <= 5:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                        else:
+                            o1.name = ""
+                        if version >= 6:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 18 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(TxnOffsetCommitRequestPartition)
+                                o2.partition_index, o2.committed_offset, o2.committed_leader_epoch, n = _u_iqiB(buf, pos)
+                                pos += 17
+                                if n > 127:
+                                    n, pos = read_string_length(buf, pos - 1)
+                                if n > 0:
+                                    e = pos + n - 1
+                                    o2.committed_metadata = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.committed_metadata = None
+                                n = buf[pos]
+                                pos += 1
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -179,8 +235,45 @@ class TxnOffsetCommitRequest(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_TxnOffsetCommitRequestTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TxnOffsetCommitRequestTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 14 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(TxnOffsetCommitRequestPartition)
+                                o2.partition_index, o2.committed_offset = _u_iq(buf, pos)
+                                pos += 12
+                                if version >= 2:
+                                    (o2.committed_leader_epoch,) = _u_i(buf, pos)
+                                    pos += 4
+                                else:
+                                    o2.committed_leader_epoch = -1
+                                (n,) = _u_h(buf, pos)
+                                pos += 2
+                                if n >= 0:
+                                    e = pos + n
+                                    o2.committed_metadata = str(buf[pos:e], "utf-8", "java")
+                                    pos = e
+                                else:
+                                    o2.committed_metadata = None
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.topic_id = ZERO_UUID
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.generation_id_or_member_epoch = -1
@@ -237,8 +330,42 @@ class TxnOffsetCommitRequest(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_TxnOffsetCommitRequestTopic(x, w, version)
+                for o1 in o.topics:
+                    if version <= 5:
+                        s = o1.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 6:
+                        w += _p_u(o1.topic_id)
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_iqi(o2.partition_index, o2.committed_offset, o2.committed_leader_epoch)
+                        if o2.committed_metadata is None:
+                            w.append(0)
+                        else:
+                            s = o2.committed_metadata.encode()
+                            n = len(s) + 1
+                            if n < 128:
+                                w.append(n)
+                            else:
+                                put_string_length(w, n)
+                            w += s
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -259,8 +386,25 @@ class TxnOffsetCommitRequest(Message):
                 w += _p_h(len(s))
                 w += s
                 w += _p_qhi(o.producer_id, o.producer_epoch, len(o.topics))
-                for x in o.topics:
-                    _write_TxnOffsetCommitRequestTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_iq(o2.partition_index, o2.committed_offset)
+                        if version >= 2:
+                            w += _p_i(o2.committed_leader_epoch)
+                        if o2.committed_metadata is None:
+                            w += b"\xff\xff"
+                        else:
+                            s = o2.committed_metadata.encode()
+                            w += _p_h(len(s))
+                            w += s
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"TxnOffsetCommitRequest v{version}: {error}") from error
 
@@ -310,175 +454,3 @@ class TxnOffsetCommitRequestPartition(Message):
         self.committed_leader_epoch = committed_leader_epoch
         self.committed_metadata = committed_metadata
         self.unknown_tags = unknown_tags
-
-
-def _read_TxnOffsetCommitRequestTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[TxnOffsetCommitRequestTopic, int]:
-    o = _new(TxnOffsetCommitRequestTopic)
-    if version >= 3:
-        if version <= 5:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.name = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("name")
-        else:
-            o.name = ""
-        if version >= 6:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 18 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_TxnOffsetCommitRequestPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 14 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_TxnOffsetCommitRequestPartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_TxnOffsetCommitRequestTopic(o: TxnOffsetCommitRequestTopic, w: bytearray, version: int) -> None:
-    if version >= 3:
-        if version <= 5:
-            s = o.name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 6:
-            w += _p_u(o.topic_id)
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_TxnOffsetCommitRequestPartition(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_TxnOffsetCommitRequestPartition(x, w, version)
-
-
-def _read_TxnOffsetCommitRequestPartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[TxnOffsetCommitRequestPartition, int]:
-    o = _new(TxnOffsetCommitRequestPartition)
-    if version >= 3:
-        o.partition_index, o.committed_offset, o.committed_leader_epoch, n = _u_iqiB(buf, pos)
-        pos += 17
-        if n > 127:
-            n, pos = read_string_length(buf, pos - 1)
-        if n > 0:
-            e = pos + n - 1
-            o.committed_metadata = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.committed_metadata = None
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.committed_offset = _u_iq(buf, pos)
-        pos += 12
-        if version >= 2:
-            (o.committed_leader_epoch,) = _u_i(buf, pos)
-            pos += 4
-        else:
-            o.committed_leader_epoch = -1
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.committed_metadata = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            o.committed_metadata = None
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_TxnOffsetCommitRequestPartition(o: TxnOffsetCommitRequestPartition, w: bytearray, version: int) -> None:
-    if version >= 3:
-        w += _p_iqi(o.partition_index, o.committed_offset, o.committed_leader_epoch)
-        if o.committed_metadata is None:
-            w.append(0)
-        else:
-            s = o.committed_metadata.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_iq(o.partition_index, o.committed_offset)
-        if version >= 2:
-            w += _p_i(o.committed_leader_epoch)
-        if o.committed_metadata is None:
-            w += b"\xff\xff"
-        else:
-            s = o.committed_metadata.encode()
-            w += _p_h(len(s))
-            w += s

@@ -85,8 +85,54 @@ class TxnOffsetCommitResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_TxnOffsetCommitResponseTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TxnOffsetCommitResponseTopic)
+                        if version <= 5:
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o1.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                        else:
+                            o1.name = ""
+                        if version >= 6:
+                            (o1.topic_id,) = _u_u(buf, pos)
+                            pos += 16
+                        else:
+                            o1.topic_id = ZERO_UUID
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_length(buf, pos - 1)
+                        if n > 0:
+                            n -= 1
+                            if n * 7 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(TxnOffsetCommitResponsePartition)
+                                o2.partition_index, o2.error_code, n = _u_ihB(buf, pos)
+                                pos += 7
+                                if n == 0:
+                                    o2.unknown_tags = None
+                                else:
+                                    n, pos = read_tag_count(buf, pos - 1)
+                                    o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 n = buf[pos]
@@ -104,8 +150,32 @@ class TxnOffsetCommitResponse(Message):
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
-                        x, pos = _read_TxnOffsetCommitResponseTopic(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(TxnOffsetCommitResponseTopic)
+                        (n,) = _u_h(buf, pos)
+                        pos += 2
+                        if n >= 0:
+                            e = pos + n
+                            o1.name = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("name")
+                        (n,) = _u_i(buf, pos)
+                        pos += 4
+                        if n >= 0:
+                            if n * 6 > len(buf) - pos or n > 1000000:
+                                raise refuse_count("partitions", n, len(buf) - pos)
+                            o1.partitions = a1 = []
+                            for _ in range(n):
+                                o2 = _new(TxnOffsetCommitResponsePartition)
+                                o2.partition_index, o2.error_code = _u_ih(buf, pos)
+                                pos += 6
+                                o2.unknown_tags = None
+                                a1.append(o2)
+                        else:
+                            raise refuse_null("partitions")
+                        o1.topic_id = ZERO_UUID
+                        o1.unknown_tags = None
+                        a.append(o1)
                 else:
                     raise refuse_null("topics")
                 o.unknown_tags = None
@@ -128,8 +198,32 @@ class TxnOffsetCommitResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.topics:
-                    _write_TxnOffsetCommitResponseTopic(x, w, version)
+                for o1 in o.topics:
+                    if version <= 5:
+                        s = o1.name.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if version >= 6:
+                        w += _p_u(o1.topic_id)
+                    n = len(o1.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o2 in o1.partitions:
+                        w += _p_ih(o2.partition_index, o2.error_code)
+                        if o2.unknown_tags:
+                            put_tags(w, {}, o2.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
                 if o.unknown_tags:
                     put_tags(w, {}, o.unknown_tags)
                 else:
@@ -138,8 +232,17 @@ class TxnOffsetCommitResponse(Message):
                 if o.unknown_tags:
                     raise refuse_field("unknown_tags", version)
                 w += _p_ii(o.throttle_time_ms, len(o.topics))
-                for x in o.topics:
-                    _write_TxnOffsetCommitResponseTopic(x, w, version)
+                for o1 in o.topics:
+                    if o1.unknown_tags:
+                        raise refuse_field("unknown_tags", version)
+                    s = o1.name.encode()
+                    w += _p_h(len(s))
+                    w += s
+                    w += _p_i(len(o1.partitions))
+                    for o2 in o1.partitions:
+                        if o2.unknown_tags:
+                            raise refuse_field("unknown_tags", version)
+                        w += _p_ih(o2.partition_index, o2.error_code)
         except (struct_error, TypeError, AttributeError, ValueError) as error:
             raise EncodeError(f"TxnOffsetCommitResponse v{version}: {error}") from error
 
@@ -183,134 +286,3 @@ class TxnOffsetCommitResponsePartition(Message):
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tags = unknown_tags
-
-
-def _read_TxnOffsetCommitResponseTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[TxnOffsetCommitResponseTopic, int]:
-    o = _new(TxnOffsetCommitResponseTopic)
-    if version >= 3:
-        if version <= 5:
-            n = buf[pos]
-            pos += 1
-            if n > 127:
-                n, pos = read_string_length(buf, pos - 1)
-            if n > 0:
-                e = pos + n - 1
-                o.name = str(buf[pos:e], "utf-8", "java")
-                pos = e
-            else:
-                raise refuse_null("name")
-        else:
-            o.name = ""
-        if version >= 6:
-            (o.topic_id,) = _u_u(buf, pos)
-            pos += 16
-        else:
-            o.topic_id = ZERO_UUID
-        n = buf[pos]
-        pos += 1
-        if n > 127:
-            n, pos = read_length(buf, pos - 1)
-        if n > 0:
-            n -= 1
-            if n * 7 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_TxnOffsetCommitResponsePartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        n = buf[pos]
-        pos += 1
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        (n,) = _u_h(buf, pos)
-        pos += 2
-        if n >= 0:
-            e = pos + n
-            o.name = str(buf[pos:e], "utf-8", "java")
-            pos = e
-        else:
-            raise refuse_null("name")
-        (n,) = _u_i(buf, pos)
-        pos += 4
-        if n >= 0:
-            if n * 6 > len(buf) - pos or n > 1000000:
-                raise refuse_count("partitions", n, len(buf) - pos)
-            o.partitions = a = []
-            for _ in range(n):
-                x, pos = _read_TxnOffsetCommitResponsePartition(buf, pos, version)
-                a.append(x)
-        else:
-            raise refuse_null("partitions")
-        o.topic_id = ZERO_UUID
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_TxnOffsetCommitResponseTopic(o: TxnOffsetCommitResponseTopic, w: bytearray, version: int) -> None:
-    if version >= 3:
-        if version <= 5:
-            s = o.name.encode()
-            n = len(s) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_string_length(w, n)
-            w += s
-        if version >= 6:
-            w += _p_u(o.topic_id)
-        n = len(o.partitions) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_uvarint(w, n)
-        for x in o.partitions:
-            _write_TxnOffsetCommitResponsePartition(x, w, version)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        s = o.name.encode()
-        w += _p_h(len(s))
-        w += s
-        w += _p_i(len(o.partitions))
-        for x in o.partitions:
-            _write_TxnOffsetCommitResponsePartition(x, w, version)
-
-
-def _read_TxnOffsetCommitResponsePartition(buf: bytes | memoryview, pos: int, version: int) -> tuple[TxnOffsetCommitResponsePartition, int]:
-    o = _new(TxnOffsetCommitResponsePartition)
-    if version >= 3:
-        o.partition_index, o.error_code, n = _u_ihB(buf, pos)
-        pos += 7
-        if n == 0:
-            o.unknown_tags = None
-        else:
-            n, pos = read_tag_count(buf, pos - 1)
-            o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    else:
-        o.partition_index, o.error_code = _u_ih(buf, pos)
-        pos += 6
-        o.unknown_tags = None
-    return o, pos
-
-
-def _write_TxnOffsetCommitResponsePartition(o: TxnOffsetCommitResponsePartition, w: bytearray, version: int) -> None:
-    if version >= 3:
-        w += _p_ih(o.partition_index, o.error_code)
-        if o.unknown_tags:
-            put_tags(w, {}, o.unknown_tags)
-        else:
-            w.append(0)
-    else:
-        if o.unknown_tags:
-            raise refuse_field("unknown_tags", version)
-        w += _p_ih(o.partition_index, o.error_code)

@@ -81,8 +81,37 @@ class UpdateFeaturesRequest(Message):
                     raise refuse_count("feature_updates", n, len(buf) - pos)
                 o.feature_updates = a = []
                 for _ in range(n):
-                    x, pos = _read_FeatureUpdateKey(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(FeatureUpdateKey)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.feature = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("feature")
+                    (o1.max_version_level,) = _u_h(buf, pos)
+                    pos += 2
+                    if version <= 0:
+                        o1.allow_downgrade = buf[pos] != 0
+                        pos += 1
+                    else:
+                        o1.allow_downgrade = False
+                    if version >= 1:
+                        (o1.upgrade_type,) = _u_b(buf, pos)
+                        pos += 1
+                    else:
+                        o1.upgrade_type = 1
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("feature_updates")
             if version >= 1:
@@ -115,8 +144,27 @@ class UpdateFeaturesRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.feature_updates:
-                _write_FeatureUpdateKey(x, w, version)
+            for o1 in o.feature_updates:
+                s = o1.feature.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                w += _p_h(o1.max_version_level)
+                if version <= 0:
+                    w += _p_o(o1.allow_downgrade)
+                elif o1.allow_downgrade:
+                    raise refuse_field("allow_downgrade", version)
+                if version >= 1:
+                    w += _p_b(o1.upgrade_type)
+                elif o1.upgrade_type != 1:
+                    raise refuse_field("upgrade_type", version)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if version >= 1:
                 w += _p_o(o.validate_only)
             elif o.validate_only:
@@ -152,60 +200,3 @@ class FeatureUpdateKey(Message):
         self.allow_downgrade = allow_downgrade
         self.upgrade_type = upgrade_type
         self.unknown_tags = unknown_tags
-
-
-def _read_FeatureUpdateKey(buf: bytes | memoryview, pos: int, version: int) -> tuple[FeatureUpdateKey, int]:
-    o = _new(FeatureUpdateKey)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.feature = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("feature")
-    (o.max_version_level,) = _u_h(buf, pos)
-    pos += 2
-    if version <= 0:
-        o.allow_downgrade = buf[pos] != 0
-        pos += 1
-    else:
-        o.allow_downgrade = False
-    if version >= 1:
-        (o.upgrade_type,) = _u_b(buf, pos)
-        pos += 1
-    else:
-        o.upgrade_type = 1
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_FeatureUpdateKey(o: FeatureUpdateKey, w: bytearray, version: int) -> None:
-    s = o.feature.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_h(o.max_version_level)
-    if version <= 0:
-        w += _p_o(o.allow_downgrade)
-    elif o.allow_downgrade:
-        raise refuse_field("allow_downgrade", version)
-    if version >= 1:
-        w += _p_b(o.upgrade_type)
-    elif o.upgrade_type != 1:
-        raise refuse_field("upgrade_type", version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -91,8 +91,35 @@ class UpdateFeaturesResponse(Message):
                         raise refuse_count("results", n, len(buf) - pos)
                     o.results = a = []
                     for _ in range(n):
-                        x, pos = _read_UpdatableFeatureResult(buf, pos, version)
-                        a.append(x)
+                        o1 = _new(UpdatableFeatureResult)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.feature = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            raise refuse_null("feature")
+                        o1.error_code, n = _u_hB(buf, pos)
+                        pos += 3
+                        if n > 127:
+                            n, pos = read_string_length(buf, pos - 1)
+                        if n > 0:
+                            e = pos + n - 1
+                            o1.error_message = str(buf[pos:e], "utf-8", "java")
+                            pos = e
+                        else:
+                            o1.error_message = None
+                        n = buf[pos]
+                        pos += 1
+                        if n == 0:
+                            o1.unknown_tags = None
+                        else:
+                            n, pos = read_tag_count(buf, pos - 1)
+                            o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                        a.append(o1)
                 else:
                     raise refuse_null("results")
             else:
@@ -133,8 +160,29 @@ class UpdateFeaturesResponse(Message):
                     w.append(n)
                 else:
                     put_uvarint(w, n)
-                for x in o.results:
-                    _write_UpdatableFeatureResult(x, w, version)
+                for o1 in o.results:
+                    s = o1.feature.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_h(o1.error_code)
+                    if o1.error_message is None:
+                        w.append(0)
+                    else:
+                        s = o1.error_message.encode()
+                        n = len(s) + 1
+                        if n < 128:
+                            w.append(n)
+                        else:
+                            put_string_length(w, n)
+                        w += s
+                    if o1.unknown_tags:
+                        put_tags(w, {}, o1.unknown_tags)
+                    else:
+                        w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -163,60 +211,3 @@ class UpdatableFeatureResult(Message):
         self.error_code = error_code
         self.error_message = error_message
         self.unknown_tags = unknown_tags
-
-
-def _read_UpdatableFeatureResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[UpdatableFeatureResult, int]:
-    o = _new(UpdatableFeatureResult)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.feature = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("feature")
-    o.error_code, n = _u_hB(buf, pos)
-    pos += 3
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.error_message = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        o.error_message = None
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_UpdatableFeatureResult(o: UpdatableFeatureResult, w: bytearray, version: int) -> None:
-    s = o.feature.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_h(o.error_code)
-    if o.error_message is None:
-        w.append(0)
-    else:
-        s = o.error_message.encode()
-        n = len(s) + 1
-        if n < 128:
-            w.append(n)
-        else:
-            put_string_length(w, n)
-        w += s
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

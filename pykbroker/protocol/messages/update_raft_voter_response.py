@@ -121,6 +121,30 @@ class CurrentLeader(Message):
         self.unknown_tags = unknown_tags
 
 
+def _tags_UpdateRaftVoterResponse(o: UpdateRaftVoterResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
+    o.unknown_tags = None
+    for _ in range(count):
+        tag, pos = read_uvarint(buf, pos)
+        size, pos = read_uvarint(buf, pos)
+        if tag == 0:
+            o.current_leader, pos = _read_CurrentLeader(buf, pos, version)
+        else:
+            if o.unknown_tags is None:
+                o.unknown_tags = {}
+            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
+    return pos
+
+
+def _put_tags_UpdateRaftVoterResponse(o: UpdateRaftVoterResponse, w: bytearray, version: int) -> None:
+    known: dict[int, bytes] = {}
+    tail = w
+    if (o.current_leader is not None and o.current_leader != CurrentLeader()):
+        w = bytearray()
+        _write_CurrentLeader(o.current_leader, w, version)
+        known[0] = bytes(w)
+    put_tags(tail, known, o.unknown_tags)
+
+
 def _read_CurrentLeader(buf: bytes | memoryview, pos: int, version: int) -> tuple[CurrentLeader, int]:
     o = _new(CurrentLeader)
     o.leader_id, o.leader_epoch, n = _u_iiB(buf, pos)
@@ -157,27 +181,3 @@ def _write_CurrentLeader(o: CurrentLeader, w: bytearray, version: int) -> None:
         put_tags(w, {}, o.unknown_tags)
     else:
         w.append(0)
-
-
-def _tags_UpdateRaftVoterResponse(o: UpdateRaftVoterResponse, buf: bytes | memoryview, pos: int, version: int, count: int) -> int:
-    o.unknown_tags = None
-    for _ in range(count):
-        tag, pos = read_uvarint(buf, pos)
-        size, pos = read_uvarint(buf, pos)
-        if tag == 0:
-            o.current_leader, pos = _read_CurrentLeader(buf, pos, version)
-        else:
-            if o.unknown_tags is None:
-                o.unknown_tags = {}
-            o.unknown_tags[tag & 0xFFFFFFFF], pos = read_unknown_tag(buf, pos, size)
-    return pos
-
-
-def _put_tags_UpdateRaftVoterResponse(o: UpdateRaftVoterResponse, w: bytearray, version: int) -> None:
-    known: dict[int, bytes] = {}
-    tail = w
-    if (o.current_leader is not None and o.current_leader != CurrentLeader()):
-        w = bytearray()
-        _write_CurrentLeader(o.current_leader, w, version)
-        known[0] = bytes(w)
-    put_tags(tail, known, o.unknown_tags)

@@ -99,8 +99,61 @@ class VoteRequest(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_TopicData(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(TopicData)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_string_length(buf, pos - 1)
+                    if n > 0:
+                        e = pos + n - 1
+                        o1.topic_name = str(buf[pos:e], "utf-8", "java")
+                        pos = e
+                    else:
+                        raise refuse_null("topic_name")
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 25 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionData)
+                            o2.partition_index, o2.replica_epoch, o2.replica_id = _u_iii(buf, pos)
+                            pos += 12
+                            if version >= 1:
+                                o2.replica_directory_id, o2.voter_directory_id = _u_uu(buf, pos)
+                                pos += 32
+                            else:
+                                o2.replica_directory_id = ZERO_UUID
+                                o2.voter_directory_id = ZERO_UUID
+                            o2.last_offset_epoch, o2.last_offset = _u_iq(buf, pos)
+                            pos += 12
+                            if version >= 2:
+                                o2.pre_vote = buf[pos] != 0
+                                pos += 1
+                            else:
+                                o2.pre_vote = False
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -139,8 +192,36 @@ class VoteRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_TopicData(x, w, version)
+            for o1 in o.topics:
+                s = o1.topic_name.encode()
+                n = len(s) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_string_length(w, n)
+                w += s
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_iii(o2.partition_index, o2.replica_epoch, o2.replica_id)
+                    if version >= 1:
+                        w += _p_uu(o2.replica_directory_id, o2.voter_directory_id)
+                    w += _p_iq(o2.last_offset_epoch, o2.last_offset)
+                    if version >= 2:
+                        w += _p_o(o2.pre_vote)
+                    elif o2.pre_vote:
+                        raise refuse_field("pre_vote", version)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -203,102 +284,3 @@ class PartitionData(Message):
         self.last_offset = last_offset
         self.pre_vote = pre_vote
         self.unknown_tags = unknown_tags
-
-
-def _read_TopicData(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicData, int]:
-    o = _new(TopicData)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.topic_name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("topic_name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 25 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionData(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_TopicData(o: TopicData, w: bytearray, version: int) -> None:
-    s = o.topic_name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_PartitionData(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    o.partition_index, o.replica_epoch, o.replica_id = _u_iii(buf, pos)
-    pos += 12
-    if version >= 1:
-        o.replica_directory_id, o.voter_directory_id = _u_uu(buf, pos)
-        pos += 32
-    else:
-        o.replica_directory_id = ZERO_UUID
-        o.voter_directory_id = ZERO_UUID
-    o.last_offset_epoch, o.last_offset = _u_iq(buf, pos)
-    pos += 12
-    if version >= 2:
-        o.pre_vote = buf[pos] != 0
-        pos += 1
-    else:
-        o.pre_vote = False
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
-    w += _p_iii(o.partition_index, o.replica_epoch, o.replica_id)
-    if version >= 1:
-        w += _p_uu(o.replica_directory_id, o.voter_directory_id)
-    w += _p_iq(o.last_offset_epoch, o.last_offset)
-    if version >= 2:
-        w += _p_o(o.pre_vote)
-    elif o.pre_vote:
-        raise refuse_field("pre_vote", version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

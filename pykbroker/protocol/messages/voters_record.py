@@ -79,8 +79,57 @@ class VotersRecord(Message):
                     raise refuse_count("voters", n, len(buf) - pos)
                 o.voters = a = []
                 for _ in range(n):
-                    x, pos = _read_Voter(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(Voter)
+                    o1.voter_id, o1.voter_directory_id, n = _u_iuB(buf, pos)
+                    pos += 21
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 5 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("endpoints", n, len(buf) - pos)
+                        o1.endpoints = a1 = []
+                        for _ in range(n):
+                            o2 = _new(Endpoint)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.host = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("host")
+                            o2.port, n = _u_HB(buf, pos)
+                            pos += 3
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("endpoints")
+                    o1.kraft_version_feature, pos = _read_KRaftVersionFeature(buf, pos, version)
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("voters")
             n = buf[pos]
@@ -108,8 +157,38 @@ class VotersRecord(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.voters:
-                _write_Voter(x, w, version)
+            for o1 in o.voters:
+                w += _p_iu(o1.voter_id, o1.voter_directory_id)
+                n = len(o1.endpoints) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.endpoints:
+                    s = o2.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    s = o2.host.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    w += _p_H(o2.port)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                _write_KRaftVersionFeature(o1.kraft_version_feature, w, version)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -182,103 +261,6 @@ class KRaftVersionFeature(Message):
         self.min_supported_version = min_supported_version
         self.max_supported_version = max_supported_version
         self.unknown_tags = unknown_tags
-
-
-def _read_Voter(buf: bytes | memoryview, pos: int, version: int) -> tuple[Voter, int]:
-    o = _new(Voter)
-    o.voter_id, o.voter_directory_id, n = _u_iuB(buf, pos)
-    pos += 21
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 5 > len(buf) - pos or n > 1000000:
-            raise refuse_count("endpoints", n, len(buf) - pos)
-        o.endpoints = a = []
-        for _ in range(n):
-            x, pos = _read_Endpoint(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("endpoints")
-    o.kraft_version_feature, pos = _read_KRaftVersionFeature(buf, pos, version)
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Voter(o: Voter, w: bytearray, version: int) -> None:
-    w += _p_iu(o.voter_id, o.voter_directory_id)
-    n = len(o.endpoints) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.endpoints:
-        _write_Endpoint(x, w, version)
-    _write_KRaftVersionFeature(o.kraft_version_feature, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_Endpoint(buf: bytes | memoryview, pos: int, version: int) -> tuple[Endpoint, int]:
-    o = _new(Endpoint)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.host = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("host")
-    o.port, n = _u_HB(buf, pos)
-    pos += 3
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_Endpoint(o: Endpoint, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    s = o.host.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    w += _p_H(o.port)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
 
 
 def _read_KRaftVersionFeature(buf: bytes | memoryview, pos: int, version: int) -> tuple[KRaftVersionFeature, int]:

@@ -89,8 +89,64 @@ class WriteShareGroupStateRequest(Message):
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
-                    x, pos = _read_WriteStateData(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(WriteStateData)
+                    o1.topic_id, n = _u_uB(buf, pos)
+                    pos += 17
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 22 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("partitions", n, len(buf) - pos)
+                        o1.partitions = a1 = []
+                        for _ in range(n):
+                            o2 = _new(PartitionData)
+                            o2.partition, o2.state_epoch, o2.leader_epoch, o2.start_offset = _u_iiiq(buf, pos)
+                            pos += 20
+                            if version >= 1:
+                                (o2.delivery_complete_count,) = _u_i(buf, pos)
+                                pos += 4
+                            else:
+                                o2.delivery_complete_count = -1
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 20 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("state_batches", n, len(buf) - pos)
+                                o2.state_batches = a2 = []
+                                for _ in range(n):
+                                    o3 = _new(StateBatch)
+                                    o3.first_offset, o3.last_offset, o3.delivery_state, o3.delivery_count, n = _u_qqbhB(buf, pos)
+                                    pos += 20
+                                    if n == 0:
+                                        o3.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a2.append(o3)
+                            else:
+                                raise refuse_null("state_batches")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("partitions")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("topics")
             n = buf[pos]
@@ -124,8 +180,36 @@ class WriteShareGroupStateRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.topics:
-                _write_WriteStateData(x, w, version)
+            for o1 in o.topics:
+                w += _p_u(o1.topic_id)
+                n = len(o1.partitions) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.partitions:
+                    w += _p_iiiq(o2.partition, o2.state_epoch, o2.leader_epoch, o2.start_offset)
+                    if version >= 1:
+                        w += _p_i(o2.delivery_complete_count)
+                    n = len(o2.state_batches) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o3 in o2.state_batches:
+                        w += _p_qqbh(o3.first_offset, o3.last_offset, o3.delivery_state, o3.delivery_count)
+                        if o3.unknown_tags:
+                            put_tags(w, {}, o3.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -207,114 +291,3 @@ class StateBatch(Message):
         self.delivery_state = delivery_state
         self.delivery_count = delivery_count
         self.unknown_tags = unknown_tags
-
-
-def _read_WriteStateData(buf: bytes | memoryview, pos: int, version: int) -> tuple[WriteStateData, int]:
-    o = _new(WriteStateData)
-    o.topic_id, n = _u_uB(buf, pos)
-    pos += 17
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 22 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_PartitionData(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_WriteStateData(o: WriteStateData, w: bytearray, version: int) -> None:
-    w += _p_u(o.topic_id)
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_PartitionData(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_PartitionData(buf: bytes | memoryview, pos: int, version: int) -> tuple[PartitionData, int]:
-    o = _new(PartitionData)
-    o.partition, o.state_epoch, o.leader_epoch, o.start_offset = _u_iiiq(buf, pos)
-    pos += 20
-    if version >= 1:
-        (o.delivery_complete_count,) = _u_i(buf, pos)
-        pos += 4
-    else:
-        o.delivery_complete_count = -1
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 20 > len(buf) - pos or n > 1000000:
-            raise refuse_count("state_batches", n, len(buf) - pos)
-        o.state_batches = a = []
-        for _ in range(n):
-            x, pos = _read_StateBatch(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("state_batches")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_PartitionData(o: PartitionData, w: bytearray, version: int) -> None:
-    w += _p_iiiq(o.partition, o.state_epoch, o.leader_epoch, o.start_offset)
-    if version >= 1:
-        w += _p_i(o.delivery_complete_count)
-    n = len(o.state_batches) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.state_batches:
-        _write_StateBatch(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_StateBatch(buf: bytes | memoryview, pos: int, version: int) -> tuple[StateBatch, int]:
-    o = _new(StateBatch)
-    o.first_offset, o.last_offset, o.delivery_state, o.delivery_count, n = _u_qqbhB(buf, pos)
-    pos += 20
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_StateBatch(o: StateBatch, w: bytearray, version: int) -> None:
-    w += _p_qqbh(o.first_offset, o.last_offset, o.delivery_state, o.delivery_count)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

@@ -14,6 +14,8 @@ from pykbroker.protocol.primitives import (
     EncodeError,
     FRESH,
     Message,
+    PACK_INT32S,
+    READ_INT32S,
     put_string_length,
     put_tags,
     put_uvarint,
@@ -73,8 +75,68 @@ class WriteTxnMarkersRequest(Message):
                     raise refuse_count("markers", n, len(buf) - pos)
                 o.markers = a = []
                 for _ in range(n):
-                    x, pos = _read_WritableTxnMarker(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(WritableTxnMarker)
+                    o1.producer_id, o1.producer_epoch, o1.transaction_result, n = _u_qhoB(buf, pos)
+                    pos += 12
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 3 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("topics", n, len(buf) - pos)
+                        o1.topics = a1 = []
+                        for _ in range(n):
+                            o2 = _new(WritableTxnMarkerTopic)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 4 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("partition_indexes", n, len(buf) - pos)
+                                if n < 16:
+                                    o2.partition_indexes = [*READ_INT32S[n](buf, pos)]
+                                else:
+                                    o2.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
+                                pos += 4 * n
+                            else:
+                                raise refuse_null("partition_indexes")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("topics")
+                    (o1.coordinator_epoch,) = _u_i(buf, pos)
+                    pos += 4
+                    if version >= 2:
+                        (o1.transaction_version,) = _u_b(buf, pos)
+                        pos += 1
+                    else:
+                        o1.transaction_version = 0
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("markers")
             n = buf[pos]
@@ -101,8 +163,41 @@ class WriteTxnMarkersRequest(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.markers:
-                _write_WritableTxnMarker(x, w, version)
+            for o1 in o.markers:
+                w += _p_qho(o1.producer_id, o1.producer_epoch, o1.transaction_result)
+                n = len(o1.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.topics:
+                    s = o2.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o2.partition_indexes) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    if n < 17:
+                        w += PACK_INT32S[n - 1](*o2.partition_indexes)
+                    else:
+                        w += pack(f">{len(o2.partition_indexes)}i", *o2.partition_indexes)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                w += _p_i(o1.coordinator_epoch)
+                if version >= 2:
+                    w += _p_b(o1.transaction_version)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -159,108 +254,3 @@ class WritableTxnMarkerTopic(Message):
         self.name = name
         self.partition_indexes = [] if partition_indexes is FRESH else partition_indexes
         self.unknown_tags = unknown_tags
-
-
-def _read_WritableTxnMarker(buf: bytes | memoryview, pos: int, version: int) -> tuple[WritableTxnMarker, int]:
-    o = _new(WritableTxnMarker)
-    o.producer_id, o.producer_epoch, o.transaction_result, n = _u_qhoB(buf, pos)
-    pos += 12
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("topics", n, len(buf) - pos)
-        o.topics = a = []
-        for _ in range(n):
-            x, pos = _read_WritableTxnMarkerTopic(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("topics")
-    (o.coordinator_epoch,) = _u_i(buf, pos)
-    pos += 4
-    if version >= 2:
-        (o.transaction_version,) = _u_b(buf, pos)
-        pos += 1
-    else:
-        o.transaction_version = 0
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_WritableTxnMarker(o: WritableTxnMarker, w: bytearray, version: int) -> None:
-    w += _p_qho(o.producer_id, o.producer_epoch, o.transaction_result)
-    n = len(o.topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.topics:
-        _write_WritableTxnMarkerTopic(x, w, version)
-    w += _p_i(o.coordinator_epoch)
-    if version >= 2:
-        w += _p_b(o.transaction_version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_WritableTxnMarkerTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[WritableTxnMarkerTopic, int]:
-    o = _new(WritableTxnMarkerTopic)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 4 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partition_indexes", n, len(buf) - pos)
-        o.partition_indexes = list(unpack_from(f">{n}i", buf, pos))
-        pos += 4 * n
-    else:
-        raise refuse_null("partition_indexes")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_WritableTxnMarkerTopic(o: WritableTxnMarkerTopic, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partition_indexes) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    w += pack(f">{len(o.partition_indexes)}i", *o.partition_indexes)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)

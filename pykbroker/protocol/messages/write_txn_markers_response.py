@@ -71,8 +71,67 @@ class WriteTxnMarkersResponse(Message):
                     raise refuse_count("markers", n, len(buf) - pos)
                 o.markers = a = []
                 for _ in range(n):
-                    x, pos = _read_WritableTxnMarkerResult(buf, pos, version)
-                    a.append(x)
+                    o1 = _new(WritableTxnMarkerResult)
+                    o1.producer_id, n = _u_qB(buf, pos)
+                    pos += 9
+                    if n > 127:
+                        n, pos = read_length(buf, pos - 1)
+                    if n > 0:
+                        n -= 1
+                        if n * 3 > len(buf) - pos or n > 1000000:
+                            raise refuse_count("topics", n, len(buf) - pos)
+                        o1.topics = a1 = []
+                        for _ in range(n):
+                            o2 = _new(WritableTxnMarkerTopicResult)
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_string_length(buf, pos - 1)
+                            if n > 0:
+                                e = pos + n - 1
+                                o2.name = str(buf[pos:e], "utf-8", "java")
+                                pos = e
+                            else:
+                                raise refuse_null("name")
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = read_length(buf, pos - 1)
+                            if n > 0:
+                                n -= 1
+                                if n * 7 > len(buf) - pos or n > 1000000:
+                                    raise refuse_count("partitions", n, len(buf) - pos)
+                                o2.partitions = a2 = []
+                                for _ in range(n):
+                                    o3 = _new(WritableTxnMarkerPartitionResult)
+                                    o3.partition_index, o3.error_code, n = _u_ihB(buf, pos)
+                                    pos += 7
+                                    if n == 0:
+                                        o3.unknown_tags = None
+                                    else:
+                                        n, pos = read_tag_count(buf, pos - 1)
+                                        o3.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                                    a2.append(o3)
+                            else:
+                                raise refuse_null("partitions")
+                            n = buf[pos]
+                            pos += 1
+                            if n == 0:
+                                o2.unknown_tags = None
+                            else:
+                                n, pos = read_tag_count(buf, pos - 1)
+                                o2.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                            a1.append(o2)
+                    else:
+                        raise refuse_null("topics")
+                    n = buf[pos]
+                    pos += 1
+                    if n == 0:
+                        o1.unknown_tags = None
+                    else:
+                        n, pos = read_tag_count(buf, pos - 1)
+                        o1.unknown_tags, pos = read_unknown_tags(buf, pos, n)
+                    a.append(o1)
             else:
                 raise refuse_null("markers")
             n = buf[pos]
@@ -99,8 +158,40 @@ class WriteTxnMarkersResponse(Message):
                 w.append(n)
             else:
                 put_uvarint(w, n)
-            for x in o.markers:
-                _write_WritableTxnMarkerResult(x, w, version)
+            for o1 in o.markers:
+                w += _p_q(o1.producer_id)
+                n = len(o1.topics) + 1
+                if n < 128:
+                    w.append(n)
+                else:
+                    put_uvarint(w, n)
+                for o2 in o1.topics:
+                    s = o2.name.encode()
+                    n = len(s) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_string_length(w, n)
+                    w += s
+                    n = len(o2.partitions) + 1
+                    if n < 128:
+                        w.append(n)
+                    else:
+                        put_uvarint(w, n)
+                    for o3 in o2.partitions:
+                        w += _p_ih(o3.partition_index, o3.error_code)
+                        if o3.unknown_tags:
+                            put_tags(w, {}, o3.unknown_tags)
+                        else:
+                            w.append(0)
+                    if o2.unknown_tags:
+                        put_tags(w, {}, o2.unknown_tags)
+                    else:
+                        w.append(0)
+                if o1.unknown_tags:
+                    put_tags(w, {}, o1.unknown_tags)
+                else:
+                    w.append(0)
             if o.unknown_tags:
                 put_tags(w, {}, o.unknown_tags)
             else:
@@ -164,121 +255,3 @@ class WritableTxnMarkerPartitionResult(Message):
         self.partition_index = partition_index
         self.error_code = error_code
         self.unknown_tags = unknown_tags
-
-
-def _read_WritableTxnMarkerResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[WritableTxnMarkerResult, int]:
-    o = _new(WritableTxnMarkerResult)
-    o.producer_id, n = _u_qB(buf, pos)
-    pos += 9
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 3 > len(buf) - pos or n > 1000000:
-            raise refuse_count("topics", n, len(buf) - pos)
-        o.topics = a = []
-        for _ in range(n):
-            x, pos = _read_WritableTxnMarkerTopicResult(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("topics")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_WritableTxnMarkerResult(o: WritableTxnMarkerResult, w: bytearray, version: int) -> None:
-    w += _p_q(o.producer_id)
-    n = len(o.topics) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.topics:
-        _write_WritableTxnMarkerTopicResult(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_WritableTxnMarkerTopicResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[WritableTxnMarkerTopicResult, int]:
-    o = _new(WritableTxnMarkerTopicResult)
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_string_length(buf, pos - 1)
-    if n > 0:
-        e = pos + n - 1
-        o.name = str(buf[pos:e], "utf-8", "java")
-        pos = e
-    else:
-        raise refuse_null("name")
-    n = buf[pos]
-    pos += 1
-    if n > 127:
-        n, pos = read_length(buf, pos - 1)
-    if n > 0:
-        n -= 1
-        if n * 7 > len(buf) - pos or n > 1000000:
-            raise refuse_count("partitions", n, len(buf) - pos)
-        o.partitions = a = []
-        for _ in range(n):
-            x, pos = _read_WritableTxnMarkerPartitionResult(buf, pos, version)
-            a.append(x)
-    else:
-        raise refuse_null("partitions")
-    n = buf[pos]
-    pos += 1
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_WritableTxnMarkerTopicResult(o: WritableTxnMarkerTopicResult, w: bytearray, version: int) -> None:
-    s = o.name.encode()
-    n = len(s) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_string_length(w, n)
-    w += s
-    n = len(o.partitions) + 1
-    if n < 128:
-        w.append(n)
-    else:
-        put_uvarint(w, n)
-    for x in o.partitions:
-        _write_WritableTxnMarkerPartitionResult(x, w, version)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
-
-
-def _read_WritableTxnMarkerPartitionResult(buf: bytes | memoryview, pos: int, version: int) -> tuple[WritableTxnMarkerPartitionResult, int]:
-    o = _new(WritableTxnMarkerPartitionResult)
-    o.partition_index, o.error_code, n = _u_ihB(buf, pos)
-    pos += 7
-    if n == 0:
-        o.unknown_tags = None
-    else:
-        n, pos = read_tag_count(buf, pos - 1)
-        o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
-
-
-def _write_WritableTxnMarkerPartitionResult(o: WritableTxnMarkerPartitionResult, w: bytearray, version: int) -> None:
-    w += _p_ih(o.partition_index, o.error_code)
-    if o.unknown_tags:
-        put_tags(w, {}, o.unknown_tags)
-    else:
-        w.append(0)
