@@ -174,9 +174,7 @@ class ControllerRegistration(NamedTuple):
 
 
 def _listeners(end_points: Any) -> dict[str, Listener]:
-    return {
-        at.name: Listener(at.name, at.host, at.port, at.security_protocol) for at in end_points
-    }
+    return {at.name: Listener(at.name, at.host, at.port, at.security_protocol) for at in end_points}
 
 
 def _features(features: Any) -> dict[str, VersionRange]:

@@ -67,9 +67,7 @@ def check_broker_epoch(state: ControllerState, broker_id: int, epoch: int) -> Br
     return broker
 
 
-def register_broker(
-    state: ControllerState, request: Any, now_ms: int
-) -> Decision[MetadataRecord]:
+def register_broker(state: ControllerState, request: Any, now_ms: int) -> Decision[MetadataRecord]:
     """Decide a BrokerRegistrationRequest; the reply carries the broker's epoch.
 
     The epoch of a new incarnation is the offset its first record would have: it only grows.
@@ -208,9 +206,7 @@ def heartbeat(state: ControllerState, request: Any, now_ms: int) -> Decision[Met
         last_offset = state.next_offset + len(records) - 1
         state.sessions.begin_controlled_shutdown(broker_id, last_offset)
     records += _directory_changes(state, broker, request)
-    reply = BrokerHeartbeatResponse(
-        is_caught_up=caught_up, is_fenced=fenced, should_shut_down=done
-    )
+    reply = BrokerHeartbeatResponse(is_caught_up=caught_up, is_fenced=fenced, should_shut_down=done)
     return Decision(records=records, reply=reply, atomic=False)
 
 

@@ -152,9 +152,7 @@ def _validate(
                 "The configuration value cannot be added because it exceeds the maximum value "
                 f"size of {MAX_CONFIG_VALUE_LENGTH} bytes.",
             )
-    merged = {
-        key: value for key, value in (current | changes).items() if value is not None
-    }
+    merged = {key: value for key, value in (current | changes).items() if value is not None}
     try:
         if resource_type == TOPIC_RESOURCE:
             _check_topic_name(name)
@@ -200,6 +198,4 @@ def _check_broker_name(state: ControllerState, name: str) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid negative broker ID.")
     known = node_id in state.image.brokers or node_id in state.image.controllers
     if not known and node_id != state.node_id:
-        raise KafkaError(
-            ErrorCode.BROKER_ID_NOT_REGISTERED, f"No node with id {node_id} found."
-        )
+        raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"No node with id {node_id} found.")

@@ -34,9 +34,7 @@ UNSAFE_DOWNGRADE: Final = 3
 _DISABLED: Final = VersionRange(0, 0)
 
 
-def update_features(
-    state: ControllerState, request: Any, version: int
-) -> Decision[MetadataRecord]:
+def update_features(state: ControllerState, request: Any, version: int) -> Decision[MetadataRecord]:
     """Decide an UpdateFeaturesRequest: all updates hold, or none does."""
     records: list[MetadataRecord] = []
     try:
@@ -68,9 +66,7 @@ def _refusal(feature: str, level: int, reason: str) -> KafkaError:
     )
 
 
-def _update(
-    state: ControllerState, feature: str, level: int, kind: int
-) -> list[MetadataRecord]:
+def _update(state: ControllerState, feature: str, level: int, kind: int) -> list[MetadataRecord]:
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         raise _refusal(feature, level, "The controller does not support the given upgrade type.")
     if level < 0:

@@ -9,20 +9,10 @@ Source: Kafka's `StripedReplicaPlacer.java`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
 
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.random_source import RandomSource
 from pykbroker.kraft.registration import BrokerRegistration
-
-
-class RandomSource(Protocol):
-    """What is used of `random.Random`: injected, so that machines stay deterministic."""
-
-    def randrange(self, stop: int, /) -> int:
-        """A number from 0 to `stop` - 1."""
-
-    def shuffle(self, x: Any, /) -> None:
-        """Put a list in another order, in place."""
 
 
 def _invalid(message: str) -> KafkaError:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from pykbroker.config import BrokerConfig, ConfigError, TopicConfig
-from pykbroker.kraft.controller.placement import RandomSource
 from pykbroker.kraft.controller.sessions import BrokerSessions
 from pykbroker.kraft.image import MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import UNASSIGNED_DIRECTORY, PartitionImage
+from pykbroker.kraft.random_source import RandomSource
 from pykbroker.kraft.registration import BrokerRegistration
 
 

@@ -270,9 +270,7 @@ def delete_topics(state: ControllerState, request: Any, version: int) -> Decisio
     return Decision(records=records, reply=response)
 
 
-def _asked_topics(
-    request: Any, response: DeleteTopicsResponse
-) -> list[tuple[str | None, bytes]]:
+def _asked_topics(request: Any, response: DeleteTopicsResponse) -> list[tuple[str | None, bytes]]:
     """Names (id zero) and ids (name None) to delete; what makes no sense is answered at once."""
     asked: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
     for topic in request.topics:
@@ -335,9 +333,7 @@ def _add_partitions(state: ControllerState, asked: Any) -> list[MetadataRecord]:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     current = len(topic.partitions)
     if asked.count == current:
-        raise KafkaError(
-            ErrorCode.INVALID_PARTITIONS, f"Topic already has {current} partition(s)."
-        )
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {current} partition(s).")
     if asked.count < current:
         raise KafkaError(
             ErrorCode.INVALID_PARTITIONS,

@@ -1,0 +1,177 @@
+"""This node's broker and the controller: register, heartbeat, unfence, shut down in an orderly way.
+
+    register ---> fenced ---> heartbeats ---> unfenced ... heartbeats ...
+                                                   '--> controlled shutdown ---> may stop
+
+State: the broker's epoch (given at registration); what it wants next.
+In:    `register`, `unfence`, `controlled_shutdown`; the controller's answers; a timer.
+Out:   BrokerRegistration and BrokerHeartbeat requests through `send`, which answers with a Deferred:
+       the controller of the same process, or (later) the active one over the network.
+Source: Kafka's `BrokerLifecycleManager.java`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pykbroker.config import BrokerConfig
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
+from pykbroker.kraft.registration import Listener
+from pykbroker.kraft.scheduler_driver import Scheduler, Timer
+from pykbroker.protocol.messages import broker_registration_request as registration
+from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
+from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
+from pykbroker.purgatory import Deferred
+
+# While something is waited for, ask again sooner than broker.heartbeat.interval.ms.
+_RETRY_MS = 50
+
+_log = logging.getLogger(__name__)
+
+
+class BrokerLifecycleDriver:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        *,
+        config: BrokerConfig,
+        cluster_id: str,
+        incarnation_id: bytes,
+        directory_ids: Sequence[bytes],
+        previous_broker_epoch: int,
+        send: Callable[[Any], Deferred],
+        metadata_offset: Callable[[], int],
+        scheduler: Scheduler,
+    ) -> None:
+        self._config = config
+        self._cluster_id = cluster_id
+        self._incarnation_id = incarnation_id
+        self._directory_ids = list(directory_ids)
+        self._previous_epoch = previous_broker_epoch
+        self._send = send
+        self._metadata_offset = metadata_offset
+        self._scheduler = scheduler
+        self._timer: Timer | None = None
+        self._stopped = False
+        self._unfenced: Deferred | None = None
+        self._may_stop: Deferred | None = None
+        self._offline_directories: list[bytes] = []
+        self.broker_epoch = -1
+        self.is_fenced = True
+
+    def register(self, listeners: Sequence[Listener]) -> Deferred:
+        """Register with the ports that are really open. Resolved with the broker's epoch."""
+        registered = Deferred()
+        request = registration.BrokerRegistrationRequest(
+            broker_id=self._config.node_id,
+            cluster_id=self._cluster_id,
+            incarnation_id=self._incarnation_id,
+            listeners=[
+                registration.Listener(
+                    name=at.name, host=at.host, port=at.port, security_protocol=at.security_protocol
+                )
+                for at in listeners
+            ],
+            features=[
+                registration.Feature(
+                    name=name, min_supported_version=low, max_supported_version=high
+                )
+                for name, (low, high) in SUPPORTED_FEATURES.items()
+            ],
+            rack=self._config.broker_rack,
+            log_dirs=self._directory_ids,
+            previous_broker_epoch=self._previous_epoch,
+        )
+
+        def answered(reply: Any) -> None:
+            if not isinstance(reply, KafkaError):
+                self.broker_epoch = reply.broker_epoch
+                registered.resolve(reply.broker_epoch)
+            else:
+                registered.resolve(reply)
+
+        self._send(request).on_resolved(answered)
+        return registered
+
+    def unfence(self) -> Deferred:
+        """Everything is loaded: be seen by clients. Resolved with None once that is so."""
+        self._unfenced = Deferred()
+        unfenced = self._unfenced
+        self._heartbeat()
+        return unfenced
+
+    def controlled_shutdown(self) -> Deferred:
+        """Give leadership away, then be fenced. Resolved with None when the broker may stop."""
+        self._may_stop = Deferred()
+        may_stop = self._may_stop
+        self._heartbeat()
+        return may_stop
+
+    def directory_failed(self, directory_id: bytes) -> None:
+        """A log directory is offline: the controller takes its partitions away."""
+        if directory_id not in self._offline_directories:
+            self._offline_directories.append(directory_id)
+            self._heartbeat()
+
+    def allocate_producer_ids(self) -> Deferred:
+        """A block of producer ids: AllocateProducerIdsResponse or a KafkaError."""
+        return self._send(
+            AllocateProducerIdsRequest(
+                broker_id=self._config.node_id, broker_epoch=self.broker_epoch
+            )
+        )
+
+    def stop(self) -> None:
+        """No more heartbeats."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _heartbeat(self) -> None:
+        if self._stopped or self.broker_epoch < 0:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        request = BrokerHeartbeatRequest(
+            broker_id=self._config.node_id,
+            broker_epoch=self.broker_epoch,
+            current_metadata_offset=self._metadata_offset(),
+            want_fence=False,
+            want_shut_down=self._may_stop is not None,
+            offline_log_dirs=list(self._offline_directories),
+        )
+        self._send(request).on_resolved(self._answered)
+
+    def _answered(self, reply: Any) -> None:
+        if self._stopped:
+            return
+        if isinstance(reply, KafkaError):
+            if reply.code != ErrorCode.NOT_CONTROLLER:
+                _log.error("The controller refused a heartbeat of this broker: %s", reply)
+            self._again_in(self._config.broker_heartbeat_interval_ms)
+            return
+        self.is_fenced = reply.is_fenced
+        if reply.should_shut_down and self._may_stop is not None:
+            may_stop, self._may_stop = self._may_stop, None
+            self.stop()
+            may_stop.resolve(None)
+            return
+        if not reply.is_fenced and self._unfenced is not None:
+            unfenced, self._unfenced = self._unfenced, None
+            unfenced.resolve(None)
+        waiting = self._unfenced is not None or self._may_stop is not None
+        self._again_in(_RETRY_MS if waiting else self._config.broker_heartbeat_interval_ms)
+
+    def _again_in(self, delay_ms: int) -> None:
+        if self._timer is None and not self._stopped:
+            self._timer = self._scheduler.call_later(delay_ms, self._timer_fired)
+
+    def _timer_fired(self) -> None:
+        self._timer = None
+        self._heartbeat()

@@ -1,0 +1,260 @@
+"""The log of the quorum on disk: `__cluster_metadata-0`, its snapshots and its quorum state.
+
+    __cluster_metadata-0/
+      00000000000000000000.log …                    the records, as in any partition
+      00000000000000012345-0000000007.checkpoint    snapshots (metadata_snapshot.py)
+      quorum-state                                  epoch, vote, leader (quorum_state.py)
+      partition.metadata                            the fixed topic id AAAAAAAAAAAAAAAAAAAAAQ
+
+State: the partition's log; the ids of the snapshots that are there.
+In:    batches that are built with their offsets and epoch already; snapshots; what to clean.
+Out:   batches in the order of the log, decoded; LogDirFailure when the disk fails.
+Invariants: at least one snapshot reaches up to the start of the log, so that log and snapshots
+together always hold everything.
+Source: Kafka's `KafkaRaftLog.java`, `MetadataLogConfig.java`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from pykbroker.config import BrokerConfig, TopicConfig
+from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.metadata_record_codec import decode_metadata_record
+from pykbroker.kraft.metadata_snapshot import (
+    BOOTSTRAP,
+    PARTIAL_SUFFIX,
+    Snapshot,
+    SnapshotId,
+    decode_snapshot,
+)
+from pykbroker.kraft.quorum_state import (
+    QUORUM_STATE_FILE,
+    ElectionState,
+    decode_quorum_state,
+    encode_quorum_state,
+)
+from pykbroker.kraft.raft_events import LogEnd
+from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
+from pykbroker.log.checkpoints import PARTITION_METADATA, PartitionMetadata
+from pykbroker.log.chores import Chores
+from pykbroker.log.files import Buffer, Files
+from pykbroker.log.flush import FlushJob
+from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.recovery import open_log
+from pykbroker.protocol.control_records import decode_message
+from pykbroker.protocol.primitives import METADATA_TOPIC_ID
+from pykbroker.protocol.record_batch import iter_batches, iter_records
+from pykbroker.types import TopicPartition
+
+METADATA_PARTITION: Final = TopicPartition(CLUSTER_METADATA_TOPIC, 0)
+
+_READ_BYTES = 8 << 20
+
+_log = logging.getLogger(__name__)
+
+
+class ControlRecord(NamedTuple):
+    """A control record of the quorum in the log: LeaderChange, KRaftVersion, KRaftVoters."""
+
+    offset: int
+    message: object
+
+
+class LogBatch(NamedTuple):
+    """One batch of the log, decoded: either control records or metadata records."""
+
+    base_offset: int
+    last_offset: int
+    epoch: int
+    timestamp_ms: int
+    size_bytes: int
+    records: list[MetadataRecord]
+    control: list[ControlRecord]
+
+
+class MetadataLog:
+    """See the module's text."""
+
+    def __init__(
+        self, files: Files, directory: str, config: BrokerConfig, now_ms: int, *, is_clean: bool
+    ) -> None:
+        """Open `directory` (`…/__cluster_metadata-0`); an unclean one is checked as a whole."""
+        self.files = files
+        self.directory = directory
+        self._retention_bytes: int = config.metadata_max_retention_bytes
+        self._retention_ms: int = config.metadata_max_retention_ms
+        self.chores = Chores()
+        self.snapshots = self._recover_snapshots()
+        oldest = self.snapshots[0].offset if self.snapshots else 0
+        self.log: PartitionLog = open_log(
+            files,
+            directory,
+            METADATA_PARTITION,
+            TopicConfig.metadata_log(config),
+            now_ms=now_ms,
+            is_clean=is_clean,
+            recovery_point=oldest,
+            topic_id=METADATA_TOPIC_ID,
+            chores=self.chores,
+        )
+        latest = self.latest_snapshot_id()
+        if latest is not None and self.log.log_end_offset < latest.offset:
+            # Kafka's KafkaRaftLog.truncateToLatestSnapshot: what the log has is older than that.
+            self.log.truncate_fully_and_start_at(latest.offset)
+        path = f"{directory}/{PARTITION_METADATA}"
+        if not files.exists(path):
+            files.replace_file(path, PartitionMetadata(METADATA_TOPIC_ID).to_bytes())
+
+    # The log.
+
+    @property
+    def end(self) -> LogEnd:
+        """The epoch of the last record (a snapshot's, when the log is empty) and the end offset."""
+        end_offset = self.log.next_offset
+        latest = self.latest_snapshot_id()
+        if latest is not None and latest.offset == end_offset:
+            return LogEnd(latest.epoch, end_offset)
+        epoch = self.log.leader_epochs.latest_epoch
+        return LogEnd(0 if epoch is None else epoch, end_offset)
+
+    def append(self, batch: Buffer, now_ms: int) -> None:
+        """Write a batch whose offsets follow the end of the log. LogDirFailure on a bad disk."""
+        outcome = self.log.append_as_follower(batch, now_ms)
+        if outcome.error:
+            raise RuntimeError(f"our own metadata batch was refused: {outcome.error_message}")
+        self.log.write_pending()
+
+    def prepare_flush(self) -> FlushJob | None:
+        """The fsync that makes everything written durable; None when it is already."""
+        return self.log.prepare_flush()
+
+    def batches(self, offset: int, end_offset: int) -> Iterator[LogBatch]:
+        """The batches from `offset` up to `end_offset` (exclusive), decoded."""
+        while offset < end_offset:
+            found = self.log.read(offset, _READ_BYTES, end_offset).slice
+            if found is None:
+                return
+            content = found.read()
+            found.release()
+            for header, batch in iter_batches(content, partial_tail=True):
+                if header.last_offset < offset:
+                    continue
+                records: list[MetadataRecord] = []
+                control: list[ControlRecord] = []
+                for record in iter_records(batch, header):
+                    if header.is_control:
+                        control.append(ControlRecord(record.offset, decode_message(record)))
+                    else:
+                        records.append(decode_metadata_record(record.value or b""))
+                offset = header.next_offset
+                yield LogBatch(
+                    header.base_offset,
+                    header.last_offset,
+                    header.partition_leader_epoch,
+                    header.max_timestamp,
+                    header.size_bytes,
+                    records,
+                    control,
+                )
+
+    def close(self) -> None:
+        """Everything on disk, cleanly."""
+        self.log.flush()
+        self.log.close()
+
+    # The quorum's state.
+
+    def read_election(self) -> ElectionState | None:
+        """What the quorum-state file says; None when there is none."""
+        path = f"{self.directory}/{QUORUM_STATE_FILE}"
+        if not self.files.exists(path):
+            return None
+        return decode_quorum_state(self.files.read_file(path))
+
+    def write_election(
+        self, election: ElectionState, kraft_version: int, voter_ids: list[int]
+    ) -> None:
+        """Write the quorum-state file, durably."""
+        content = encode_quorum_state(election, kraft_version, voter_ids)
+        self.files.replace_file(f"{self.directory}/{QUORUM_STATE_FILE}", content)
+
+    # Snapshots.
+
+    def latest_snapshot_id(self) -> SnapshotId | None:
+        """The newest snapshot, the bootstrap checkpoint included."""
+        return self.snapshots[-1] if self.snapshots else None
+
+    def read_snapshot(self, snapshot_id: SnapshotId) -> Snapshot:
+        """Load a snapshot. CorruptSnapshot when it is damaged."""
+        content = self.files.read_file(f"{self.directory}/{snapshot_id.file_name}")
+        return decode_snapshot(snapshot_id, content)
+
+    def write_snapshot(self, snapshot_id: SnapshotId, batches: Iterator[bytearray]) -> int:
+        """Write a snapshot durably; answers its size. Blocks: call it from a thread."""
+        path = f"{self.directory}/{snapshot_id.file_name}"
+        partial = path.removesuffix(".checkpoint") + PARTIAL_SUFFIX
+        content = b"".join(batches)
+        self.files.write_file(partial, content, sync=True)
+        self.files.make_read_only(partial)
+        self.files.rename(partial, path)
+        self.files.sync_dir(self.directory)
+        return len(content)
+
+    def snapshot_written(self, snapshot_id: SnapshotId) -> None:
+        """`write_snapshot` has ended: the snapshot counts from now on."""
+        if snapshot_id not in self.snapshots:
+            self.snapshots.append(snapshot_id)
+            self.snapshots.sort()
+
+    def _recover_snapshots(self) -> list[SnapshotId]:
+        """The snapshots in the directory, oldest first; unfinished ones are removed."""
+        if not self.files.is_dir(self.directory):
+            return []
+        found = []
+        for name in self.files.listdir(self.directory):
+            if name.endswith((PARTIAL_SUFFIX, ".checkpoint.deleted")):
+                self.files.unlink(f"{self.directory}/{name}")
+                continue
+            snapshot_id = SnapshotId.from_file_name(name)
+            if snapshot_id is not None:
+                found.append(snapshot_id)
+        return sorted(found)
+
+    # Cleaning.
+
+    def clean(self, now_ms: int, high_watermark: int) -> bool:
+        """Drop old snapshots, and the log that the next one holds, by size and by age.
+
+        metadata.max.retention.bytes and metadata.max.retention.ms; the newest snapshot stays.
+        """
+        cleaned = False
+        while len(self.snapshots) >= 2 and self._is_due(self.snapshots[0], now_ms):
+            if not self._delete_before(self.snapshots[1], now_ms, high_watermark):
+                break
+            cleaned = True
+        return cleaned
+
+    def _is_due(self, snapshot_id: SnapshotId, now_ms: int) -> bool:
+        path = f"{self.directory}/{snapshot_id.file_name}"
+        if self._retention_bytes >= 0:
+            sizes = [self.files.size(f"{self.directory}/{at.file_name}") for at in self.snapshots]
+            if self.log.size_bytes + sum(sizes) > self._retention_bytes:
+                return True
+        if self._retention_ms < 0:
+            return False
+        return now_ms - self.files.modified_ms(path) > self._retention_ms
+
+    def _delete_before(self, keep: SnapshotId, now_ms: int, high_watermark: int) -> bool:
+        """Let log and snapshots begin with `keep`."""
+        if keep == BOOTSTRAP or keep.offset > high_watermark:
+            return False
+        if self.log.advance_log_start_offset(keep.offset):
+            self.log.delete_old_segments(now_ms, high_watermark)
+        for old in [at for at in self.snapshots if at < keep]:
+            self.snapshots.remove(old)
+            _log.info("Deleting the metadata snapshot %s", old.file_name)
+            self.files.unlink(f"{self.directory}/{old.file_name}")
+        return True

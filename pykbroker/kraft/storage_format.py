@@ -1,0 +1,260 @@
+"""What stands in a log directory before a node first starts: `storage format`.
+
+    each of log.dirs         meta.properties: cluster id, node id, a directory id of its own
+    the metadata directory   __cluster_metadata-0/00000000000000000000-0000000000.checkpoint:
+                             the first voter and the finalised features
+
+`format_storage` is the command; `ensure_storage` is what a start does: it formats directories that
+are empty, and refuses those of another cluster or node, and those that hold something else.
+Source: Kafka's `Formatter.java`, `MetaPropertiesEnsemble.java`, `KafkaRaftServer.scala`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from pykbroker.config import BrokerConfig
+from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, encode_snapshot
+from pykbroker.kraft.metadata_version import (
+    FORMATTED_FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    SUPPORTED_FEATURES,
+)
+from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
+from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
+from pykbroker.log.files import Files
+from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
+from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_str
+
+METADATA_DIRECTORY: Final = "__cluster_metadata-0"
+DEFAULT_CONTROLLER_PORT: Final = 9093
+
+# Names that a fresh directory may hold: a mount point, and what we take to own it.
+_HARMLESS: Final = frozenset({"lost+found", ".lock"})
+
+
+class StorageError(Exception):
+    """A directory that cannot be used, in one sentence for the operator."""
+
+
+class Storage(NamedTuple):
+    """Formatted directories of one node."""
+
+    cluster_id: str
+    directory_ids: dict[str, bytes]
+    formatted: list[str]
+
+
+def metadata_log_path(config: BrokerConfig) -> str:
+    """`…/__cluster_metadata-0`"""
+    return f"{config.metadata_log_directory}/{METADATA_DIRECTORY}"
+
+
+def all_directories(config: BrokerConfig) -> list[str]:
+    """log.dirs, and metadata.log.dir where it is another one."""
+    directories = list(config.log_directories)
+    if config.metadata_log_directory not in directories:
+        directories.append(config.metadata_log_directory)
+    return directories
+
+
+def read_meta_properties(files: Files, directory: str) -> MetaProperties | None:
+    """Whose directory it is; None when it was never formatted. StorageError when it is damaged."""
+    path = f"{directory}/{META_PROPERTIES}"
+    try:
+        return MetaProperties.from_bytes(files.read_file(path), path)
+    except FileNotFoundError:
+        return None
+    except CorruptCheckpoint as fault:
+        raise StorageError(str(fault)) from None
+    except OSError as fault:
+        raise StorageError(f"{path}: {fault.strerror}") from fault
+
+
+def format_storage(
+    files: Files,
+    config: BrokerConfig,
+    cluster_id: str,
+    *,
+    now_ms: int,
+    new_uuid: Callable[[], bytes],
+    ignore_formatted: bool = False,
+    features: Mapping[str, int] = FORMATTED_FEATURES,
+) -> list[str]:
+    """Format every directory of the configuration; answers those that were not formatted before.
+
+    StorageError when one is formatted already (unless `ignore_formatted`), or for another cluster.
+    """
+    try:
+        uuid_from_str(cluster_id)
+    except (DecodeError, ValueError):
+        raise StorageError(
+            f"Cluster ID string {cluster_id} does not appear to be a valid UUID"
+        ) from None
+    fresh: list[str] = []
+    for directory in all_directories(config):
+        properties = read_meta_properties(files, directory)
+        if properties is None:
+            fresh.append(directory)
+            continue
+        if not ignore_formatted:
+            raise StorageError(
+                f"Log directory {directory} is already formatted. Use --ignore-formatted to "
+                "ignore this directory and format the others."
+            )
+        _check_owner(properties, directory, cluster_id, config.node_id)
+    _write(files, config, cluster_id, fresh, now_ms, new_uuid, features)
+    return fresh
+
+
+def ensure_storage(
+    files: Files, config: BrokerConfig, *, now_ms: int, new_uuid: Callable[[], bytes]
+) -> Storage:
+    """Make sure that every directory belongs to this node; empty ones are formatted.
+
+    The cluster id is the one of the directories that have one, or a new one when none has.
+    """
+    found: dict[str, MetaProperties] = {}
+    fresh: list[str] = []
+    cluster_id: str | None = None
+    for directory in all_directories(config):
+        properties = read_meta_properties(files, directory)
+        if properties is None:
+            _check_empty(files, directory)
+            fresh.append(directory)
+            continue
+        if cluster_id is None:
+            cluster_id = properties.cluster_id
+        _check_owner(properties, directory, cluster_id, config.node_id)
+        if properties.directory_id in [other.directory_id for other in found.values()]:
+            raise StorageError(f"{directory} has the directory.id of another log directory")
+        found[directory] = properties
+    if found and config.metadata_log_directory in fresh:
+        raise StorageError(
+            f"{config.metadata_log_directory} holds no metadata log, but other log directories of "
+            f"this node do belong to cluster {cluster_id}: was it replaced?"
+        )
+    if cluster_id is None:
+        cluster_id = uuid_to_str(new_uuid())
+    # A directory of before KIP-858 has no id of its own yet.
+    nameless = [directory for directory, at in found.items() if at.directory_id is None]
+    _write(files, config, cluster_id, fresh + nameless, now_ms, new_uuid, FORMATTED_FEATURES)
+    ids: dict[str, bytes] = {}
+    for directory in all_directories(config):
+        written = read_meta_properties(files, directory)
+        if written is None or written.directory_id is None:
+            raise StorageError(f"{directory}/{META_PROPERTIES} could not be written")
+        ids[directory] = written.directory_id
+    return Storage(cluster_id, ids, fresh)
+
+
+def _check_owner(
+    properties: MetaProperties, directory: str, cluster_id: str | None, node_id: int
+) -> None:
+    if properties.cluster_id != cluster_id:
+        raise StorageError(
+            f"Invalid cluster.id in: {directory}/{META_PROPERTIES}. Expected {cluster_id}, but "
+            f"read {properties.cluster_id}"
+        )
+    if properties.node_id != node_id:
+        raise StorageError(
+            f"Stored node id {properties.node_id} in {directory}/{META_PROPERTIES} doesn't match "
+            f"the configured node.id {node_id}"
+        )
+
+
+def _check_empty(files: Files, directory: str) -> None:
+    """Never format a directory that holds something that is not ours."""
+    try:
+        names = files.listdir(directory) if files.is_dir(directory) else []
+    except OSError as fault:
+        raise StorageError(f"{directory}: {fault.strerror}") from fault
+    foreign = sorted(name for name in names if name not in _HARMLESS)
+    if foreign:
+        raise StorageError(
+            f"{directory} has no {META_PROPERTIES} and is not empty (it holds {foreign[0]}): "
+            "give an empty directory, or format it with `pykbroker storage format`"
+        )
+
+
+def _write(
+    files: Files,
+    config: BrokerConfig,
+    cluster_id: str,
+    directories: list[str],
+    now_ms: int,
+    new_uuid: Callable[[], bytes],
+    features: Mapping[str, int],
+) -> None:
+    """The metadata directory's checkpoint first: meta.properties says that a directory is whole."""
+    for directory in directories:
+        try:
+            files.mkdir(directory)
+            directory_id = new_uuid()
+            if directory == config.metadata_log_directory:
+                _write_bootstrap(files, config, directory_id, now_ms, features)
+            properties = MetaProperties(cluster_id, config.node_id, directory_id)
+            path = f"{directory}/{META_PROPERTIES}"
+            files.replace_file(path, properties.to_bytes(now_ms))
+        except OSError as fault:
+            raise StorageError(f"{directory}: {fault.strerror}") from fault
+
+
+def _write_bootstrap(
+    files: Files,
+    config: BrokerConfig,
+    directory_id: bytes,
+    now_ms: int,
+    features: Mapping[str, int],
+) -> None:
+    path = f"{metadata_log_path(config)}/{BOOTSTRAP.file_name}"
+    if files.exists(path):
+        return
+    files.mkdir(metadata_log_path(config))
+    # A static list of voters (controller.quorum.voters) is kraft.version 0: it stays in the file.
+    kraft_version = 0 if config.controller_quorum_voters else features.get(KRAFT_VERSION, 0)
+    voters = VoterSet([local_voter(config, directory_id)]) if kraft_version > 0 else None
+    batches = encode_snapshot(
+        BOOTSTRAP,
+        bootstrap_records(features),
+        kraft_version=kraft_version,
+        voters=voters,
+        last_contained_log_timestamp_ms=now_ms,
+        now_ms=now_ms,
+    )
+    partial = f"{path}.part"
+    files.write_file(partial, b"".join(batches), sync=True)
+    files.make_read_only(partial)
+    files.rename(partial, path)
+    files.sync_dir(metadata_log_path(config))
+
+
+def bootstrap_records(features: Mapping[str, int]) -> list[MetadataRecord]:
+    """FeatureLevel records of the finalised features; kraft.version has records of its own."""
+    names = sorted(features, key=lambda name: (name != METADATA_VERSION, name))
+    return [
+        MetadataRecord(FeatureLevelRecord(name=name, feature_level=features[name]))
+        for name in names
+        if name != KRAFT_VERSION and features[name] > 0
+    ]
+
+
+def local_voter(
+    config: BrokerConfig, directory_id: bytes, ports: Mapping[str, int] | None = None
+) -> VoterNode:
+    """This node as a voter, at its controller listeners.
+
+    `ports` are the ports really open, by listener name, where the configuration says 0. A node that
+    opens no controller listener still needs an endpoint that a quorum can name.
+    """
+    endpoints = []
+    for at in config.controller_endpoints:
+        port = (ports or {}).get(at.listener_name, at.port) or DEFAULT_CONTROLLER_PORT
+        endpoints.append(VoterEndpoint(at.listener_name, at.host or "localhost", port))
+    if not endpoints:
+        endpoints.append(VoterEndpoint("CONTROLLER", "localhost", DEFAULT_CONTROLLER_PORT))
+    key = ReplicaKey(config.node_id, directory_id)
+    return VoterNode(key, tuple(endpoints), SUPPORTED_FEATURES[KRAFT_VERSION])

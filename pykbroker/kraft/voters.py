@@ -1,0 +1,175 @@
+"""The voters of the metadata quorum, and how their set changed along the log (KIP-853).
+
+A voter is a node id *and* the id of its log directory: a node that lost its disk is another voter.
+Source: Kafka's `VoterSet.java`, `ReplicaKey.java`, `VoterSetHistory.java`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pykbroker.kraft.metadata_version import KRAFT_VERSION, SUPPORTED_FEATURES, VersionRange
+from pykbroker.protocol.messages.voters_record import (
+    Endpoint,
+    KRaftVersionFeature,
+    Voter,
+    VotersRecord,
+)
+from pykbroker.protocol.primitives import ZERO_UUID
+
+
+class ReplicaKey(NamedTuple):
+    """A replica of the metadata log. A directory id of zero means: not known."""
+
+    id: int
+    directory_id: bytes = ZERO_UUID
+
+    def matches(self, other: ReplicaKey) -> bool:
+        """The same replica, as far as both say."""
+        if self.id != other.id:
+            return False
+        known = ZERO_UUID not in (self.directory_id, other.directory_id)
+        return not known or self.directory_id == other.directory_id
+
+
+class VoterEndpoint(NamedTuple):
+    """A controller listener of a voter."""
+
+    name: str
+    host: str
+    port: int
+
+
+class VoterNode(NamedTuple):
+    """A voter, where it is reached, and the kraft.version levels it has."""
+
+    key: ReplicaKey
+    endpoints: tuple[VoterEndpoint, ...]
+    kraft_versions: VersionRange = SUPPORTED_FEATURES[KRAFT_VERSION]
+
+
+class VoterSet:
+    """Voters by node id. Never changes."""
+
+    __slots__ = ("nodes",)
+
+    def __init__(self, nodes: Iterable[VoterNode] = ()) -> None:
+        self.nodes: dict[int, VoterNode] = {node.key.id: node for node in nodes}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VoterSet) and self.nodes == other.nodes
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(self.nodes.values())))
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        return f"VoterSet({list(self.nodes.values())!r})"
+
+    @property
+    def ids(self) -> list[int]:
+        """The node ids, in the set's order."""
+        return list(self.nodes)
+
+    @property
+    def majority(self) -> int:
+        """How many voters it takes to decide."""
+        return len(self.nodes) // 2 + 1
+
+    def is_voter(self, key: ReplicaKey) -> bool:
+        """Is this replica, its directory included, a voter?"""
+        node = self.nodes.get(key.id)
+        return node is not None and node.key.matches(key)
+
+    def is_only_voter(self, key: ReplicaKey) -> bool:
+        """Is this replica the whole quorum?"""
+        return len(self.nodes) == 1 and self.is_voter(key)
+
+    def with_voter(self, node: VoterNode) -> VoterSet:
+        """The set with this voter added or brought up to date."""
+        return VoterSet([*(self.nodes | {node.key.id: node}).values()])
+
+    @classmethod
+    def from_record(cls, record: Any) -> VoterSet:
+        """What a `VotersRecord` says."""
+        return cls(
+            VoterNode(
+                ReplicaKey(voter.voter_id, voter.voter_directory_id),
+                tuple(VoterEndpoint(at.name, at.host, at.port) for at in voter.endpoints),
+                VersionRange(
+                    voter.kraft_version_feature.min_supported_version,
+                    voter.kraft_version_feature.max_supported_version,
+                ),
+            )
+            for voter in record.voters
+        )
+
+    def to_record(self) -> VotersRecord:
+        """The `VotersRecord` of this set."""
+        return VotersRecord(
+            voters=[
+                Voter(
+                    voter_id=node.key.id,
+                    voter_directory_id=node.key.directory_id,
+                    endpoints=[
+                        Endpoint(name=at.name, host=at.host, port=at.port) for at in node.endpoints
+                    ],
+                    kraft_version_feature=KRaftVersionFeature(
+                        min_supported_version=node.kraft_versions.min,
+                        max_supported_version=node.kraft_versions.max,
+                    ),
+                )
+                for node in self.nodes.values()
+            ]
+        )
+
+
+class QuorumHistory:
+    """kraft.version and voters, by the offset of the control record that set them.
+
+    Uncommitted voters count at once (KIP-853), so a truncation of the log must take them back.
+    Offset -1 stands for what did not come from the log: the bootstrap checkpoint, a static list.
+    """
+
+    def __init__(self, static_voters: VoterSet) -> None:
+        self._static = static_voters
+        self._voters: list[tuple[int, VoterSet]] = []
+        self._kraft_versions: list[tuple[int, int]] = []
+
+    @property
+    def voters(self) -> VoterSet:
+        """The latest voters."""
+        return self._voters[-1][1] if self._voters else self._static
+
+    @property
+    def voters_offset(self) -> int | None:
+        """Where the latest voters stand in the log, -1 for a checkpoint; None: nowhere."""
+        return self._voters[-1][0] if self._voters else None
+
+    @property
+    def kraft_version(self) -> int:
+        """The latest kraft.version."""
+        return self._kraft_versions[-1][1] if self._kraft_versions else 0
+
+    def add_voters(self, offset: int, voters: VoterSet) -> None:
+        """A `VotersRecord` at `offset`."""
+        self._voters.append((offset, voters))
+
+    def add_kraft_version(self, offset: int, kraft_version: int) -> None:
+        """A `KRaftVersionRecord` at `offset`."""
+        self._kraft_versions.append((offset, kraft_version))
+
+    def truncate_to(self, offset: int) -> None:
+        """The log ends at `offset` now."""
+        del self._voters[bisect_left([at for at, _ in self._voters], offset) :]
+        del self._kraft_versions[bisect_left([at for at, _ in self._kraft_versions], offset) :]
+
+    def at(self, offset: int) -> tuple[int, VoterSet]:
+        """kraft.version and voters as of a snapshot that ends at `offset` (exclusive)."""
+        kraft_version = next((v for at, v in reversed(self._kraft_versions) if at < offset), 0)
+        voters = next((v for at, v in reversed(self._voters) if at < offset), self._static)
+        return kraft_version, voters
