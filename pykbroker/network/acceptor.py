@@ -12,6 +12,7 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
+from pykbroker.errors import StartError
 from pykbroker.network.connection import Connection
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ OUT_OF_DESCRIPTORS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno
 DESCRIPTOR_RETRY_SECONDS = 1.0
 
 
-class BindError(Exception):
-    """A listener cannot be bound; `str()` is one line for the operator."""
+class BindError(StartError):
+    """A listener cannot be bound."""
 
 
 class Listener:
