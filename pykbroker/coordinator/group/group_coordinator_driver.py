@@ -59,8 +59,10 @@ class GroupCoordinator:
         log: CoordinatorLog,
         scheduler: Scheduler,
         now_ms: Callable[[], int],
+        new_uuid: Callable[[], object] = uuid.uuid4,
     ) -> None:
         self.node_id = node_id
+        self._new_uuid = new_uuid
         self.settings = settings
         self.runtime = CoordinatorRuntime(
             log=log,
@@ -136,7 +138,7 @@ class GroupCoordinator:
         timeout = request.session_timeout_ms
         if not settings.min_session_timeout_ms <= timeout <= settings.max_session_timeout_ms:
             return join_error(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id, version)
-        fresh = "" if request.member_id else str(uuid.uuid4())
+        fresh = "" if request.member_id else str(self._new_uuid())
         context = CallerContext(version, client_id, f"/{client_host}", fresh)
         partition = partition_for(request.group_id, settings.num_partitions)
         return self.runtime.write(partition, GroupShard.join, request, context, _refuse_join)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from pykbroker.coordinator.decisions import ShardDecision
+from pykbroker.coordinator.coordinator_log import coordinator_error
 from pykbroker.coordinator.group import offsets, queries
 from pykbroker.coordinator.group.classic import join, rebalance, session, sync
 from pykbroker.coordinator.group.classic.group import ClassicGroup
@@ -88,7 +89,7 @@ class GroupShard:
         group = self.groups.pop(group_id, None)
         if group is not None:
             for member in list(group.members.values()):
-                reply = join_error(code, "", member.join_version)
+                reply = join_error(coordinator_error(code), "", member.join_version)
                 rebalance.answer_join(step, group, member, reply)
                 rebalance.cancel_session(step, group, member)
         return step.decision
