@@ -5,8 +5,8 @@
 
 State: the broker's epoch (given at registration); what it wants next.
 In:    `register`, `unfence`, `controlled_shutdown`; the controller's answers; a timer.
-Out:   BrokerRegistration and BrokerHeartbeat requests through `send`, which answers with a Deferred:
-       the controller of the same process, or (later) the active one over the network.
+Out:   BrokerRegistration and BrokerHeartbeat requests through `send`, which answers with a
+       Deferred: the controller of the same process, or (later) the active one over the network.
 Source: Kafka's `BrokerLifecycleManager.java`.
 """
 

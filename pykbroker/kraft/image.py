@@ -47,6 +47,9 @@ class Provenance(NamedTuple):
     timestamp_ms: int
 
 
+NO_PROVENANCE: Final = Provenance(-1, -1, -1)
+
+
 class TopicImage(NamedTuple):
     """A topic and its partitions, by number."""
 
@@ -73,7 +76,7 @@ class MetadataImage:
     def __init__(
         self,
         *,
-        provenance: Provenance = Provenance(-1, -1, -1),
+        provenance: Provenance = NO_PROVENANCE,
         topics_by_name: dict[str, TopicImage] | None = None,
         topics_by_id: dict[bytes, TopicImage] | None = None,
         brokers: dict[int, BrokerRegistration] | None = None,

@@ -1,4 +1,4 @@
-"""One node's part in the metadata: the quorum, the controller, the image, the broker's registration.
+"""One node's part in the metadata: quorum, controller, image, and the broker's registration.
 
     open ------------ snapshot and log are read, the quorum of one elects itself, the controller is
                       active, bootstrap records are in the log

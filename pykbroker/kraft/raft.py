@@ -4,9 +4,8 @@ State: the epoch, the role (`raft_roles`), the end of the local log and how much
        the high watermark. The voters are read from the `QuorumHistory` that the driver feeds.
 In:    `step(event, now_ms)`, events of `raft_events`.
 Out:   a list of effects, to be carried out in their order; `next_deadline_ms()`.
-Invariants: the epoch and the high watermark never go back; one vote in an epoch; a leader counts its
-       own log only as far as it is on disk, and commits nothing before a record of its own epoch
-       is in a majority of the logs.
+Invariants: the epoch and the high watermark never go back; one vote in an epoch; a leader counts
+its own log only as far as it is on disk, and commits nothing before a record of its own epoch.
 
 A quorum of one elects itself in one step, in a new epoch at each start, as Kafka does.
 Source: Kafka's `KafkaRaftClient.java`, `QuorumState.java`, `LeaderState.java`.
@@ -62,8 +61,6 @@ class Raft:
         self.high_watermark = -1
         self._effects: list[Effect] = []
         self._announced: tuple[int, int] | None = None
-
-    # What others ask.
 
     @property
     def voters(self) -> VoterSet:
@@ -233,13 +230,17 @@ class Raft:
             return
         up_to_date = event.log_end >= self.log_end
         granted = self._grants(event, up_to_date)
+        if granted and not event.pre_vote:
+            self._record_vote(event.candidate, now_ms)
+        self._reply(event.reply_to, ErrorCode.NONE, granted=granted)
+
+    def _record_vote(self, candidate: ReplicaKey, now_ms: int) -> None:
+        """This epoch's vote is given away; a follower gave it before."""
         role = self.role
-        may_record = isinstance(role, (Unattached, Prospective)) and role.voted is None
-        if granted and not event.pre_vote and may_record:
-            role.voted = event.candidate
+        if isinstance(role, (Unattached, Prospective)) and role.voted is None:
+            role.voted = candidate
             role.election_deadline_ms = self._election_deadline(now_ms)
             self._save()
-        self._reply(event.reply_to, ErrorCode.NONE, granted=granted)
 
     def _grants(self, event: ev.VoteRequested, up_to_date: bool) -> bool:
         """The table of `raft_roles`."""

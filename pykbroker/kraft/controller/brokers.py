@@ -1,7 +1,7 @@
 """Brokers register, report, are fenced and shut down; controllers register.
 
-A broker that registers is fenced: clients do not see it and it leads nothing. Its heartbeats unfence
-it once it has read the metadata log up to its own registration::
+A broker that registers is fenced: clients do not see it and it leads nothing. Its heartbeats
+unfence it once it has read the metadata log up to its own registration::
 
     (none) --register--> FENCED --caught up--> UNFENCED --wants to shut down--> CONTROLLED_SHUTDOWN
                            ^  ^------ session runs out / wants fence ------'          |

@@ -133,7 +133,7 @@ class Controller:
         return Decision(records=records)
 
     def no_op(self) -> Decision[MetadataRecord]:
-        """Nothing happened for `metadata.max.idle.interval.ms`: show that the quorum still lives."""
+        """Nothing happened for `metadata.max.idle.interval.ms`: show that the quorum lives."""
         return Decision(records=[MetadataRecord(NoOpRecord())])
 
     # Requests.
