@@ -318,3 +318,27 @@ def standalone_properties(
         "log.dirs": os.fspath(data_dir),
         **one,
     }
+
+
+def complete_standalone(properties: Properties) -> None:
+    """Keep the defaults of `standalone_properties` whole when some keys were set beside them.
+
+    Who sets only client listeners keeps the default controller listener; who sets the controller
+    listener, or the voters, need not repeat its address as the bootstrap server.
+    """
+    given = properties.origins
+    listeners = properties["listeners"]
+    if "controller.listener.names" not in given and "CONTROLLER:" not in listeners.upper():
+        listeners += ",CONTROLLER://127.0.0.1:0"
+        properties["listeners"] = listeners
+    if "controller.quorum.bootstrap.servers" in given:
+        return
+    if "controller.quorum.voters" in given:
+        del properties["controller.quorum.bootstrap.servers"]
+        return
+    first = properties["controller.listener.names"].split(",")[0].strip().upper()
+    for entry in listeners.split(","):
+        name, _, address = entry.strip().partition("://")
+        if name.upper() == first:
+            host = "localhost" if address.startswith(":") else ""
+            properties["controller.quorum.bootstrap.servers"] = host + address

@@ -1,0 +1,308 @@
+"""A small synchronous client for the console commands: one socket per broker, one request at once.
+
+In: request messages. Out: decoded response messages, or CommandError / ServerError.
+It asks each broker for its API versions and sends the highest version that both know. Requests
+for the controller go to any broker, which forwards them (KRaft).
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Final, NamedTuple, TypeVar
+
+from pykbroker.cli.command import CommandError
+from pykbroker.errors import ErrorCode, error_message
+from pykbroker.protocol.api import APIS, response_class
+from pykbroker.protocol.headers import decode_response_header, encode_request
+from pykbroker.protocol.parts_writer import Parts, join_parts
+from pykbroker.protocol.primitives import DecodeError, Message
+
+_LENGTH: Final = struct.Struct(">i")
+_MAX_RESPONSE_BYTES: Final = 1 << 30
+_RETRY_S: Final = 0.1
+
+# Errors that pass by themselves while a coordinator or leader settles.
+RETRIABLE: Final = frozenset(
+    (
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    )
+)
+
+T = TypeVar("T")
+
+
+class ServerError(CommandError):
+    """A broker answered with an error."""
+
+    def __init__(self, code: int, message: str | None = None) -> None:
+        super().__init__(message or error_message(code))
+        self.code: Final = code
+
+
+class Node(NamedTuple):
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+def check(code: int, message: str | None = None) -> None:
+    """Raise when a response carries an error."""
+    if code != ErrorCode.NONE:
+        raise ServerError(code, message)
+
+
+class BrokerConnection:
+    """One socket to one broker."""
+
+    def __init__(self, host: str, port: int, client_id: str, timeout_s: float) -> None:
+        self.address: Final = f"{host}:{port}"
+        self._client_id = client_id
+        self._correlation_id = 0
+        try:
+            self._socket = socket.create_connection((host, port), timeout=timeout_s)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise CommandError(f"Cannot connect to {self.address}: {why}") from error
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            self._versions = self._read_versions()
+        except CommandError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def supports(self, api_key: int) -> bool:
+        return api_key in self._versions
+
+    def send(self, request: Message, version: int | None = None) -> Any:
+        """The response to a request, in the highest version that both sides know."""
+        key = request.API_KEY
+        if version is None:
+            version = self._pick_version(key, request.MIN_VERSION, request.MAX_VERSION)
+        return self._exchange(request, version)
+
+    def _pick_version(self, key: int, low: int, high: int) -> int:
+        name = APIS[key].name
+        if key not in self._versions:
+            raise CommandError(f"The broker at {self.address} does not support {name}")
+        their_low, their_high = self._versions[key]
+        version = min(high, their_high)
+        if version < max(low, their_low):
+            raise CommandError(f"The broker at {self.address} supports no common version of {name}")
+        return version
+
+    def _exchange(self, request: Message, version: int) -> Any:
+        api = APIS[request.API_KEY]
+        self._correlation_id += 1
+        parts: Parts = []
+        encode_request(api, version, self._correlation_id, self._client_id, request, parts)
+        try:
+            self._socket.sendall(join_parts(parts))
+            frame = self._read(self._read_length())
+        except TimeoutError as error:
+            raise CommandError(f"{api.name}: no answer from {self.address} in time") from error
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise CommandError(f"{api.name}: connection to {self.address} failed: {why}") from error
+        try:
+            correlation_id, position = decode_response_header(frame, api, version)
+            if correlation_id != self._correlation_id:
+                raise CommandError(f"{api.name}: {self.address} answered another request")
+            response, _ = response_class(api.key).decode(frame, position, version)
+        except DecodeError as error:
+            why = f"answer of {self.address} cannot be read: {error}"
+            raise CommandError(f"{api.name}: {why}") from error
+        return response
+
+    def _read_length(self) -> int:
+        (length,) = _LENGTH.unpack(self._read(4))
+        if not 4 <= length <= _MAX_RESPONSE_BYTES:
+            raise CommandError(f"{self.address} does not speak the Kafka protocol")
+        return int(length)
+
+    def _read(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        while size:
+            received = self._socket.recv(min(size, 1 << 20))
+            if not received:
+                raise ConnectionResetError(None, "connection closed by the broker")
+            parts.append(received)
+            size -= len(received)
+        return b"".join(parts)
+
+    def _read_versions(self) -> dict[int, tuple[int, int]]:
+        from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
+
+        request = ApiVersionsRequest(
+            client_software_name="pykbroker-cli", client_software_version="1"
+        )
+        response = self._exchange(request, 3)
+        if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            response = self._exchange(request, 0)
+        check(response.error_code)
+        return {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
+
+
+class AdminClient:
+    """Connections to the brokers of a cluster; a context manager."""
+
+    def __init__(
+        self, bootstrap_servers: str, *, client_id: str | None = None, timeout_ms: int = 60_000
+    ) -> None:
+        self._client_id = client_id or "pykbroker-cli"
+        self._timeout_s = timeout_ms / 1000
+        self.timeout_ms: Final = timeout_ms
+        self._connections: dict[str, BrokerConnection] = {}
+        self._nodes: dict[int, Node] | None = None
+        self._bootstrap = self._connect_first(bootstrap_servers)
+
+    def __enter__(self) -> AdminClient:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for connection in self._connections.values():
+            connection.close()
+
+    def _connect_first(self, servers: str) -> BrokerConnection:
+        failure = CommandError(f"Invalid bootstrap servers: {servers!r}")
+        for server in filter(None, (each.strip() for each in servers.split(","))):
+            host, colon, port = server.rpartition(":")
+            if not colon or not port.isdigit() or int(port) > 65535:
+                raise CommandError(f"Invalid bootstrap server {server}: expected HOST:PORT")
+            try:
+                return self._connection(host.strip("[]"), int(port))
+            except CommandError as error:
+                failure = error
+        raise failure
+
+    def _connection(self, host: str, port: int) -> BrokerConnection:
+        address = f"{host}:{port}"
+        connection = self._connections.get(address)
+        if connection is None:
+            connection = BrokerConnection(host, port, self._client_id, self._timeout_s)
+            self._connections[address] = connection
+        return connection
+
+    @property
+    def any_broker(self) -> BrokerConnection:
+        """Good for every request that no single broker owns, requests to the controller too."""
+        return self._bootstrap
+
+    def node(self, node_id: int) -> BrokerConnection:
+        node = self.nodes().get(node_id)
+        if node is None:
+            raise CommandError(f"Broker {node_id} does not exist")
+        return self._connection(node.host, node.port)
+
+    def nodes(self) -> dict[int, Node]:
+        """The live brokers by id."""
+        if self._nodes is None:
+            from pykbroker.protocol.messages.describe_cluster_request import (
+                DescribeClusterRequest,
+            )
+
+            response = self.any_broker.send(DescribeClusterRequest())
+            check(response.error_code, response.error_message)
+            self._nodes = {
+                each.broker_id: Node(each.broker_id, each.host, each.port, each.rack)
+                for each in response.brokers
+                if not getattr(each, "is_fenced", False)
+            }
+        return self._nodes
+
+    def metadata(self, topics: Iterable[str] | None) -> Any:
+        """Metadata of these topics, or of all; never creates one."""
+        from pykbroker.protocol.messages.metadata_request import (
+            MetadataRequest,
+            MetadataRequestTopic,
+        )
+
+        wanted = None
+        if topics is not None:
+            wanted = [MetadataRequestTopic(name=topic) for topic in topics]
+        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        response = self.any_broker.send(request)
+        self._nodes = {
+            each.node_id: Node(each.node_id, each.host, each.port, each.rack)
+            for each in response.brokers
+        }
+        return response
+
+    def topic_names(self, *, internal: bool = True) -> list[str]:
+        """Names of all topics, sorted."""
+        topics = self.metadata(None).topics
+        return sorted(each.name for each in topics if internal or not each.is_internal)
+
+    def coordinator(self, group_id: str) -> Node:
+        """The coordinator of a group, once there is one."""
+
+        from pykbroker.protocol.messages.find_coordinator_request import (
+            FindCoordinatorRequest,
+        )
+
+        def find() -> Node:
+            request = FindCoordinatorRequest(coordinator_keys=[group_id])
+            (found,) = self.any_broker.send(request).coordinators
+            check(found.error_code, found.error_message)
+            return Node(found.node_id, found.host, found.port)
+
+        return self.retry(find)
+
+    def at_coordinator(self, group_id: str, ask: Callable[[BrokerConnection], T]) -> T:
+        """Ask the coordinator of a group, again while it moves or loads."""
+
+        def attempt() -> T:
+            node = self.coordinator(group_id)
+            return ask(self._connection(node.host, node.port))
+
+        return self.retry(attempt)
+
+    def retry(self, action: Callable[[], T]) -> T:
+        """Repeat while the answer is an error that passes, for as long as the client's timeout."""
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                return action()
+            except ServerError as error:
+                if error.code not in RETRIABLE or time.monotonic() > deadline:
+                    raise
+            time.sleep(_RETRY_S)
+
+    def leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[int, list[tuple[str, int]]]:
+        """Partitions by the node that leads them; -1 holds those without a leader."""
+        wanted = sorted(set(partitions))
+        found: dict[tuple[str, int], int] = {}
+        for topic in self.metadata({topic for topic, _ in wanted}).topics:
+            for each in topic.partitions:
+                found[topic.name, each.partition_index] = each.leader_id
+        result: dict[int, list[tuple[str, int]]] = {}
+        for partition in wanted:
+            result.setdefault(found.get(partition, -1), []).append(partition)
+        return result
+
+
+def by_topic(partitions: Iterable[tuple[str, int]]) -> Mapping[str, list[int]]:
+    """Partition numbers by topic."""
+    result: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        result.setdefault(topic, []).append(partition)
+    return result

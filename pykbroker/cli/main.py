@@ -1,0 +1,57 @@
+"""`pykbroker COMMAND ...`: finds the command and runs it.
+
+Only the module of the command that was asked for is imported, so that `pykbroker start` starts
+fast and `pykbroker --help` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Final, cast
+
+from pykbroker.cli.command import Command, CommandParser, run_guarded
+
+# Command -> one line of help; its module has the same name with underscores.
+COMMANDS: Final = {
+    "start": "start a broker",
+    "storage": "format a data directory, or show what it is",
+    "topics": "create, delete, describe or change topics (kafka-topics.sh)",
+    "configs": "describe or change configuration at run time (kafka-configs.sh)",
+    "groups": "list, describe and delete groups, reset offsets (kafka-consumer-groups.sh)",
+    "get-offsets": "print offsets of partitions (kafka-get-offsets.sh)",
+    "delete-records": "delete records up to an offset (kafka-delete-records.sh)",
+    "log-dirs": "describe the log directories of brokers (kafka-log-dirs.sh)",
+    "dump-log": "print and verify log, index and checkpoint files (kafka-dump-log.sh)",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(usage(), file=sys.stdout if words else sys.stderr)
+        return 0 if words else 1
+    if words[0] == "--version":
+        from importlib.metadata import version
+
+        print(f"pykbroker {version('pykbroker')}")
+        return 0
+    name = words[0]
+    if name not in COMMANDS:
+        print(f"pykbroker: unknown command {name}; see pykbroker --help", file=sys.stderr)
+        return 1
+    module = importlib.import_module("pykbroker.cli." + name.replace("-", "_"))
+    command = cast(Command, module)
+    parser = CommandParser(prog=f"pykbroker {name}", description=command.DESCRIPTION)
+    command.add_arguments(parser)
+    options = parser.parse_args(words[1:])
+    return run_guarded(lambda: command.run(options))
+
+
+def usage() -> str:
+    width = max(map(len, COMMANDS))
+    lines = ["usage: pykbroker COMMAND [OPTIONS]", "", "commands:"]
+    lines += [f"  {name:<{width}}  {line}" for name, line in COMMANDS.items()]
+    lines += ["", "pykbroker COMMAND --help tells the options of a command."]
+    return "\n".join(lines)

@@ -1,0 +1,221 @@
+"""`pykbroker start`: runs one node until it is told to stop.
+
+In: a configuration file, the environment, flags. Out: one line `ready ...` on standard output once
+the node serves; logs on standard error. SIGTERM and SIGINT stop it cleanly (exit code 0).
+Whatever forbids the start is one line on standard error, exit code 1, and nothing was touched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.config.broker_config import BrokerConfig
+from pykbroker.config.definition import ConfigError
+from pykbroker.config.load import (
+    Properties,
+    complete_standalone,
+    foreign_variables,
+    load_config,
+    standalone_properties,
+)
+from pykbroker.errors import StartError
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+
+DESCRIPTION: Final = """\
+Start a node: broker and controller in one process. An empty data directory is formatted first.
+
+Without --config the node has id 1, listens on 127.0.0.1:9092 and keeps its data in
+./pykbroker-data. Values come from the file, then KAFKA_... variables of the environment, then
+the flags, then --override; docs/configuration.md lists every key."""
+
+_LEVELS: Final = ("DEBUG", "INFO", "WARN", "ERROR")
+
+log = logging.getLogger("pykbroker.start")
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("--config", metavar="FILE", help="server.properties or YAML file")
+    parser.add_argument("--data-dir", metavar="DIR", help="directory of the data (log.dirs)")
+    parser.add_argument(
+        "--listen", metavar="HOST:PORT", help="where clients connect; port 0 is any free port"
+    )
+    parser.add_argument("--node-id", metavar="N", help="id of the node (node.id)")
+    parser.add_argument(
+        "--override",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="set a configuration key; may be given many times",
+    )
+    parser.add_argument(
+        "--log-level", choices=_LEVELS, default="INFO", help="least level that is logged"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    configure_logging(options.log_level)
+    try:
+        properties = gather(options, os.environ)
+    except ConfigError as error:
+        raise CommandError(f"pykbroker start: {error.message}") from error
+    for name in foreign_variables(os.environ):
+        log.warning("Ignoring %s of the environment: it names no configuration key", name)
+    try:
+        config = BrokerConfig.from_properties(properties)
+    except ConfigError as error:
+        raise CommandError(f"pykbroker start: {properties.locate(error)}") from error
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.kraft.storage_format import StorageError
+
+    try:
+        return _run_loop(lambda: BrokerServer(config), config)
+    except ConfigError as error:
+        raise CommandError(f"pykbroker start: {properties.locate(error)}") from error
+    except (StartError, StorageError) as error:
+        raise CommandError(f"pykbroker start: {error}") from error
+    except OSError as error:
+        raise CommandError(f"pykbroker start: {_os_error(error)}") from error
+
+
+def gather(
+    options: argparse.Namespace, environment: os._Environ[str] | dict[str, str]
+) -> Properties:
+    """All configuration text of this start."""
+    base = standalone_properties("./pykbroker-data") if options.config is None else None
+    properties = load_config(options.config, environment, base=base)
+    if options.data_dir is not None:
+        properties.put("log.dirs", options.data_dir, "--data-dir")
+    if options.node_id is not None:
+        properties.put("node.id", options.node_id, "--node-id")
+        properties.pop("broker.id", None)
+    if options.listen is not None:
+        _listen(properties, options.listen)
+    for name, value in load_config(overrides=options.override).items():
+        properties.put(name, value, "--override")
+    if base is not None:
+        complete_standalone(properties)
+    return properties
+
+
+def _listen(properties: Properties, address: str) -> None:
+    """One PLAINTEXT listener in place of the broker listeners; controllers keep theirs."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit():
+        raise ConfigError(f"--listen {address}: expected HOST:PORT")
+    names = {
+        name.strip().upper() for name in properties.get("controller.listener.names", "").split(",")
+    }
+    kept = [
+        entry.strip()
+        for entry in properties.get("listeners", "").split(",")
+        if entry.strip().partition(":")[0].upper() in names
+    ]
+    properties.put("listeners", ",".join([f"PLAINTEXT://{host}:{port}", *kept]), "--listen")
+    properties.pop("advertised.listeners", None)
+
+
+def _os_error(error: OSError) -> str:
+    why = error.strerror or str(error)
+    return f"{error.filename}: {why}" if error.filename else why
+
+
+# --- running ------------------------------------------------------------------------------------
+
+
+def _run_loop(make: Callable[[], BrokerServer], config: BrokerConfig) -> int:
+    runner = asyncio.Runner(loop_factory=_loop_factory())
+    with runner:
+        return runner.run(_serve(make(), config))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None  # asyncio's own loop serves as well, a little slower
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
+
+
+async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
+    loop = asyncio.get_running_loop()
+    ending: asyncio.Future[int] = loop.create_future()
+
+    def end(code: int, level: int, message: str, *arguments: object) -> None:
+        if not ending.done():
+            log.log(level, message, *arguments)
+            ending.set_result(code)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        name = signal.Signals(number).name
+        loop.add_signal_handler(number, end, 0, logging.INFO, "Terminating process due to %s", name)
+    server.on_fatal = lambda message: end(1, logging.CRITICAL, "%s", message)
+    starting = asyncio.ensure_future(server.start())
+    await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)
+    if starting.done():
+        await starting
+        _announce(server, config)
+        await ending
+    else:
+        starting.cancel()
+        await asyncio.wait((starting,))
+    log.info("[BrokerServer id=%d] shutting down", config.node_id)
+    await server.stop()
+    log.info("[BrokerServer id=%d] shut down completed", config.node_id)
+    return ending.result()
+
+
+def _announce(server: BrokerServer, config: BrokerConfig) -> None:
+    # Tools that start Kafka in containers wait for this line of its log.
+    log.info(
+        "[BrokerLifecycleManager id=%d] The broker has been unfenced. "
+        "Transitioning from RECOVERY to RUNNING.",
+        config.node_id,
+    )
+    log.info("[KafkaServer id=%d] started", config.node_id)
+    listeners = ",".join(map(str, server.listeners))
+    directories = ",".join(config.log_directories)
+    line = f"ready node={config.node_id} listeners={listeners} log.dirs={directories}"
+    try:
+        print(line, flush=True)
+    except OSError:
+        log.warning("Nobody reads standard output")
+
+
+# --- logs ---------------------------------------------------------------------------------------
+
+
+class KafkaFormatter(logging.Formatter):
+    """Kafka's pattern `[%d] %p %m (%c)`."""
+
+    _NAMES: Final = {logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
+
+    def __init__(self) -> None:
+        super().__init__("[%(asctime)s] %(kafka_level)s %(message)s (%(name)s)")
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.kafka_level = self._NAMES.get(record.levelno, record.levelname)
+        return super().format(record)
+
+
+def configure_logging(level: str) -> None:
+    """Logs go to standard error; standard output has only the line `ready ...`."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(KafkaFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.getLevelNamesMapping()[level])
+    # What nobody looks at is not gathered: each of these costs time in every log call.
+    logging.logThreads = False
+    logging.logProcesses = False
+    logging.logMultiprocessing = False

@@ -1,0 +1,227 @@
+"""`pykbroker storage format|info|random-uuid`: kafka-storage.sh.
+
+`pykbroker start` formats an empty directory by itself; this command is for those who choose the
+cluster id, or want to look at what a directory is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.config.broker_config import BrokerConfig
+from pykbroker.config.definition import ConfigError
+from pykbroker.config.load import load_config
+from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
+from pykbroker.log.files import RealFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+DESCRIPTION: Final = "Format the data directories of a node, or show what they are."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    commands = parser.add_subparsers(
+        dest="action", required=True, metavar="{info,format,random-uuid}"
+    )
+    info = commands.add_parser("info", help="describe the data directories of this node")
+    _add_config(info)
+    format_ = commands.add_parser("format", help="format the data directories of this node")
+    _add_config(format_)
+    format_.add_argument(
+        "-t", "--cluster-id", required=True, metavar="ID", help="cluster id, as of random-uuid"
+    )
+    format_.add_argument(
+        "-g",
+        "--ignore-formatted",
+        action="store_true",
+        help="leave directories alone that are formatted already",
+    )
+    format_.add_argument(
+        "-s", "--standalone", action="store_true", help="this node is the only voter (the default)"
+    )
+    format_.add_argument(
+        "-r", "--release-version", metavar="V", help="metadata.version to finalise"
+    )
+    format_.add_argument(
+        "-f",
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME=LEVEL",
+        help="finalise a feature at this level; may be given many times",
+    )
+    commands.add_parser("random-uuid", help="print a random UUID")
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-c", "--config", required=True, metavar="FILE", help="server.properties")
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.action == "random-uuid":
+        print(random_uuid())
+        return 0
+    config = _load(options.config)
+    return _info(config) if options.action == "info" else _format(config, options)
+
+
+def random_uuid() -> str:
+    """A random UUID in Kafka's base64; never one that a command line takes for a flag."""
+    from pykbroker.protocol.primitives import uuid_to_str
+
+    while True:
+        text = uuid_to_str(uuid4().bytes)
+        if not text.startswith("-"):  # Uuid.randomUuid() avoids these too
+            return text
+
+
+def _load(file: str) -> BrokerConfig:
+    try:
+        properties = load_config(file)
+    except ConfigError as error:
+        raise CommandError(error.message) from error
+    try:
+        return BrokerConfig.from_properties(properties)
+    except ConfigError as error:
+        raise CommandError(properties.locate(error)) from error
+
+
+def _directories(config: BrokerConfig) -> list[str]:
+    return sorted({*config.log_directories, config.metadata_log_directory})
+
+
+def _info(config: BrokerConfig) -> int:
+    files = RealFiles()
+    found: list[str] = []
+    problems: list[str] = []
+    metadata: MetaProperties | None = None
+    for directory in _directories(config):
+        if not files.exists(directory):
+            problems.append(f"{directory} does not exist")
+            continue
+        if not files.is_dir(directory):
+            problems.append(f"{directory} is not a directory")
+            continue
+        found.append(directory)
+        path = f"{directory}/{META_PROPERTIES}"
+        if not files.exists(path):
+            problems.append(f"{directory} is not formatted.")
+            continue
+        try:
+            properties = MetaProperties.from_bytes(files.read_file(path), path)
+        except (CorruptCheckpoint, OSError) as error:
+            problems.append(f"Error reading {path}: {error}")
+            continue
+        if metadata is None:
+            metadata = properties
+        elif (properties.cluster_id, properties.node_id) != (metadata.cluster_id, metadata.node_id):
+            problems.append(f"{path} belongs to another cluster or node than the others.")
+    _print_block("Found log director" + ("y" if len(found) == 1 else "ies"), found)
+    if metadata is not None:
+        print(f"Found metadata: {_shown(metadata)}\n")
+    _print_block("Found problem" + ("" if len(problems) == 1 else "s"), problems)
+    return 1 if problems else 0
+
+
+def _print_block(title: str, lines: Sequence[str]) -> None:
+    if lines:
+        print(f"{title}:")
+        for line in lines:
+            print(f"  {line}")
+        print()
+
+
+def _shown(metadata: MetaProperties) -> str:
+    """As MetaProperties.toString: keys in alphabetical order."""
+    from pykbroker.protocol.primitives import uuid_to_str
+
+    directory = metadata.directory_id
+    parts = {
+        "cluster.id": metadata.cluster_id,
+        "directory.id": None if directory is None else uuid_to_str(directory),
+        "node.id": metadata.node_id,
+        "version": metadata.version,
+    }
+    shown = (f"{key}={value}" for key, value in parts.items() if value is not None)
+    return "{" + ", ".join(shown) + "}"
+
+
+def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
+    from pykbroker.kraft.metadata_version import METADATA_VERSION, metadata_version_name
+    from pykbroker.kraft.storage_format import StorageError, format_storage
+
+    if options.standalone and config.controller_quorum_voters:
+        raise CommandError(
+            "You cannot specify controller.quorum.voters and set --initial-controllers or "
+            "--standalone."
+        )
+    features = _features(options.feature)
+    version = metadata_version_name(features[METADATA_VERSION])
+    if options.release_version not in (None, version):
+        raise CommandError(
+            f"Unknown metadata.version '{options.release_version}'. Supported is {version}"
+        )
+    try:
+        formatted = format_storage(
+            RealFiles(),
+            config,
+            options.cluster_id,
+            now_ms=int(time.time() * 1000),
+            new_uuid=lambda: uuid4().bytes,
+            ignore_formatted=options.ignore_formatted,
+            features=features,
+        )
+    except (StorageError, OSError) as error:
+        raise CommandError(str(error)) from error
+    if not formatted:
+        print("All of the log directories are already formatted.")
+        return 0
+    print(f"Bootstrap metadata: {_bootstrap(features)}")
+    for directory in sorted(formatted, key=lambda each: each == config.metadata_log_directory):
+        kind = "data"
+        if directory == config.metadata_log_directory:
+            kind = "metadata" if config.controller_quorum_voters else "dynamic metadata voter"
+        print(f"Formatting {kind} directory {directory} with metadata.version {version}.")
+    return 0
+
+
+def _features(pairs: Sequence[str]) -> dict[str, int]:
+    """Levels to finalise: the defaults, changed by `--feature NAME=LEVEL`."""
+    from pykbroker.kraft.metadata_version import FORMATTED_FEATURES, SUPPORTED_FEATURES
+
+    features = dict(FORMATTED_FEATURES)
+    for pair in pairs:
+        name, _, level = pair.partition("=")
+        if not level.isdigit():
+            raise CommandError(f"Can't parse feature=level string {pair}: expected NAME=LEVEL")
+        if int(level) == 0:
+            features.pop(name, None)
+        elif name not in SUPPORTED_FEATURES:
+            raise CommandError(f"Unsupported feature: {name}. It is not built yet")
+        elif int(level) not in SUPPORTED_FEATURES[name]:
+            raise CommandError(f"No feature:{name} with feature level {level}")
+        else:
+            features[name] = int(level)
+    return features
+
+
+def _bootstrap(features: Mapping[str, int]) -> str:
+    """The bootstrap records as BootstrapMetadata.toString shows them."""
+    from pykbroker.kraft.metadata_version import METADATA_VERSION
+    from pykbroker.kraft.storage_format import bootstrap_records
+
+    records = ", ".join(
+        f"ApiMessageAndVersion(FeatureLevelRecord(name='{each.message.name}', "
+        f"featureLevel={each.message.feature_level}) at version 0)"
+        for each in bootstrap_records(features)
+    )
+    level = features[METADATA_VERSION]
+    return (
+        f"BootstrapMetadata(records=[{records}], metadataVersionLevel={level}, "
+        "source=format command)"
+    )

@@ -1,0 +1,474 @@
+"""`pykbroker topics`: kafka-topics.sh."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from pykbroker.cli.admin import AdminClient, ServerError, check
+from pykbroker.cli.command import (
+    CommandError,
+    CommandParser,
+    add_connection,
+    add_json,
+    connect,
+    print_json,
+)
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.primitives import ZERO_UUID, uuid_from_str, uuid_to_str
+
+DESCRIPTION: Final = "Create, delete, describe or change topics."
+
+_ACTIONS: Final = ("list", "describe", "create", "alter", "delete")
+_TOPIC: Final = 2  # resource type
+_TIMEOUT_MS: Final = 60_000
+_DEFAULT_CONFIG: Final = 5
+
+# Flag -> the actions it may stand beside (TopicCommandOptions.checkInvalidArgs).
+_BELONGS_TO: Final[dict[str, tuple[str, ...]]] = {
+    "config": ("create",),
+    "partitions": ("create", "alter"),
+    "replication_factor": ("create",),
+    "replica_assignment": ("create", "alter"),
+    "under_replicated_partitions": ("describe",),
+    "unavailable_partitions": ("describe",),
+    "under_min_isr_partitions": ("describe",),
+    "at_min_isr_partitions": ("describe",),
+    "topics_with_overrides": ("describe",),
+    "if_exists": ("alter", "delete", "describe"),
+    "if_not_exists": ("create",),
+    "exclude_internal": ("list", "describe"),
+}
+
+
+def add_arguments(parser: CommandParser) -> None:
+    add_connection(parser)
+    for name, text in (
+        ("list", "list all topics"),
+        ("describe", "describe topics"),
+        ("create", "create a topic"),
+        ("alter", "add partitions to topics"),
+        ("delete", "delete topics"),
+    ):
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    parser.add_argument("--topic", metavar="NAME", help="a topic; but for --create, a pattern too")
+    parser.add_argument("--topic-id", metavar="ID", help="the id of a topic to describe")
+    parser.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="configuration of a created topic; may be given many times",
+    )
+    parser.add_argument("--partitions", type=int, metavar="N", help="number of partitions")
+    parser.add_argument("--replication-factor", type=int, metavar="N", help="number of replicas")
+    parser.add_argument(
+        "--replica-assignment",
+        metavar="B1:B2,B1:B2",
+        help="brokers of each partition, in place of numbers",
+    )
+    for name, text in (
+        ("under-replicated-partitions", "describe only under-replicated partitions"),
+        ("unavailable-partitions", "describe only partitions without a live leader"),
+        ("under-min-isr-partitions", "describe only partitions below min.insync.replicas"),
+        ("at-min-isr-partitions", "describe only partitions that are just at it"),
+        ("topics-with-overrides", "describe only topics with configuration of their own"),
+        ("if-exists", "do nothing when the topic does not exist"),
+        ("if-not-exists", "do nothing when the topic exists"),
+        ("exclude-internal", "leave internal topics out"),
+    ):
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    parser.add_argument(
+        "--partition-size-limit-per-response",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="most partitions in one answer (2000)",
+    )
+    add_json(parser)
+    parser.set_defaults(parser=parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    action = _checked_action(options)
+    with connect(options) as client:
+        try:
+            _RUN[action](client, options)
+        except CommandError as error:
+            # The script prints this to standard output; an error belongs to the other one.
+            print(f"Error while executing topic command : {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+def _checked_action(options: argparse.Namespace) -> str:
+    actions = [name for name in _ACTIONS if getattr(options, name)]
+    if len(actions) != 1:
+        options.parser.error(
+            "Command must include exactly one action: --list, --describe, --create, --alter or "
+            "--delete"
+        )
+    (action,) = actions
+    for name, allowed in _BELONGS_TO.items():
+        if getattr(options, name) and action not in allowed:
+            flag = name.replace("_", "-")
+            options.parser.error(f'Option "[{flag}]" can\'t be used with option "[{action}]"')
+    if action not in ("list", "describe") and options.topic is None:
+        options.parser.error('Missing required argument "[topic]"')
+    if action == "alter" and options.partitions is None:
+        options.parser.error('Missing required argument "[partitions]"')
+    if action == "create" and options.replica_assignment:
+        for name in ("partitions", "replication_factor"):
+            if getattr(options, name) is not None:
+                flag = name.replace("_", "-")
+                options.parser.error(
+                    f'Option "[replica-assignment]" can\'t be used with option "[{flag}]"'
+                )
+    return action
+
+
+# --- create, alter, delete --------------------------------------------------------------------
+
+
+def _create(client: AdminClient, options: argparse.Namespace) -> None:
+    from pykbroker.protocol.messages.create_topics_request import (
+        CreatableReplicaAssignment,
+        CreatableTopic,
+        CreatableTopicConfig,
+        CreateTopicsRequest,
+    )
+
+    topic = options.topic
+    if "." in topic or "_" in topic:
+        print(
+            "WARNING: Due to limitations in metric names, topics with a period ('.') or "
+            "underscore ('_') could collide. To avoid issues it is best to use either, but not "
+            "both."
+        )
+    factor, partitions = options.replication_factor, options.partitions
+    if factor is not None and not 1 <= factor <= 32767:
+        raise CommandError("The replication factor must be between 1 and 32767 inclusive")
+    if partitions is not None and partitions < 1:
+        raise CommandError("The partitions must be greater than 0")
+    assignment = parse_assignment(options.replica_assignment)
+    creatable = CreatableTopic(
+        name=topic,
+        num_partitions=-1 if partitions is None or assignment else partitions,
+        replication_factor=-1 if factor is None or assignment else factor,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=number, broker_ids=brokers)
+            for number, brokers in enumerate(assignment)
+        ],
+        configs=[
+            CreatableTopicConfig(name=name, value=value)
+            for name, value in parse_configs(options.config).items()
+        ],
+    )
+    request = CreateTopicsRequest(topics=[creatable], timeout_ms=_TIMEOUT_MS)
+    (result,) = client.any_broker.send(request).topics
+    if result.error_code == ErrorCode.TOPIC_ALREADY_EXISTS and options.if_not_exists:
+        return
+    check(result.error_code, result.error_message)
+    print(f"Created topic {topic}.")
+
+
+def parse_configs(pairs: Iterable[str]) -> dict[str, str]:
+    """`name=value` of --config, checked like the script does."""
+    from pykbroker.config.definition import ConfigError
+    from pykbroker.config.topic_keys import TOPIC_KEYS
+
+    result: dict[str, str] = {}
+    for pair in pairs:
+        parts = re.split(r"\s*=\s*", pair)
+        while parts and not parts[-1]:  # String.split drops empty parts at the end
+            parts.pop()
+        if len(parts) != 2:
+            raise CommandError(
+                "requirement failed: Invalid topic config: all configs to be added must be in the "
+                'format "key=val".'
+            )
+        name, value = parts[0].strip(), parts[1].strip()
+        if name not in TOPIC_KEYS:
+            raise CommandError(f"Unknown topic config name: {name}")
+        try:
+            TOPIC_KEYS[name].parse(value)
+        except ConfigError as error:
+            raise CommandError(error.message) from error
+        result[name] = value
+    return result
+
+
+def parse_assignment(text: str | None) -> list[list[int]]:
+    """`1:2,2:3` as the brokers of each partition."""
+    result: list[list[int]] = []
+    for entry in text.split(",") if text else ():
+        try:
+            brokers = [int(each) for each in entry.split(":")]
+        except ValueError as error:
+            raise CommandError(f'For input string: "{entry}"') from error
+        duplicates = sorted({each for each in brokers if brokers.count(each) > 1})
+        if duplicates:
+            shown = ",".join(map(str, duplicates))
+            raise CommandError(
+                f"Partition replica lists may not contain duplicate entries: {shown}"
+            )
+        if result and len(brokers) != len(result[0]):
+            raise CommandError(
+                f"Partition {len(result)} has different replication factor: {brokers}"
+            )
+        result.append(brokers)
+    return result
+
+
+def _alter(client: AdminClient, options: argparse.Namespace) -> None:
+    from pykbroker.protocol.messages.create_partitions_request import (
+        CreatePartitionsAssignment,
+        CreatePartitionsRequest,
+        CreatePartitionsTopic,
+    )
+
+    topics = _existing(client, options)
+    if not topics:
+        return
+    assignment = parse_assignment(options.replica_assignment)
+    counts = {each.name: len(each.partitions) for each in client.metadata(topics).topics}
+    wanted = []
+    for topic in topics:
+        added = [
+            CreatePartitionsAssignment(broker_ids=brokers)
+            for brokers in assignment[counts[topic] :]
+        ]
+        wanted.append(
+            CreatePartitionsTopic(
+                name=topic, count=options.partitions, assignments=added if assignment else None
+            )
+        )
+    request = CreatePartitionsRequest(topics=wanted, timeout_ms=_TIMEOUT_MS, validate_only=False)
+    for result in client.any_broker.send(request).results:
+        check(result.error_code, result.error_message)
+
+
+def _delete(client: AdminClient, options: argparse.Namespace) -> None:
+    from pykbroker.protocol.messages.delete_topics_request import (
+        DeleteTopicsRequest,
+        DeleteTopicState,
+    )
+
+    topics = _existing(client, options)
+    if not topics:
+        return
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name=topic) for topic in topics], timeout_ms=_TIMEOUT_MS
+    )
+    for result in client.any_broker.send(request).responses:
+        check(result.error_code, result.error_message)
+
+
+# --- list, describe ---------------------------------------------------------------------------
+
+
+def _list(client: AdminClient, options: argparse.Namespace) -> None:
+    names = _matching(client, options.topic, exclude_internal=options.exclude_internal)
+    if options.json:
+        print_json(names)
+    else:
+        print("\n".join(names))
+
+
+def _matching(client: AdminClient, pattern: str | None, *, exclude_internal: bool) -> list[str]:
+    names = client.topic_names(internal=not exclude_internal)
+    return names if pattern is None else [name for name in names if allowed(pattern, name)]
+
+
+def allowed(pattern: str, name: str) -> bool:
+    """Whether a topic is meant (IncludeList): a pattern, `,` standing for "or"."""
+    text = pattern.strip().replace(",", "|").replace(" ", "").strip("\"'")
+    try:
+        return re.fullmatch(text, name) is not None
+    except re.error as error:
+        raise CommandError(f"{pattern} is an invalid regex.") from error
+
+
+def _existing(client: AdminClient, options: argparse.Namespace) -> list[str]:
+    topics = _matching(client, options.topic, exclude_internal=options.exclude_internal)
+    if options.topic and not topics and not options.if_exists:
+        raise CommandError(f"Topic '{options.topic}' does not exist as expected")
+    return topics
+
+
+def _describe(client: AdminClient, options: argparse.Namespace) -> None:
+    topics = _describable(client, options)
+    descriptions = describe_topics(client, topics, options.partition_size_limit_per_response)
+    configs = describe_configs(client, [each.name for each in descriptions])
+    live = set(client.nodes())
+    shown = []
+    for topic in descriptions:
+        overrides = {
+            each.name: each.value
+            for each in configs[topic.name]
+            if each.config_source != _DEFAULT_CONFIG
+        }
+        partitions = sorted(topic.partitions, key=lambda each: each.partition_index)
+        min_isr = next(
+            (int(each.value) for each in configs[topic.name] if each.name == "min.insync.replicas"),
+            1,
+        )
+        if not options.topics_with_overrides:
+            partitions = [each for each in partitions if _wanted(options, each, live, min_isr)]
+        if options.json:
+            shown.append(_as_json(topic, overrides, partitions))
+        else:
+            _print_topic(options, topic, overrides, partitions)
+    if options.json:
+        print_json(shown)
+
+
+def _describable(client: AdminClient, options: argparse.Namespace) -> list[str]:
+    if options.topic_id is None:
+        return _existing(client, options)
+    try:
+        wanted = uuid_from_str(options.topic_id)
+    except ValueError as error:
+        raise CommandError(f"Input string `{options.topic_id}` is not a topic id") from error
+    if wanted == ZERO_UUID:
+        return _existing(client, options)
+    names = [each.name for each in client.metadata(None).topics if each.topic_id == wanted]
+    if not names and not options.if_exists:
+        raise CommandError(f"TopicId '{options.topic_id}' does not exist as expected")
+    return names
+
+
+def describe_topics(client: AdminClient, names: Sequence[str], limit: int = 2000) -> list[Any]:
+    """Topics with their partitions, by DescribeTopicPartitions with as many turns as it takes."""
+    from pykbroker.protocol.messages.describe_topic_partitions_request import (
+        Cursor,
+        DescribeTopicPartitionsRequest,
+        TopicRequest,
+    )
+
+    result: dict[str, Any] = {}
+    cursor = None
+    while names:
+        request = DescribeTopicPartitionsRequest(
+            topics=[TopicRequest(name=name) for name in names],
+            response_partition_limit=limit,
+            cursor=cursor,
+        )
+        response = client.any_broker.send(request)
+        for topic in response.topics:
+            check(topic.error_code)
+            if topic.name in result:
+                result[topic.name].partitions.extend(topic.partitions)
+            else:
+                result[topic.name] = topic
+        following = response.next_cursor
+        if following is None:
+            break
+        names = [name for name in names if name >= following.topic_name]
+        cursor = Cursor(topic_name=following.topic_name, partition_index=following.partition_index)
+    return list(result.values())
+
+
+def describe_configs(client: AdminClient, topics: Sequence[str]) -> Mapping[str, list[Any]]:
+    from pykbroker.protocol.messages.describe_configs_request import (
+        DescribeConfigsRequest,
+        DescribeConfigsResource,
+    )
+
+    if not topics:
+        return {}
+    request = DescribeConfigsRequest(
+        resources=[
+            DescribeConfigsResource(
+                resource_type=_TOPIC, resource_name=topic, configuration_keys=None
+            )
+            for topic in topics
+        ]
+    )
+    results = client.any_broker.send(request).results
+    for result in results:
+        check(result.error_code, result.error_message)
+    return {result.resource_name: result.configs for result in results}
+
+
+def _wanted(options: argparse.Namespace, partition: Any, live: set[int], min_isr: int) -> bool:
+    """Whether the flags ask for this partition; without a flag, all are asked for."""
+    replicas, isr = len(partition.replica_nodes), len(partition.isr_nodes)
+    has_leader = partition.leader_id >= 0
+    reports = (
+        (options.under_replicated_partitions, replicas > isr),
+        (options.unavailable_partitions, not has_leader or partition.leader_id not in live),
+        (options.under_min_isr_partitions, not has_leader or isr < min_isr),
+        (options.at_min_isr_partitions, isr == min_isr),
+    )
+    asked = [holds for flag, holds in reports if flag]
+    return any(asked) if asked else True
+
+
+def _reports(options: argparse.Namespace) -> bool:
+    return bool(
+        options.under_replicated_partitions
+        or options.unavailable_partitions
+        or options.under_min_isr_partitions
+        or options.at_min_isr_partitions
+    )
+
+
+def _print_topic(
+    options: argparse.Namespace, topic: Any, overrides: Mapping[str, str], partitions: Sequence[Any]
+) -> None:
+    if not _reports(options) and (overrides or not options.topics_with_overrides):
+        configs = ",".join(f"{name}={value}" for name, value in overrides.items())
+        print(
+            f"Topic: {topic.name}\tTopicId: {uuid_to_str(topic.topic_id)}"
+            f"\tPartitionCount: {len(topic.partitions)}"
+            f"\tReplicationFactor: {len(topic.partitions[0].replica_nodes)}\tConfigs: {configs}"
+        )
+    if options.topics_with_overrides:
+        return
+    for each in partitions:
+        leader = each.leader_id if each.leader_id >= 0 else "none"
+        print(
+            f"\tTopic: {topic.name}\tPartition: {each.partition_index}\tLeader: {leader}"
+            f"\tReplicas: {_ids(each.replica_nodes)}\tIsr: {_ids(each.isr_nodes)}"
+            f"\tElr: {_ids(each.eligible_leader_replicas)}"
+            f"\tLastKnownElr: {_ids(each.last_known_elr)}"
+        )
+
+
+def _ids(nodes: Sequence[int] | None) -> str:
+    return "N/A" if nodes is None else ",".join(map(str, nodes))
+
+
+def _as_json(topic: Any, overrides: Mapping[str, str], partitions: Sequence[Any]) -> object:
+    return {
+        "topic": topic.name,
+        "topicId": uuid_to_str(topic.topic_id),
+        "internal": topic.is_internal,
+        "configs": dict(overrides),
+        "partitions": [
+            {
+                "partition": each.partition_index,
+                "leader": each.leader_id if each.leader_id >= 0 else None,
+                "replicas": list(each.replica_nodes),
+                "isr": list(each.isr_nodes),
+                "elr": each.eligible_leader_replicas,
+                "lastKnownElr": each.last_known_elr,
+            }
+            for each in partitions
+        ],
+    }
+
+
+_RUN: Final = {
+    "list": _list,
+    "describe": _describe,
+    "create": _create,
+    "alter": _alter,
+    "delete": _delete,
+}
+
+__all__ = ["DESCRIPTION", "ServerError", "add_arguments", "run"]
