@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 from typing import Any, TypeVar
 
 from pykbroker.protocol.api import message_class
@@ -83,6 +84,9 @@ def _to_json(item: Field, value: Any, version: int, serialize_records: bool) -> 
         return base64.b64encode(value).decode("ascii")
     if kind == "records":
         return ""
+    if kind == "float64" and not math.isfinite(value):
+        # JSON has no such numbers; Jackson writes their Java names as strings.
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     return value
 
 
@@ -94,6 +98,8 @@ def is_default(item: Field, value: Any) -> bool:
         return item.default != "null" and len(value) == 0
     if item.struct is not None:
         if item.default == "null":
+            return False
+        if value.unknown_tags:
             return False
         return all(is_default(x, getattr(value, x.snake_name)) for x in item.struct.fields)
     if item.type == "records":

@@ -102,8 +102,13 @@ class Field:
 
     @property
     def starts_absent(self) -> bool:
-        """Tagged structs are None while absent: a fresh default struct each time would be dear."""
-        return self.struct is not None and not self.is_array and bool(self.tagged)
+        """Tagged structs are None while absent: a fresh default struct each time would be dear.
+
+        Not if the struct is nullable: there None is a null that goes on the wire.
+        """
+        if self.struct is None or self.is_array:
+            return False
+        return bool(self.tagged) and not self.nullable
 
     @property
     def snake_name(self) -> str:

@@ -38,7 +38,7 @@ from tests.protocol.random_messages import PAIRS, SCHEMAS, MessageMaker, encode,
 
 ORACLE = Path(__file__).parent / "java" / "CodecOracle.java"
 RANDOM_ROUNDS = 12
-FUZZ_ROUNDS = 30
+FUZZ_ROUNDS = 100
 BATCH = 400
 
 _count = Packer(">i")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 
 import pytest
 
 from pykbroker.protocol.api import message_class
 from pykbroker.protocol.json_form import from_json, message_versions, to_json
+from pykbroker.protocol.messages.client_quota_record import ClientQuotaRecord
 from pykbroker.protocol.messages.fetch_request import FetchRequest, ReplicaState
 from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.produce_request import (
@@ -75,6 +77,20 @@ def test_tagged_fields_at_their_default_are_left_out() -> None:
     assert "replicaState" not in to_json(FetchRequest(replica_state=ReplicaState()), 15)
     node = to_json(FetchRequest(replica_state=ReplicaState(replica_id=3)), 15)
     assert node["replicaState"] == {"replicaId": 3, "replicaEpoch": -1}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0.1, 5.0])
+def test_floats_that_json_lacks_are_strings(value: float) -> None:
+    record = ClientQuotaRecord(key="k", value=value)
+    node = json.loads(json.dumps(to_json(record, 0), allow_nan=False))
+    assert repr(from_json(ClientQuotaRecord, node, 0).value) == repr(value)
+    assert isinstance(node["value"], str) == (not math.isfinite(value))
+
+
+def test_a_default_struct_with_unknown_tags_is_shown() -> None:
+    state = ReplicaState(unknown_tags={5: b"x"})
+    node = to_json(FetchRequest(replica_state=state), 15)
+    assert node["replicaState"] == {"replicaId": -1, "replicaEpoch": -1}
 
 
 def test_what_a_version_cannot_say_is_refused() -> None:

@@ -8,6 +8,10 @@ import pytest
 
 from pykbroker.protocol.api import message_class
 from pykbroker.protocol.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest
+from pykbroker.protocol.messages.consumer_group_member_metadata_value import (
+    ClassicMemberMetadata,
+    ConsumerGroupMemberMetadataValue,
+)
 from pykbroker.protocol.messages.fetch_request import FetchRequest, ReplicaState
 from pykbroker.protocol.messages.fetch_response import (
     FetchableTopicResponse,
@@ -197,6 +201,18 @@ def test_unknown_tags_are_kept_in_order_and_refused_by_old_versions() -> None:
         encode(MetadataRequest(unknown_tags={1: b""}), 8)
     with pytest.raises(EncodeError, match="clash"):
         encode(FetchRequest(cluster_id="c", unknown_tags={0: b""}), 12)
+
+
+def test_a_nullable_tagged_struct_writes_its_null() -> None:
+    # Its default is an empty struct, so that null is a value: Apache writes it for every member
+    # that speaks the consumer protocol.
+    null = ConsumerGroupMemberMetadataValue(classic_member_metadata=None)
+    assert encode(null, 0).endswith(b"\x01\x00\x01\x00")
+    absent = ConsumerGroupMemberMetadataValue()
+    assert encode(absent, 0) == encode(null, 0)[:-4] + b"\x00"
+    for message in (null, absent):
+        assert ConsumerGroupMemberMetadataValue.decode(encode(message, 0), 0, 0)[0] == message
+    assert absent.classic_member_metadata == ClassicMemberMetadata()
 
 
 @pytest.mark.parametrize("bad", ["text", 2**31, None, 1.5])

@@ -65,7 +65,7 @@ class ConsumerGroupMemberMetadataValue(Message):
         subscribed_topic_regex: str | None = "",
         rebalance_timeout_ms: int = -1,
         server_assignor: str | None = "",
-        classic_member_metadata: ClassicMemberMetadata | None = None,
+        classic_member_metadata: ClassicMemberMetadata | None = FRESH,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.instance_id = instance_id
@@ -76,7 +76,7 @@ class ConsumerGroupMemberMetadataValue(Message):
         self.subscribed_topic_regex = subscribed_topic_regex
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.server_assignor = server_assignor
-        self.classic_member_metadata = classic_member_metadata
+        self.classic_member_metadata = ClassicMemberMetadata() if classic_member_metadata is FRESH else classic_member_metadata
         self.unknown_tags = unknown_tags
 
     @classmethod
@@ -168,7 +168,7 @@ class ConsumerGroupMemberMetadataValue(Message):
                 o.server_assignor = None
             n = buf[pos]
             pos += 1
-            o.classic_member_metadata = None
+            o.classic_member_metadata = ClassicMemberMetadata()
             if n == 0:
                 o.unknown_tags = None
             else:
@@ -254,7 +254,7 @@ class ConsumerGroupMemberMetadataValue(Message):
                 else:
                     put_string_length(w, n)
                 w += s
-            if o.classic_member_metadata is not None or o.unknown_tags:
+            if o.classic_member_metadata != ClassicMemberMetadata() or o.unknown_tags:
                 _put_tags_ConsumerGroupMemberMetadataValue(o, w, version)
             else:
                 w.append(0)
@@ -321,7 +321,7 @@ def _tags_ConsumerGroupMemberMetadataValue(o: ConsumerGroupMemberMetadataValue, 
 def _put_tags_ConsumerGroupMemberMetadataValue(o: ConsumerGroupMemberMetadataValue, w: bytearray, version: int) -> None:
     known: dict[int, bytes] = {}
     tail = w
-    if (o.classic_member_metadata is not None and o.classic_member_metadata != ClassicMemberMetadata()):
+    if o.classic_member_metadata != ClassicMemberMetadata():
         w = bytearray()
         if o.classic_member_metadata is None:
             w.append(0)
