@@ -104,7 +104,7 @@ class Hosting:
             self._drop(partition, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), touched)
             partition = None
         if partition is None:
-            partition = self._host(topic, number, config)
+            partition = self._host(topic, number, registration, config, now_ms)
             if partition is None:
                 return
         if not partition.hosted:
@@ -121,10 +121,27 @@ class Hosting:
                 logger.debug("%s: %s", partition.topic_partition, effect)
         touched.append((partition, False))
 
-    def _host(self, topic: TopicImage, number: int, config: TopicConfig) -> Partition | None:
+    def _host(
+        self,
+        topic: TopicImage,
+        number: int,
+        registration: PartitionImage,
+        config: TopicConfig,
+        now_ms: int,
+    ) -> Partition | None:
         topic_partition = TopicPartition(topic.name, number)
+        assigned = registration.directories[registration.replicas.index(self._node_id)]
+        directory = self._log_manager.directory_by_id(assigned)
         try:
-            log = self._log_of(topic_partition, topic.id, config)
+            log = self._existing_log(topic_partition, topic.id, config)
+            if log is None:
+                log = self._log_manager.create(
+                    topic_partition,
+                    topic.id,
+                    config,
+                    None if directory is None else directory.path,
+                    now_ms,
+                )
         except LogDirFailure as failure:
             self.failures.append(failure)
             return None
@@ -141,15 +158,15 @@ class Hosting:
         self.by_id[topic.id] = by_number
         return partition
 
-    def _log_of(
+    def _existing_log(
         self, topic_partition: TopicPartition, topic_id: bytes, config: TopicConfig
-    ) -> PartitionLog:
+    ) -> PartitionLog | None:
         log = self._log_manager.get(topic_partition)
-        if log is not None and log.topic_id != topic_id:
-            self._log_manager.make_stray(topic_partition)
-            log = None
         if log is None:
-            return self._log_manager.create(topic_partition, topic_id, config)
+            return None
+        if log.topic_id != topic_id:
+            self._log_manager.make_stray(topic_partition)
+            return None
         log.update_config(config)
         return log
 
@@ -177,7 +194,7 @@ class Hosting:
         """Logs of the last run that this node should not have any more (KAFKA-15605)."""
         for log in list(self._log_manager.logs()):
             topic_partition = log.topic_partition
-            topic = image.topics_by_id.get(log.topic_id)
+            topic = image.topics_by_id.get(log.topic_id or b"")
             registration = (
                 None if topic is None else topic.partitions.get(topic_partition.partition)
             )

@@ -281,7 +281,7 @@ class ReplicaManager:
     ) -> None:
         """A log directory failed: its partitions go offline, what they had queued is lost."""
         logger.error("%s", failure)
-        for topic_partition in self._log_manager.on_dir_failure(failure.directory):
+        for topic_partition in self._log_manager.on_dir_failure(failure.directory, failure):
             partition = self.find(*topic_partition)
             if partition is None or not partition.hosted:
                 continue

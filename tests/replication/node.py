@@ -11,6 +11,8 @@ from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance
+from pykbroker.kraft.publisher import delta_of_all
+from pykbroker.log.log_manager import LogManager
 from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.partition_record import PartitionRecord
@@ -20,51 +22,6 @@ from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Purgatory
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.replica_manager import ReplicaManager
-
-from pykbroker.log.recovery import open_log  # stand-in
-from pykbroker.log.partition_log import PartitionLog
-from pykbroker.types import TopicPartition
-from pykbroker.config import TopicConfig
-
-
-class LogManager:
-    def __init__(self, dirs, config, files):
-        self.files = files
-        self.all = {}
-        self.strays = []
-        files.mkdir("/data")
-
-    def load(self, now_ms):
-        pass
-
-    def get(self, tp):
-        return self.all.get(tp)
-
-    def logs(self):
-        return list(self.all.values())
-
-    def checkpointed_high_watermark(self, tp):
-        return 0
-
-    def create(self, tp, topic_id, config):
-        log = open_log(self.files, f"/data/{tp}", tp, config, now_ms=NOW_MS, topic_id=topic_id)
-        self.all[tp] = log
-        return log
-
-    def delete(self, tp):
-        self.all.pop(tp).release()
-        self.files.remove_tree(f"/data/{tp}")
-
-    def make_stray(self, tp):
-        self.strays.append(tp)
-        self.all.pop(tp).release()
-
-    def on_dir_failure(self, directory):
-        gone = list(self.all)
-        for log in self.all.values():
-            log.release()
-        self.all = {}
-        return gone
 
 
 NOW_MS = 1_700_000_000_000
@@ -100,6 +57,16 @@ class Node:
         self.manager = ReplicaManager(
             NODE_ID, self.log_manager, self.purgatory, self.config, now_ms=self.now_ms
         )
+
+    def restart(self, cleanly: bool = True) -> None:
+        """Stop and start on the same disk, then publish the whole image."""
+        if cleanly:
+            self.log_manager.checkpoint_high_watermarks(self.manager.high_watermarks())
+            self.log_manager.shutdown(self.now_ms)
+        else:
+            self.files.kill()
+        self.open()
+        self.manager.apply(delta_of_all(self.image), self.image, self.now_ms)
 
     def apply(self, *records: Any) -> None:
         """Replay metadata records and publish."""

@@ -117,6 +117,14 @@ class Served(NamedTuple):
 
 HANDLERS: tuple[Served, ...] = (
     # Kafka lists Produce from 0 on, for old librdkafka, and refuses 0 to 2 (KAFKA-18659).
+    Served("Produce", "produce", advertised_min_version=0),
+    Served("Fetch", "fetch"),
+    Served("ListOffsets", "list_offsets"),
+    Served("OffsetForLeaderEpoch", "offset_for_leader_epoch"),
+    Served("DeleteRecords", "delete_records"),
+    Served("InitProducerId", "init_producer_id"),
+    Served("DescribeProducers", "describe_producers"),
+    Served("DescribeLogDirs", "describe_log_dirs"),
     Served("ApiVersions", "api_versions", on_controller=True),
     Served("FindCoordinator", "find_coordinator"),
     Served("JoinGroup", "join_group"),

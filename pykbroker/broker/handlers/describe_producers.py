@@ -70,7 +70,7 @@ def _describe(
                         last_sequence=producer.last_sequence,
                         last_timestamp=producer.last_timestamp,
                         coordinator_epoch=producer.coordinator_epoch,
-                        current_txn_start_offset=producer.current_txn_start_offset,
+                        current_txn_start_offset=producer.current_txn_first_offset,
                     )
                     for producer in found.log.active_producers(request.received_ms)
                 ],

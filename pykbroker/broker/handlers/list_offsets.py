@@ -144,7 +144,7 @@ def find_offset(
     is_client = replica_id == CONSUMER_ID
     log = partition.log
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
-        earliest = log.leader_epochs.earliest_entry
+        earliest = log.leader_epochs.earliest
         epoch = -1
         if earliest is not None and earliest[1] <= log.log_start_offset:
             epoch = earliest[0]

@@ -1,0 +1,87 @@
+"""DescribeLogDirs (35): the log directories of this broker, and what lies in them.
+
+Behaviour: one result per directory, also for one that has nothing of what was asked. Per partition
+its size in bytes and how far its log end is behind the high watermark (a copy on its way to another
+directory: behind the log). A null list of topics asks for all. An offline directory has
+KAFKA_STORAGE_ERROR and nothing else; partitions that are not here are left out.
+Versions: 1-5; volume sizes from 4, cordoned directories (never here) from 5.
+Not done: nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.describe_log_dirs_response import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.log.directory_report import DirectoryReport, LogReport
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
+
+API_KEY = 35
+
+
+def handle(broker: BrokerServer, request: Request) -> DescribeLogDirsResponse:
+    """Report every directory."""
+    return DescribeLogDirsResponse(
+        results=[
+            _result(broker, report)
+            for report in broker.log_manager.reports(_wanted(request.message))
+        ]
+    )
+
+
+def _wanted(message: DescribeLogDirsRequest) -> Callable[[TopicPartition], bool] | None:
+    if message.topics is None:
+        return None
+    asked = {
+        TopicPartition(topic.topic, index) for topic in message.topics for index in topic.partitions
+    }
+    return asked.__contains__
+
+
+def _result(broker: BrokerServer, report: DirectoryReport) -> DescribeLogDirsResult:
+    topics: dict[str, list[DescribeLogDirsPartition]] = {}
+    for log in report.logs:
+        topics.setdefault(log.topic_partition.topic, []).append(
+            DescribeLogDirsPartition(
+                partition_index=log.topic_partition.partition,
+                partition_size=log.size_bytes,
+                offset_lag=log.offset_lag if log.is_future else _lag(broker, log),
+                is_future_key=log.is_future,
+            )
+        )
+    return DescribeLogDirsResult(
+        error_code=report.error,
+        log_dir=report.path,
+        topics=[DescribeLogDirsTopic(name=name, partitions=logs) for name, logs in topics.items()],
+        total_bytes=report.total_bytes,
+        usable_bytes=report.usable_bytes,
+    )
+
+
+def _lag(broker: BrokerServer, log: LogReport) -> int:
+    partition = broker.replica_manager.find(*log.topic_partition)
+    if partition is None:
+        return -1
+    return max(partition.high_watermark - partition.log.log_end_offset, 0)
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> DescribeLogDirsResponse:
+    """The error at the top (which versions before 3 cannot say)."""
+    return DescribeLogDirsResponse(error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=1, max_version=5, error_reply=error_reply
+)

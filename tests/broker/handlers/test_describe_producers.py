@@ -1,0 +1,62 @@
+"""DescribeProducers: what a partition remembers of its idempotent producers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pykbroker.broker.handlers.describe_producers import HANDLER
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from tests.broker.handlers.data_plane import Broker, Call
+from tests.replication.node import NOW_MS
+
+
+def describe(broker: Broker, topic: str, *partitions: int) -> list[Any]:
+    message = DescribeProducersRequest(
+        topics=[TopicRequest(name=topic, partition_indexes=list(partitions))]
+    )
+    (answer,) = Call(broker, HANDLER, message, 0).answer.topics
+    assert answer.name == topic
+    return list(answer.partitions)
+
+
+@pytest.fixture
+def broker() -> Broker:
+    broker = Broker()
+    partition = broker.node.create_topic(partitions=2)
+    broker.node.append(partition, b"a", b"b", producer_id=9, producer_epoch=1, base_sequence=0)
+    broker.node.append(partition, b"c", producer_id=9, producer_epoch=1, base_sequence=2)
+    return broker
+
+
+def test_producers(broker: Broker) -> None:
+    with_one, without = describe(broker, "t", 0, 1)
+    (producer,) = with_one.active_producers
+    assert (producer.producer_id, producer.producer_epoch, producer.last_sequence) == (9, 1, 2)
+    assert (producer.last_timestamp, producer.current_txn_start_offset) == (NOW_MS, -1)
+    assert (without.error_code, without.active_producers) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "topic, partition, code",
+    [
+        ("t", 7, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        ("missing", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        ("not a topic", 0, ErrorCode.INVALID_TOPIC_EXCEPTION),
+    ],
+)
+def test_refusals(broker: Broker, topic: str, partition: int, code: int) -> None:
+    (answer,) = describe(broker, topic, partition)
+    assert (answer.error_code, answer.active_producers) == (code, [])
+
+
+def test_error_reply(broker: Broker) -> None:
+    message = DescribeProducersRequest(topics=[TopicRequest(name="t", partition_indexes=[3])])
+    reply: Any = HANDLER.error_reply(Call(broker, HANDLER, message, 0).request, 42, "why")
+    (answer,) = reply.topics[0].partitions
+    assert (answer.partition_index, answer.error_code, answer.error_message) == (3, 42, "why")

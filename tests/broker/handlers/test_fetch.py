@@ -1,0 +1,314 @@
+"""Fetch: what each request gets, in which version, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pykbroker.broker.handlers.fetch import HANDLER
+from pykbroker.errors import ErrorCode
+from pykbroker.log.files import FileSlice
+from pykbroker.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ReplicaState,
+)
+from pykbroker.protocol.messages.fetch_response import PartitionData
+from pykbroker.protocol.record_batch import iter_records
+from pykbroker.types import TopicPartition
+from tests.broker.handlers.data_plane import Broker, Call
+from tests.replication.node import NOW_MS, batch, topic_id_of
+
+VERSIONS = range(4, 19)
+
+
+def request(
+    offset: int = 0,
+    *partitions: int,
+    topic: str = "t",
+    topic_id: bytes = topic_id_of(7),
+    max_wait_ms: int = 0,
+    min_bytes: int = 1,
+    partition: dict[str, Any] | None = None,
+    **fields: Any,
+) -> FetchRequest:
+    """Partitions (0 if none is given) of one topic from the same offset on."""
+    return FetchRequest(
+        max_wait_ms=max_wait_ms,
+        min_bytes=min_bytes,
+        topics=[
+            FetchTopic(
+                topic=topic,
+                topic_id=topic_id,
+                partitions=[
+                    FetchPartition(
+                        partition=p,
+                        fetch_offset=offset,
+                        **{"partition_max_bytes": 1 << 20} | (partition or {}),
+                    )
+                    for p in partitions or (0,)
+                ],
+            )
+        ],
+        **fields,
+    )
+
+
+def fetch(broker: Broker, message: FetchRequest, version: int = 18) -> Call:
+    return Call(broker, HANDLER, message, version)
+
+
+def entries(call: Call) -> list[PartitionData]:
+    assert call.answer.error_code == 0
+    return [p for t in call.answer.responses for p in t.partitions]
+
+
+def only(call: Call) -> PartitionData:
+    (entry,) = entries(call)
+    return entry
+
+
+def values(entry: PartitionData) -> list[Any]:
+    records = memoryview(entry.records)  # type: ignore[arg-type]
+    found = []
+    while records:
+        size = int.from_bytes(records[8:12], "big") + 12
+        found += [bytes(r.value) for r in iter_records(records[:size])]  # type: ignore[arg-type]
+        records = records[size:]
+    return found
+
+
+@pytest.fixture
+def broker() -> Broker:
+    """Topic t with two partitions; partition 0 holds a, b, c in two batches."""
+    broker = Broker()
+    partition = broker.node.create_topic(partitions=2)
+    broker.node.append(partition, b"a", b"b")
+    broker.node.append(partition, b"c")
+    return broker
+
+
+def append(broker: Broker, *wanted: bytes, partition: int = 0) -> None:
+    broker.node.append(broker.node.manager.partition(TopicPartition("t", partition)), *wanted)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_records_at_once(broker: Broker, version: int) -> None:
+    call = fetch(broker, request(0, max_wait_ms=1000), version)
+    entry = only(call)
+    assert (entry.error_code, entry.high_watermark, entry.last_stable_offset) == (0, 3, 3)
+    assert entry.log_start_offset == (0 if version >= 5 else -1)
+    assert (entry.preferred_read_replica, entry.aborted_transactions) == (-1, None)
+    assert values(entry) == [b"a", b"b", b"c"]
+    (topic,) = call.answer.responses
+    assert (topic.topic, topic.topic_id) == (
+        ("", topic_id_of(7)) if version >= 13 else ("t", bytes(16))
+    )
+    assert (broker.counters.total_fetch_requests, broker.counters.bytes_out > 0) == (1, True)
+
+
+def test_records_are_a_slice_of_the_file(broker: Broker) -> None:
+    response = fetch(broker, request()).outcome
+    assert isinstance(response.responses[0].partitions[0].records, FileSlice)
+
+
+def test_an_offset_inside_a_batch_gets_the_whole_batch(broker: Broker) -> None:
+    assert values(only(fetch(broker, request(1)))) == [b"a", b"b", b"c"]
+    assert values(only(fetch(broker, request(2)))) == [b"c"]
+
+
+def test_a_long_poll_waits_for_records(broker: Broker) -> None:
+    call = fetch(broker, request(3, max_wait_ms=500))
+    assert call.is_waiting
+    append(broker, b"d")
+    assert values(only(call)) == [b"d"]
+    broker.purgatory.advance(NOW_MS + 1000)  # answered once only
+
+
+def test_a_long_poll_ends_after_its_time(broker: Broker) -> None:
+    call = fetch(broker, request(3, max_wait_ms=500))
+    broker.purgatory.advance(NOW_MS + 499)
+    assert call.is_waiting
+    broker.purgatory.advance(NOW_MS + 500)
+    entry = only(call)
+    assert (entry.error_code, entry.high_watermark, entry.records) == (0, 3, b"")
+
+
+def test_a_long_poll_watches_all_its_partitions(broker: Broker) -> None:
+    call = fetch(broker, request(3, 0, max_wait_ms=500))
+    both = request(3, 0, max_wait_ms=500)
+    both.topics[0].partitions.append(FetchPartition(partition=1, partition_max_bytes=1 << 20))
+    two = fetch(broker, both)
+    append(broker, b"x", partition=1)
+    assert call.is_waiting
+    assert [values(e) for e in entries(two)] == [[], [b"x"]]
+
+
+def test_min_bytes_gathers_several_appends(broker: Broker) -> None:
+    size = len(batch(b"d"))
+    call = fetch(broker, request(3, max_wait_ms=500, min_bytes=2 * size))
+    append(broker, b"d")
+    assert call.is_waiting
+    append(broker, b"e")
+    assert values(only(call)) == [b"d", b"e"]
+
+
+def test_no_wait_when_none_is_asked_for(broker: Broker) -> None:
+    assert only(fetch(broker, request(3, max_wait_ms=0))).records == b""
+    assert only(fetch(broker, request(3, max_wait_ms=500, min_bytes=0))).records == b""
+
+
+@pytest.mark.parametrize("isolation, aborted", [(0, None), (1, [])])
+def test_isolation(broker: Broker, isolation: int, aborted: list[Any] | None) -> None:
+    assert only(fetch(broker, request(isolation_level=isolation))).aborted_transactions == aborted
+
+
+def test_out_of_range(broker: Broker) -> None:
+    entry = only(fetch(broker, request(9, max_wait_ms=1000)))
+    assert entry.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+    assert (entry.high_watermark, entry.last_stable_offset, entry.log_start_offset) == (-1, -1, -1)
+    assert entry.records == b""
+
+
+@pytest.mark.parametrize("version, code", [(12, 3), (13, ErrorCode.UNKNOWN_TOPIC_ID)])
+def test_no_such_topic(broker: Broker, version: int, code: int) -> None:
+    message = request(topic="missing", topic_id=topic_id_of(99), max_wait_ms=1000)
+    assert only(fetch(broker, message, version)).error_code == code
+
+
+def test_an_unknown_partition_does_not_end_the_wait_of_the_others(broker: Broker) -> None:
+    call = fetch(broker, request(3, 5, 0, max_wait_ms=500))
+    assert call.is_waiting
+    append(broker, b"d")
+    # Those that are unknown come last.
+    assert [(e.partition_index, e.error_code) for e in entries(call)] == [(0, 0), (5, 3)]
+
+
+@pytest.mark.parametrize("epoch, code", [(0, 0), (1, ErrorCode.UNKNOWN_LEADER_EPOCH)])
+def test_leader_epochs_are_checked(broker: Broker, epoch: int, code: int) -> None:
+    message = request(partition={"current_leader_epoch": epoch})
+    assert only(fetch(broker, message)).error_code == code
+
+
+@pytest.mark.parametrize("version", [15, 16])
+def test_the_leader_is_named_to_who_asks_elsewhere(broker: Broker, version: int) -> None:
+    broker.node.create_topic("far", number=9, replicas=(2,), leader=2)
+    broker.register(2, "host2", 9094)
+    call = fetch(broker, request(topic_id=topic_id_of(9), max_wait_ms=1000), version)
+    entry = only(call)
+    assert entry.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    endpoints = [(e.node_id, e.host, e.port) for e in call.answer.node_endpoints]
+    if version < 16:
+        assert (entry.current_leader, endpoints) == (None, [])
+    else:
+        assert entry.current_leader is not None
+        assert (entry.current_leader.leader_id, endpoints) == (2, [(2, "host2", 9094)])
+
+
+@pytest.mark.parametrize("version", [14, 15])
+def test_a_follower_that_is_no_replica(broker: Broker, version: int) -> None:
+    message = request(partition={"current_leader_epoch": 0}, max_wait_ms=1000)
+    if version >= 15:
+        message.replica_state = ReplicaState(replica_id=5, replica_epoch=1)
+    else:
+        message.replica_id = 5
+    assert only(fetch(broker, message, version)).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def test_a_replica_fetches_and_moves_the_high_watermark() -> None:
+    broker = Broker()
+    partition = broker.node.create_topic(replicas=(1, 2))
+    broker.node.append(partition, b"a")
+    consumer = fetch(broker, request(0, max_wait_ms=500))
+    follower = {"replica_state": ReplicaState(replica_id=2, replica_epoch=1)}
+    assert values(only(fetch(broker, request(0, **follower)))) == [b"a"]
+    assert consumer.is_waiting
+    assert only(fetch(broker, request(1, **follower))).high_watermark == 0  # as it was before
+    assert partition.high_watermark == 1
+    assert values(only(consumer)) == [b"a"]
+
+
+@pytest.mark.parametrize("version, code", [(5, 6), (6, ErrorCode.KAFKA_STORAGE_ERROR)])
+def test_an_offline_directory(broker: Broker, version: int, code: int) -> None:
+    waiting = fetch(broker, request(3, max_wait_ms=500), version)
+    broker.node.fail_writes()
+    partition = broker.node.manager.partition(TopicPartition("t", 0))
+    broker.node.manager.append(partition, batch(), 1, NOW_MS)
+    broker.node.end_turn()
+    assert only(waiting).error_code == code
+    assert only(fetch(broker, request(3), version)).error_code == code
+
+
+def test_a_diverging_epoch(broker: Broker) -> None:
+    partition = broker.node.manager.partition(TopicPartition("t", 0))
+    partition.log.assign_epoch_start(5, 3)
+    message = request(3, partition={"last_fetched_epoch": 3}, max_wait_ms=1000)
+    entry = only(fetch(broker, message))
+    assert entry.diverging_epoch is not None
+    assert (entry.diverging_epoch.epoch, entry.diverging_epoch.end_offset) == (0, 3)
+    assert (entry.error_code, entry.records) == (0, b"")
+
+
+def test_fetch_max_bytes_of_the_broker_limits_all_partitions() -> None:
+    broker = Broker({"fetch.max.bytes": "1024"})
+    broker.node.create_topic(partitions=2)
+    for p in (0, 1):
+        append(broker, bytes(900), partition=p)
+    sizes = [len(e.records) for e in entries(fetch(broker, request(0, 0, 1)))]  # type: ignore[arg-type]
+    assert sizes[0] > 900
+    assert sizes[1] <= 1024 - sizes[0]
+
+
+# ---- sessions
+
+
+def test_a_session_from_request_to_request(broker: Broker) -> None:
+    session = {"session_id": 0, "session_epoch": 0}
+    message = request(3, **session)
+    message.topics[0].partitions.append(FetchPartition(partition=1, partition_max_bytes=1 << 20))
+    first = fetch(broker, message).answer
+    assert (first.error_code, len(first.responses[0].partitions)) == (0, 2)
+    session = {"session_id": first.session_id, "session_epoch": 1}
+    assert first.session_id > 0
+    message = request(3, max_wait_ms=500, **session)
+    message.topics = []
+    poll = fetch(broker, message)
+    assert poll.is_waiting
+    append(broker, b"d")
+    (entry,) = entries(poll)
+    assert (entry.partition_index, values(entry)) == (0, [b"d"])
+
+
+def test_a_session_after_its_topic_is_deleted_and_made_again(broker: Broker) -> None:
+    first = fetch(broker, request(3, session_id=0, session_epoch=0)).answer
+
+    def again(epoch: int) -> Call:
+        message = request(session_id=first.session_id, session_epoch=epoch, max_wait_ms=500)
+        message.topics = []
+        return fetch(broker, message)
+
+    waiting = again(1)
+    broker.node.delete_topic(7)
+    assert only(waiting).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert only(again(2)).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    broker.node.create_topic(number=8)
+    assert only(again(3)).error_code == ErrorCode.INCONSISTENT_TOPIC_ID
+
+
+def test_a_session_error_is_at_the_top(broker: Broker) -> None:
+    answer = fetch(broker, request(session_id=77, session_epoch=4)).answer
+    assert (answer.error_code, answer.session_id, answer.responses) == (
+        ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+        0,
+        [],
+    )
+
+
+@pytest.mark.parametrize("version, partitions", [(12, 1), (13, 0)])
+def test_error_reply(broker: Broker, version: int, partitions: int) -> None:
+    call = fetch(broker, request(session_id=0, session_epoch=-1), version)
+    reply: Any = HANDLER.error_reply(call.request, 42, None)
+    assert reply.error_code == 42
+    assert sum(len(t.partitions) for t in reply.responses) == partitions
