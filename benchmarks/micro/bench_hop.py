@@ -37,15 +37,14 @@ def config() -> Any:
         inter_broker_listener="PLAINTEXT",
         queued_max_requests=500,
         socket_request_max_bytes=100 * 1024 * 1024,
+        connections_max_idle_ms=600_000,
         max_connections=many,
         max_connections_per_ip=many,
         max_connections_per_ip_by_address={},
         socket_listen_backlog_size=50,
         socket_receive_buffer_bytes=102400,
         socket_send_buffer_bytes=102400,
-        socket_overrides=lambda name: SimpleNamespace(
-            max_connections=many, connections_max_idle_ms=600_000
-        ),
+        socket_overrides=lambda name: SimpleNamespace(max_connections=many),
     )
 
 

@@ -46,8 +46,19 @@ class ConnectionLimits:
         self._by_address: dict[str, int] = {}
         self.total = 0
 
+    def update(
+        self,
+        max_connections: int,
+        max_per_address: int,
+        max_per_address_overrides: Mapping[str, int],
+    ) -> None:
+        """New limits; connections that are open already stay."""
+        self._max_connections = max_connections
+        self._max_per_address = max_per_address
+        self._max_per_address_overrides = dict(max_per_address_overrides)
+
     def add_listener(self, listener_name: str, max_connections: int) -> None:
-        """Count for one more listener, with its own `max.connections`."""
+        """Count for a listener, with its own `max.connections`; again when that changed."""
         self._listener_max[listener_name] = max_connections
         self._by_listener.setdefault(listener_name, 0)
 

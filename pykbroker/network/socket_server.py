@@ -51,7 +51,7 @@ class SocketServer:
         self.refused_count = 0
         self.lost_count = 0
         self._acceptors: list[Acceptor] = []
-        self._idle: dict[str, IdleConnections] = {}
+        self._idle = IdleConnections(config.connections_max_idle_ms, int(monotonic() * 1000))
         self._idle_timer: TimerHandle | None = None
         self._stopped = False
 
@@ -100,9 +100,6 @@ class SocketServer:
         )
         overrides = config.socket_overrides(name)
         self.limits.add_listener(name, overrides.max_connections)
-        self._idle[name] = IdleConnections(
-            overrides.connections_max_idle_ms, int(monotonic() * 1000)
-        )
 
     def start(self, *, controllers: bool) -> None:
         """Accept connections: on the controller listeners, or on the others."""
@@ -111,6 +108,20 @@ class SocketServer:
                 acceptor = Acceptor(self, listener, self._config.socket_send_buffer_bytes)
                 self._acceptors.append(acceptor)
                 acceptor.start()
+
+    def on_config(self, config: BrokerConfig) -> None:
+        """The configuration changed while we run: the limits on connections follow it."""
+        self._config = config
+        self.limits.update(
+            config.max_connections,
+            config.max_connections_per_ip,
+            config.max_connections_per_ip_by_address,
+        )
+        for listener in self.listeners:
+            overrides = config.socket_overrides(listener.name)
+            self.limits.add_listener(listener.name, overrides.max_connections)
+        for acceptor in self._acceptors:
+            acceptor.start()
 
     def stop_accepting(self) -> None:
         """Give up the ports; open connections go on."""
@@ -136,7 +147,7 @@ class SocketServer:
         """An acceptor made a connection."""
         self.accepted_count += 1
         self.connections.add(connection)
-        self._idle[connection.listener.name].watch(connection, int(monotonic() * 1000))
+        self._idle.watch(connection, int(monotonic() * 1000))
         if self._idle_timer is None:
             self._arm_idle_timer()
         if self.limits.exceeded():
@@ -180,20 +191,16 @@ class SocketServer:
     # ---------------------------------------------------------------- idle connections
 
     def _arm_idle_timer(self) -> None:
-        deadlines = [
-            d for idle in self._idle.values() if (d := idle.next_deadline_ms()) is not None
-        ]
+        deadline_ms = self._idle.next_deadline_ms()
         self._idle_timer = None
-        if deadlines:
+        if deadline_ms is not None:
             # The wheel may name the start of a wide bucket, which may be now.
-            delay = max(min(deadlines) / 1000 - monotonic(), 0.05)
+            delay = max(deadline_ms / 1000 - monotonic(), 0.05)
             self._idle_timer = self.loop.call_later(delay, self._close_idle)
 
     def _close_idle(self) -> None:
-        now_ms = int(monotonic() * 1000)
-        for idle in self._idle.values():
-            for connection in idle.advance(now_ms):
-                connection.close()
+        for connection in self._idle.advance(int(monotonic() * 1000)):
+            connection.close()
         self._arm_idle_timer()
 
 

@@ -28,10 +28,7 @@ def frame(body: bytes, correlation_id: int = 7) -> bytes:
 
 def network_config(**changes: Any) -> Any:
     """The configuration that the network reads."""
-    overrides = SimpleNamespace(
-        max_connections=changes.pop("listener_max_connections", 2**31 - 1),
-        connections_max_idle_ms=changes.pop("connections_max_idle_ms", 600_000),
-    )
+    overrides = SimpleNamespace(max_connections=changes.pop("listener_max_connections", 2**31 - 1))
     values = {
         "endpoints": (endpoint("PLAINTEXT"),),
         "controller_endpoints": (),
@@ -39,6 +36,7 @@ def network_config(**changes: Any) -> Any:
         "inter_broker_listener": "PLAINTEXT",
         "queued_max_requests": 500,
         "socket_request_max_bytes": 100 * 1024 * 1024,
+        "connections_max_idle_ms": 600_000,
         "max_connections": 2**31 - 1,
         "max_connections_per_ip": 2**31 - 1,
         "max_connections_per_ip_by_address": {},

@@ -1,0 +1,394 @@
+"""One node, put together. Read it top-down: `start` is the order in which a node comes up, `stop`
+the same order backwards; each step is one method below.
+
+    start   bind the ports        a port in use leaves no trace
+            open the storage      directories locked, formatted if empty, identity checked
+            open the quorum       metadata log read, this node elected, controller active
+            build the services    replica manager, coordinators, publishers: all that is told of
+                                  metadata; logs are loaded and recovered
+            serve                 registered, unfenced, accepting
+
+State: the parts. It decides nothing and serves nothing itself.
+In: `start`, `stop`; turns of the worker; deadlines. Out: `listeners`; `on_fatal` when the node has
+to end by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import socket
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pykbroker.broker.clock import Clock
+from pykbroker.broker.handlers import make_routes
+from pykbroker.broker.worker import Worker
+from pykbroker.config import Endpoint, TopicConfig
+from pykbroker.errors import KafkaError, StartError
+from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
+from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
+from pykbroker.log.checkpoints import CLEAN_SHUTDOWN, CleanShutdown, CorruptCheckpoint
+from pykbroker.log.files import LogDirFailure
+from pykbroker.metrics import Counters
+from pykbroker.network.socket_server import SocketServer
+from pykbroker.purgatory import Deferred, Purgatory
+
+if TYPE_CHECKING:
+    from pykbroker.broker.fetch_sessions import FetchSessions
+    from pykbroker.broker.producer_ids import ProducerIds
+    from pykbroker.broker.topic_creation import TopicCreation
+    from pykbroker.config import BrokerConfig
+    from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+    from pykbroker.kraft.controller_driver import ControllerDriver
+    from pykbroker.kraft.delta import MetadataDelta
+    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.kraft.node_driver import KraftNodeDriver
+    from pykbroker.kraft.raft_driver import RaftDriver
+    from pykbroker.log.housekeeping_driver import HousekeepingDriver
+    from pykbroker.log.log_manager import LogManager
+    from pykbroker.replication.replica_manager import ReplicaManager
+
+CONTROLLED_SHUTDOWN_SECONDS = 30.0
+
+_log = logging.getLogger("pykbroker.server")
+
+
+class Features(NamedTuple):
+    """What ApiVersions tells of features: name -> (lowest, highest) and name -> level."""
+
+    supported: dict[str, tuple[int, int]]
+    finalized: dict[str, int]
+    finalized_epoch: int
+
+
+class BrokerServer:
+    """A node: broker, controller, or both."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self.config = config
+        self.node_id: int = config.node_id
+        self.cluster_id = ""
+        self.counters = Counters()
+        self.routes = make_routes()
+        self.on_fatal: Callable[[str], None] = _nobody_told
+        self._clock = Clock()
+        self.now_ms = self._clock.now_ms
+        self.purgatory = Purgatory(self.now_ms())
+        self._purgatory_timer: asyncio.TimerHandle | None = None
+        self._purgatory_timer_ms = 0
+        self._serving = False
+        self.loop: asyncio.AbstractEventLoop
+        self.network: SocketServer
+        self.worker: Worker
+        self.log_manager: LogManager
+        self.housekeeping: HousekeepingDriver
+        self.replica_manager: ReplicaManager
+        self.groups: GroupCoordinator
+        self.kraft: KraftNodeDriver
+        self.fetch_sessions: FetchSessions
+        self.producer_ids: ProducerIds
+        self.topic_creation: TopicCreation
+        self._undo: list[Callable[[], Any]] = []
+
+    # ---------------------------------------------------------------- up
+
+    async def start(self) -> None:
+        """Bring the node up; it serves when this returns. StartError: nothing was touched."""
+        self.loop = asyncio.get_running_loop()
+        try:
+            self._bind()
+            self._open_storage()
+            self._open_quorum()
+            self._build_services()
+            await self._serve()
+        except BaseException:
+            await self.stop()
+            raise
+
+    def _bind(self) -> None:
+        self.network = SocketServer(self.loop, self.config)
+        self.network.bind()
+        self._undo.append(self.network.stop)
+
+    def _open_storage(self) -> None:
+        """Lock the directories, format the empty ones, read whose they are."""
+        from pykbroker.kraft.storage_format import StorageError, ensure_storage
+        from pykbroker.log.files import RealFiles
+        from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
+        from pykbroker.log.log_manager import LogManager
+
+        config = self.config
+        self.files = RealFiles()
+        self.log_manager = LogManager(
+            config.log_directories, config, self.files, topic_config=self._topic_config
+        )
+        self._undo.append(self.log_manager.unlock)
+        try:
+            self.log_manager.open()
+            if config.metadata_log_directory not in config.log_directories:
+                metadata_directory = LogDirectory(self.files, config.metadata_log_directory)
+                self._undo.append(metadata_directory.close)
+                metadata_directory.open()
+            self.storage = ensure_storage(
+                self.files, config, now_ms=self.now_ms(), new_uuid=new_uuid
+            )
+        except (DirectoryRefused, LogDirFailure, StorageError) as fault:
+            raise StartError(str(fault)) from fault
+        self.cluster_id = self.storage.cluster_id
+
+    def _topic_config(self, topic: str) -> TopicConfig:
+        """The configuration that a topic's logs are opened with."""
+        return TopicConfig.from_overrides(self.config, self.kraft.image.topic_config(topic))
+
+    def _clean_epoch(self) -> int | None:
+        """The broker epoch that the last stop left behind; None when that was not a clean one."""
+        epochs = []
+        for directory in self.config.log_directories:
+            path = f"{directory}/{CLEAN_SHUTDOWN}"
+            try:
+                epochs.append(
+                    CleanShutdown.from_bytes(self.files.read_file(path), path).broker_epoch
+                )
+            except (OSError, CorruptCheckpoint):
+                return None
+        return min(epochs)
+
+    def _open_quorum(self) -> None:
+        """Read the metadata log and become the active controller of a quorum of one."""
+        from pykbroker.kraft.node_driver import KraftNodeDriver
+        from pykbroker.kraft.publisher import UnsupportedCluster
+        from pykbroker.kraft.scheduler_driver import LoopScheduler
+        from pykbroker.kraft.storage_format import StorageError
+
+        clean_epoch = self._clean_epoch()
+        self.kraft = KraftNodeDriver(
+            config=self.config,
+            storage=self.storage,
+            files=self.files,
+            scheduler=LoopScheduler(self.loop),
+            now_ms=self.now_ms,
+            new_uuid=new_uuid,
+            random=random.Random(),
+            on_fatal=self.halt,
+            is_clean=clean_epoch is not None,
+            previous_broker_epoch=-1 if clean_epoch is None else clean_epoch,
+            controller_ports={at.name: at.port for at in self.network.listeners},
+        )
+        self._undo.append(self.kraft.close)
+        try:
+            self.kraft.open()
+        except (StorageError, UnsupportedCluster) as fault:
+            raise StartError(str(fault)) from fault
+
+    def _build_services(self) -> None:
+        """Make all that is told of metadata, and tell it what there is: this loads the logs."""
+        from pykbroker.broker.dynamic_config import DynamicConfig
+        from pykbroker.broker.fetch_sessions import FetchSessions
+        from pykbroker.broker.producer_ids import ProducerIds
+        from pykbroker.broker.topic_creation import TopicCreation
+        from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+        from pykbroker.log.housekeeping_driver import HousekeepingDriver
+        from pykbroker.log.log_directory import DirectoryRefused
+        from pykbroker.replication.replica_manager import ReplicaManager
+
+        config = self.config
+        self.fetch_sessions = FetchSessions(
+            config.max_incremental_fetch_session_cache_slots, random.randrange
+        )
+        self.producer_ids = ProducerIds(self.kraft.allocate_producer_ids)
+        self.topic_creation = TopicCreation(self._create_topics)
+        self.replica_manager = ReplicaManager(
+            self.node_id, self.log_manager, self.purgatory, config, now_ms=self.now_ms()
+        )
+        self.groups = GroupCoordinator.create(
+            node_id=self.node_id,
+            config=config,
+            replica_manager=self.replica_manager,
+            scheduler=self.loop,
+            now_ms=self.now_ms,
+            wake=self.wake,
+        )
+        self._undo.append(self.groups.stop)
+        self.worker = Worker(
+            self, self.network.channel, self.routes, self._end_round, self._turn_ended
+        )
+        try:
+            self.log_manager.load(self.now_ms())
+        except DirectoryRefused as fault:
+            raise StartError(str(fault)) from fault
+        self._undo.append(self._close_logs)
+        self.kraft.publish_to(
+            [ReplicaManagerStep(self), self.groups, DynamicConfig(self)],
+        )
+        self.housekeeping = HousekeepingDriver(self.log_manager, self.loop)
+        self._undo.append(self.housekeeping.stop)
+
+    async def _serve(self) -> None:
+        """Register, be seen by clients, accept them."""
+        self.network.start(controllers=True)
+        await self.settled(self.kraft.register_broker(self._advertised()))
+        self._undo.append(self._leave_cluster)
+        await self.settled(self.kraft.unfence())
+        self.housekeeping.start()
+        self._serving = True
+        self.network.start(controllers=False)
+        _log.info("node %d of cluster %s serves %s", self.node_id, self.cluster_id, self.listeners)
+
+    def _advertised(self) -> list[Listener]:
+        """Where clients reach us: advertised.listeners, with the real port where 0 was asked."""
+        ports = {listener.name: listener.port for listener in self.network.listeners}
+        return [
+            Listener(
+                name=at.listener_name,
+                host=at.host or socket.getfqdn(),
+                port=at.port or ports[at.listener_name],
+                security_protocol=SECURITY_PROTOCOL_IDS[at.security_protocol],
+            )
+            for at in self.config.advertised_endpoints
+        ]
+
+    @property
+    def listeners(self) -> tuple[Endpoint, ...]:
+        """The broker listeners as they are bound: with real ports."""
+        return tuple(
+            Endpoint(at.name, at.host, at.port, at.security_protocol)
+            for at in self.network.listeners
+            if not at.is_controller
+        )
+
+    # ---------------------------------------------------------------- down
+
+    async def stop(self) -> None:
+        """Bring the node down in good order; also half a node, whose start failed."""
+        self._serving = False
+        if self._purgatory_timer is not None:
+            self._purgatory_timer.cancel()
+            self._purgatory_timer = None
+        while self._undo:
+            outcome = self._undo.pop()()
+            if outcome is not None:
+                await outcome
+
+    async def _leave_cluster(self) -> None:
+        """Accept no more, give leadership away, let what is queued be written and answered."""
+        self.network.stop_accepting()
+        try:
+            async with asyncio.timeout(CONTROLLED_SHUTDOWN_SECONDS):
+                await self.settled(self.kraft.controlled_shutdown())
+        except (KafkaError, TimeoutError) as failure:
+            _log.warning("left the cluster without a controlled shutdown: %s", failure)
+        self.replica_manager.end_turn(self.now_ms())
+        self.network.channel.flush_connections()
+
+    def _close_logs(self) -> None:
+        self.replica_manager.end_turn(self.now_ms())
+        try:
+            self.log_manager.checkpoint_high_watermarks(self.replica_manager.high_watermarks())
+        except LogDirFailure as failure:
+            _log.error("high watermarks are not written: %s", failure)
+        self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch)
+
+    def halt(self, failure: BaseException) -> None:
+        """A bug of ours, or a metadata log that is lost: the process has to end."""
+        self.counters.unexpected_errors += 1
+        _log.critical("this node cannot go on", exc_info=failure)
+        self.on_fatal(f"this node cannot go on: {failure!r}")
+
+    # ---------------------------------------------------------------- turns and time
+
+    def begin_turn(self) -> int:
+        """The worker begins a turn: what time it is for all requests in it."""
+        return self.now_ms()
+
+    def wake(self) -> None:
+        """Something was appended or resolved outside of a turn: have one soon."""
+        self.network.channel.wake()
+
+    def _end_round(self) -> None:
+        self.replica_manager.end_turn(self.now_ms())
+
+    def _turn_ended(self) -> None:
+        """Arm the timer of the purgatory, if its first deadline comes before the timer."""
+        deadline_ms = self.purgatory.next_deadline_ms()
+        if deadline_ms is None:
+            return
+        timer = self._purgatory_timer
+        if timer is not None:
+            if self._purgatory_timer_ms <= deadline_ms:
+                return
+            timer.cancel()
+        self._purgatory_timer_ms = deadline_ms
+        delay = max(deadline_ms - self.now_ms(), 1) / 1000
+        self._purgatory_timer = self.loop.call_later(delay, self._expire)
+
+    def _expire(self) -> None:
+        self._purgatory_timer = None
+        self.purgatory.advance(self.now_ms())
+        self.wake()  # the turn arms the timer again
+
+    async def settled(self, deferred: Deferred) -> Any:
+        """Wait for a Deferred, outside of turns; a KafkaError in it is raised."""
+        future: asyncio.Future[Any] = self.loop.create_future()
+
+        def resolved(value: Any) -> None:
+            if not future.done():
+                future.set_result(value)
+
+        deferred.on_resolved(resolved)
+        value = await future
+        if isinstance(value, KafkaError):
+            raise value
+        return value
+
+    # ---------------------------------------------------------------- what handlers ask
+
+    @property
+    def controller(self) -> ControllerDriver:
+        """The controller of this node."""
+        return self.kraft.controller
+
+    @property
+    def raft(self) -> RaftDriver:
+        """This node's replica of the metadata log."""
+        return self.kraft.raft
+
+    @property
+    def image(self) -> MetadataImage:
+        """The metadata as it is committed and published."""
+        return self.kraft.image
+
+    def features(self) -> Features:
+        """What this node supports and what the cluster has finalised."""
+        supported = {name: (low, high) for name, (low, high) in SUPPORTED_FEATURES.items()}
+        return Features(supported, self.kraft.finalized_features(), self.kraft.image.offset)
+
+    def _create_topics(self, request: Any, deadline_ms: int) -> Deferred:
+        return self.controller.submit(lambda controller, now_ms: controller.create_topics(request))
+
+
+class ReplicaManagerStep:
+    """The replica manager as a publisher."""
+
+    def __init__(self, server: BrokerServer) -> None:
+        self._server = server
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """See `Publisher`."""
+        server = self._server
+        server.replica_manager.apply(delta, image, server.now_ms())
+        server.wake()
+
+
+def new_uuid() -> bytes:
+    """A random UUID that is not one of Kafka's reserved ones and whose text begins with no dash."""
+    while True:
+        raw = uuid.uuid4().bytes
+        if raw[0] >> 2 != 62:  # `-` in Kafka's base64
+            return raw
+
+
+def _nobody_told(message: str) -> None:
+    _log.critical("%s", message)
