@@ -117,7 +117,7 @@ class MetadataLog:
         latest = self.latest_snapshot_id()
         if latest is not None and latest.offset == end_offset:
             return LogEnd(latest.epoch, end_offset)
-        epoch = self.log.leader_epochs.latest_epoch()
+        epoch = self.log.leader_epochs.latest_epoch
         return LogEnd(0 if epoch is None else epoch, end_offset)
 
     def append(self, batch: Buffer, now_ms: int) -> None:
