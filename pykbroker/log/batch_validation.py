@@ -82,6 +82,7 @@ _NO_TIMESTAMP = -1
 _SMALLEST_BATCH_LENGTH = 14
 _HEADER_UP_TO_MAGIC = MAGIC_AT + 1
 _MAX_REPORTED_ERRORS = 3
+_NOT_ONE_BATCH = "Produce requests must have exactly one record batch per partition"
 
 _CORRUPT_MESSAGE = int(ErrorCode.CORRUPT_MESSAGE)
 _INVALID_RECORD = int(ErrorCode.INVALID_RECORD)
@@ -164,7 +165,7 @@ def _read_one_batch(view: memoryview, rules: ValidationRules, origin: int) -> Ba
 
 def _explain_framing(view: memoryview, rules: ValidationRules) -> tuple[int, str]:
     """What Kafka answers to bytes that do not begin with a whole batch of magic 2."""
-    nothing = (_INVALID_RECORD, "Produce requests must have exactly one record batch per partition")
+    nothing = (_INVALID_RECORD, _NOT_ONE_BATCH)
     if len(view) < _HEADER_UP_TO_MAGIC:
         return nothing
     length = int.from_bytes(view[8:12], "big", signed=True)
@@ -194,12 +195,11 @@ def _check_tail(tail: memoryview, rules: ValidationRules) -> None:
     if len(tail) < _HEADER_UP_TO_MAGIC:
         return
     error, message = _explain_framing(tail, rules)
-    if error == _CORRUPT_MESSAGE:
+    size = LOG_OVERHEAD + int.from_bytes(tail[8:12], "big", signed=True)
+    if error == _CORRUPT_MESSAGE and size < RECORD_BATCH_OVERHEAD:
         raise Refused(error, message)
-    if LOG_OVERHEAD + int.from_bytes(tail[8:12], "big", signed=True) <= len(tail):
-        raise Refused(
-            _INVALID_RECORD, "Produce requests must have exactly one record batch per partition"
-        )
+    if size <= len(tail):
+        raise Refused(_INVALID_RECORD, _NOT_ONE_BATCH)
 
 
 def _check_client_header(header: BatchHeader, rules: ValidationRules) -> None:

@@ -21,6 +21,7 @@ PartitionMetadataFile.java, MetaProperties.java, CleanShutdownFileHandler.java.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
@@ -38,6 +39,7 @@ META_PROPERTIES = "meta.properties"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 LOCK = ".lock"
 
+_ESCAPED = re.compile(r"\\(.)")
 _VERSION = 0
 _Entry = TypeVar("_Entry")
 
@@ -196,7 +198,7 @@ class MetaProperties(NamedTuple):
             key, separator, value = text.partition("=")
             if not separator:
                 raise CorruptCheckpoint(name, number, f"not `key=value`: {line!r}")
-            found[key.strip()] = value.strip().replace("\\", ""), number
+            found[key.strip()] = _ESCAPED.sub(r"\1", value.strip()), number
         if "version" not in found:
             raise CorruptCheckpoint(name, 1, "no version")
         version = _integer(*_at(found, "version", name))

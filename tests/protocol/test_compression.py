@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import zlib
 
@@ -90,10 +91,8 @@ def test_bytes_behind_the_end_are_refused(codec: int, tail: bytes) -> None:
 def test_garbage_is_corrupt_and_nothing_else(codec: int, garbage: bytes) -> None:
     magic = {GZIP: b"\x1f\x8b\x08\x00", SNAPPY: b"", LZ4: b"\x04\x22\x4d\x18", ZSTD: b"(\xb5/\xfd"}
     for payload in (garbage, magic[codec] + garbage, compression._XERIAL_HEADER + garbage):
-        try:
+        with contextlib.suppress(CorruptCompression):
             assert len(decompress(codec, payload, 1000)) <= 1000
-        except CorruptCompression:
-            pass
 
 
 @given(st.sampled_from(PACKED), st.data())
@@ -101,10 +100,8 @@ def test_flipped_bytes_never_leak_another_exception(codec: int, data: st.DataObj
     packed = bytearray(compress(codec, TEXT[:3000]))
     for _ in range(data.draw(st.integers(1, 4))):
         packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
-    try:
+    with contextlib.suppress(CorruptCompression):
         assert len(decompress(codec, packed, 100_000)) <= 100_000
-    except CorruptCompression:
-        pass
 
 
 def test_strangers_read_what_we_write() -> None:
