@@ -16,9 +16,10 @@ import errno
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from pykbroker.log.file_lock import FileLock, RealFileLock
 from pykbroker.log.index_memory import IndexMemory
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
@@ -114,15 +115,12 @@ class OpenFile(Readable):
     def sync(self) -> None: ...
 
     @abstractmethod
-    def close(self) -> None:
-        """Give the descriptor back; slices handed out keep theirs. The next use opens it again."""
-
-
-class FileLock(ABC):
-    """An exclusive lock of a directory, held until released."""
+    def pinned_sync(self) -> Callable[[], None]:
+        """A sync that another thread may call, whatever becomes of this object meanwhile."""
 
     @abstractmethod
-    def release(self) -> None: ...
+    def close(self) -> None:
+        """Give the descriptor back; slices handed out keep theirs. The next use opens it again."""
 
 
 class Files(ABC):
@@ -199,6 +197,10 @@ class Files(ABC):
         """Total and usable bytes of the volume."""
 
     @abstractmethod
+    def unique_id(self) -> str:
+        """32 hexadecimal digits that nobody else draws, for directories that are put aside."""
+
+    @abstractmethod
     def lock(self, path: str) -> FileLock | None:
         """None when another process, or another node of this one, holds it."""
 
@@ -226,6 +228,9 @@ class Descriptor(Readable):
 
     def pread(self, length: int, position: int) -> bytes:
         return pread_whole(self.fd, length, position)
+
+    def sync(self) -> None:
+        os.fdatasync(self.fd)
 
     def is_resident(self, length: int, position: int) -> bool:
         probe = [bytearray(1)]
@@ -323,7 +328,10 @@ class RealFile(OpenFile):
         self.size = length
 
     def sync(self) -> None:
-        os.fdatasync(self.descriptor().fd)
+        self.descriptor().sync()
+
+    def pinned_sync(self) -> Callable[[], None]:
+        return self.descriptor().sync
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -462,43 +470,8 @@ class RealFiles(Files):
         volume = os.statvfs(path)
         return volume.f_frsize * volume.f_blocks, volume.f_frsize * volume.f_bavail
 
+    def unique_id(self) -> str:
+        return os.urandom(16).hex()
+
     def lock(self, path: str) -> FileLock | None:
         return RealFileLock.acquire(path)
-
-
-class RealFileLock(FileLock):
-    """A POSIX record lock on the whole file: what Java's FileChannel.tryLock takes.
-
-    Such a lock belongs to the process, so a second node in the same process would get it as well:
-    the set of held paths says no to that one.
-    """
-
-    _held: set[str] = set()
-
-    def __init__(self, path: str, fd: int) -> None:
-        self._path = path
-        self._fd = fd
-
-    @classmethod
-    def acquire(cls, path: str) -> RealFileLock | None:
-        import fcntl
-
-        real_path = os.path.realpath(path)
-        if real_path in cls._held:
-            return None
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(fd)
-            if error.errno in (errno.EACCES, errno.EAGAIN):
-                return None
-            raise
-        cls._held.add(real_path)
-        return cls(real_path, fd)
-
-    def release(self) -> None:
-        if self._fd >= 0:
-            self._held.discard(self._path)
-            os.close(self._fd)
-            self._fd = -1

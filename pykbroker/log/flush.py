@@ -6,8 +6,11 @@ does the recovery point move (UnifiedLog.flush).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+from pykbroker.log.checkpoints import PARTITION_METADATA
 
 if TYPE_CHECKING:
     from pykbroker.log.log_state import LogState
@@ -15,40 +18,57 @@ if TYPE_CHECKING:
 
 
 class FlushJob:
-    """`run` blocks and raises OSError; `log.mark_flushed(job.offset)` comes after it."""
+    """`run` blocks and raises OSError; `log.complete_flush(job)` comes after it."""
 
-    __slots__ = ("_files", "_log_files", "_paths", "_sync_directory", "directory", "log", "offset")
+    __slots__ = (
+        "_directories",
+        "_epochs",
+        "_epochs_path",
+        "_files",
+        "_paths",
+        "_syncs",
+        "log",
+        "offset",
+        "truncations",
+    )
 
-    def __init__(
-        self, log: LogState, offset: int, segments: Sequence[Segment], recovery_point: int
-    ) -> None:
+    def __init__(self, log: LogState, offset: int, segments: Sequence[Segment]) -> None:
         self.log = log
         self.offset = offset
-        self.directory = log.directory
-        self._files = log.files
-        self._log_files = [segment.file for segment in segments]
-        self._paths = [
-            path for segment in segments for path in segment.paths()[1:] if log.files.exists(path)
-        ]
+        self.truncations = log.truncations
+        files = self._files = log.files
+        self._epochs_path = log.leader_epochs.path
+        self._epochs = log.leader_epochs.take_content()
+        self._syncs = [segment.file.pinned_sync() for segment in segments]
+        self._paths = [path for s in segments for path in s.paths()[1:] if files.exists(path)]
         snapshot = log.snapshots.latest_path()
         if snapshot is not None:
             self._paths.append(snapshot)
-        # A segment made since the last flush: its name must be durable too.
-        self._sync_directory = any(s.base_offset >= recovery_point for s in segments)
+        self._directories: list[str] = []
+        if any(segment.base_offset >= log.recovery_point for segment in segments):
+            # A segment made since the last flush: its name must be durable too.
+            self._directories.append(log.directory)
+        if not log.is_directory_durable:
+            metadata = f"{log.directory}/{PARTITION_METADATA}"
+            if files.exists(metadata):
+                self._paths.append(metadata)
+            self._directories = [log.directory, os.path.dirname(log.directory)]
+            log.is_directory_durable = True
 
     def run(self) -> None:
-        for file in self._log_files:
-            try:
-                file.sync()
-            except FileNotFoundError:  # deleted meanwhile: nothing to keep
-                continue
+        for sync in self._syncs:
+            skip_missing(sync)
         for path in self._paths:
-            try:
-                self._files.sync_file(path)
-            except FileNotFoundError:
-                continue
-        if self._sync_directory:
-            try:
-                self._files.sync_dir(self.directory)
-            except FileNotFoundError:
-                return
+            skip_missing(self._files.sync_file, path)
+        if self._epochs is not None:
+            skip_missing(self._files.replace_file, self._epochs_path, self._epochs)
+        for directory in self._directories:
+            skip_missing(self._files.sync_dir, directory)
+
+
+def skip_missing(call: Callable[..., None], *arguments: object) -> None:
+    """What was deleted or renamed away meanwhile needs no sync."""
+    try:
+        call(*arguments)
+    except FileNotFoundError:
+        return

@@ -51,6 +51,7 @@ class LogState:
         "config",
         "directory",
         "files",
+        "is_directory_durable",
         "is_offline",
         "jitter",
         "last_flush_ms",
@@ -64,6 +65,7 @@ class LogState:
         "snapshots",
         "topic_id",
         "topic_partition",
+        "truncations",
     )
 
     def __init__(
@@ -81,6 +83,7 @@ class LogState:
         snapshots: ProducerSnapshots,
         now_ms: int,
         topic_id: bytes | None = None,
+        is_directory_durable: bool = False,
         chores: Chores | None = None,
         jitter: Callable[[int], int] | None = None,
     ) -> None:
@@ -101,6 +104,9 @@ class LogState:
         self.jitter = jitter
         """Draws segment.jitter.ms from [0, its argument): injected, the log has no dice."""
         self.is_offline = False
+        self.truncations = 0
+        self.is_directory_durable = is_directory_durable
+        """False: the directory is new, the next flush syncs its name and partition.metadata."""
         self.last_flush_ms = now_ms
         self._now_ms = now_ms
         self._parts: list[Buffer] = []
@@ -175,5 +181,5 @@ class LogState:
                 rebuild_indexes(segment)
 
     def epochs_changed(self) -> None:
-        latest = self.leader_epochs.latest_epoch()
+        latest = self.leader_epochs.latest_epoch
         self._latest_epoch = -1 if latest is None else latest

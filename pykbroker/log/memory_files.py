@@ -19,7 +19,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-from pykbroker.log.files import Buffer, FileLock, Files, FileSlice, OpenFile, Readable
+from pykbroker.log.file_lock import FileLock
+from pykbroker.log.files import Buffer, Files, FileSlice, OpenFile, Readable
 
 
 class Dice(Protocol):
@@ -169,6 +170,9 @@ class MemoryFile(OpenFile):
         self._files.call("sync", self.path)
         self._inode.sync()
 
+    def pinned_sync(self) -> Callable[[], None]:
+        return self.sync
+
     def close(self) -> None:
         """Nothing to give back."""
 
@@ -197,6 +201,7 @@ class MemoryFiles(Files):
         """Asked before every call with its name and path: an OSError to raise, or None."""
         self.dice: Dice | None = None
         self._locks: set[str] = set()
+        self._drawn = 0
 
     def call(self, name: str, path: str) -> None:
         self.calls += 1
@@ -344,6 +349,10 @@ class MemoryFiles(Files):
 
     def disk_usage(self, path: str) -> tuple[int, int]:
         return self.capacity_bytes, self.capacity_bytes - self.used_bytes()
+
+    def unique_id(self) -> str:
+        self._drawn += 1
+        return f"{self._drawn:032x}"
 
     def lock(self, path: str) -> FileLock | None:
         if path in self._locks:

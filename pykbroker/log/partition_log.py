@@ -53,7 +53,7 @@ class PartitionLog(LogAppending, LogReading):
             for segment in segments:
                 segment.offset_index.write_back()
                 segment.time_index.write_back()
-        return FlushJob(self, offset, segments, self.recovery_point)
+        return FlushJob(self, offset, segments)
 
     def flush(self, now_ms: int | None = None) -> None:
         """fsync up to the log end, here and now. Blocks."""
@@ -61,6 +61,11 @@ class PartitionLog(LogAppending, LogReading):
         if job is not None:
             with self.guard("flushing"):
                 job.run()
+            self.complete_flush(job, now_ms)
+
+    def complete_flush(self, job: FlushJob, now_ms: int | None = None) -> None:
+        """The job ran: move the recovery point, unless the log was truncated under it."""
+        if job.truncations == self.truncations and not self.is_offline:
             self.mark_flushed(job.offset, now_ms)
 
     def mark_flushed(self, offset: int, now_ms: int | None = None) -> None:
@@ -122,6 +127,10 @@ class PartitionLog(LogAppending, LogReading):
             self.producers.on_log_start_offset(offset)
         return True
 
+    def expire_producers(self, now_ms: int) -> None:
+        """Forget idempotent producers that were silent for producer.id.expiration.ms."""
+        self.producers.remove_expired(now_ms)
+
     def delete_old_segments(self, now_ms: int, high_watermark: int) -> int:
         """Retention; returns how many segments it took away."""
         self.write_pending()
@@ -142,6 +151,7 @@ class PartitionLog(LogAppending, LogReading):
         self.chores.delete_later(paths, self.config.file_delete_delay_ms)
 
     def _end_at(self, offset: int) -> None:
+        self.truncations += 1
         self.log_end_offset = self.next_offset = offset
         self.recovery_point = min(self.recovery_point, offset)
 
@@ -155,6 +165,9 @@ class PartitionLog(LogAppending, LogReading):
             self.snapshots.take(sync=True)
             for segment in self.segments:
                 segment.close()
+            epochs = self.leader_epochs.take_content()
+            if epochs is not None:
+                self.files.replace_file(self.leader_epochs.path, epochs)
 
     def release(self) -> None:
         """Give descriptors back without writing: the disk failed or the partition is deleted."""

@@ -73,7 +73,6 @@ def open_log(
     """Open or create the log in `directory`. Raises OSError; corruption is mended, not raised."""
     if not files.is_dir(directory):
         files.mkdir(directory)
-        files.sync_dir(os.path.dirname(directory))
     snapshots = ProducerSnapshots(files, directory, str(topic_partition), producer_id_expiration_ms)
     loader = LogLoader(
         files,
@@ -101,6 +100,7 @@ def open_log(
         snapshots=snapshots,
         now_ms=now_ms,
         topic_id=topic_id,
+        is_directory_durable=recovery_point > 0,
         chores=chores,
         jitter=jitter,
     )

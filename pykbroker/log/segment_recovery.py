@@ -81,7 +81,7 @@ def recover_segment(segment: Segment, snapshots: ProducerSnapshots, epochs: Epoc
     for position, header, batch in valid_batches(segment):
         segment.index_batches((header,), position)
         valid_bytes = position + len(batch)
-        latest = epochs.latest_epoch()
+        latest = epochs.latest_epoch
         if header.partition_leader_epoch > (-1 if latest is None else latest):
             epochs.assign(header.partition_leader_epoch, header.base_offset)
         completed = apply_producer(producers, header, batch)

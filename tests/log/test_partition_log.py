@@ -174,10 +174,8 @@ def test_a_failed_write_takes_back_exactly_the_turn(files: MemoryFiles) -> None:
     append(log, b"a")
     log.append_as_leader(batch_of(b"p", producer=(7, 0, 0)), 0, NOW_MS)
     log.write_pending()
-    files.fail = (
-        lambda name, path: OSError(errno.EIO, "io")
-        if name == "write" and path.endswith(".log")
-        else None
+    files.fail = lambda name, path: (
+        OSError(errno.EIO, "io") if name == "write" and path.endswith(".log") else None
     )
     log.append_as_leader(batch_of(b"q", producer=(7, 0, 1)), 3, NOW_MS)
     log.append_as_leader(batch_of(b"r", producer=(8, 0, 0)), 3, NOW_MS)
@@ -187,7 +185,7 @@ def test_a_failed_write_takes_back_exactly_the_turn(files: MemoryFiles) -> None:
     assert log.is_offline
     assert (log.log_end_offset, log.next_offset, log.has_pending) == (2, 2, False)
     assert files.size(f"{DIRECTORY}/{0:020d}.log") == log.active.size
-    assert log.leader_epochs.latest_epoch() == 0
+    assert log.leader_epochs.latest_epoch == 0
     assert sorted(log.producers.producers) == [7]
     files.fail = None
     assert values_of(log) == [b"a", b"p"]
@@ -218,7 +216,7 @@ def test_leader_epochs(files: MemoryFiles) -> None:
     assert log.end_offset_for_epoch(4) == (4, 3)
     assert log.end_offset_for_epoch(9) == (-1, -1)
     assert not log.truncate_to(3)
-    assert log.leader_epochs.latest_epoch() == 4
+    assert log.leader_epochs.latest_epoch == 4
     assert log.truncate_to(1)
     assert log.leader_epochs.epochs.entries == [(1, 0)]
     assert files.read_file(f"{DIRECTORY}/leader-epoch-checkpoint") == b"0\n1\n1 0\n"
@@ -304,7 +302,7 @@ def test_followers_take_offsets_as_they_come(files: MemoryFiles) -> None:
     assert (appended.base_offset, appended.last_offset) == (0, 1)
     follower.write_pending()
     assert values_of(follower) == [b"a", b"b"]
-    assert follower.leader_epochs.latest_epoch() == 3
+    assert follower.leader_epochs.latest_epoch == 3
     repeated = follower.append_as_follower(memoryview(payload), NOW_MS)
     assert repeated.error == ErrorCode.OFFSET_OUT_OF_RANGE
     broken = bytearray(payload)
@@ -358,4 +356,4 @@ def test_metadata_batches_get_offsets_and_epoch(files: MemoryFiles) -> None:
     assert (outcome.base_offset, outcome.last_offset) == (0, 2)
     log.write_pending()
     assert values_of(log) == [b"a", b"b", b"c"]
-    assert log.leader_epochs.latest_epoch() == 4
+    assert log.leader_epochs.latest_epoch == 4

@@ -1,0 +1,224 @@
+"""The one timer of the log floor: retention, flushes, checkpoints, deletions, expired producers.
+
+State: when each task is due next; which one waits in a thread.
+In:    the event loop's clock. Out: calls of LogManager on the loop; fsync, unlink and checkpoint
+       writes in threads, one task at a time.
+Invariants: no timer per partition; a task over all logs goes in slices, so that the loop serves in
+       between; a directory that fails is reported, and the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from pykbroker.log.chores import Deletion
+from pykbroker.log.files import Files, LogDirFailure
+from pykbroker.log.flush import FlushJob
+
+if TYPE_CHECKING:
+    from pykbroker.log.log_manager import LogManager
+    from pykbroker.log.log_state import LogState
+    from pykbroker.log.partition_log import PartitionLog
+    from pykbroker.types import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+CHORES_INTERVAL_MS = 1000
+LOGS_PER_SLICE = 64
+NEVER_MS = 1 << 53
+
+
+class HousekeepingDriver:
+    """`start` after the logs are loaded; `await stop()` before LogManager.shutdown.
+
+    high_watermarks: the replica manager's, for retention and replication-offset-checkpoint.
+    on_failure: what takes a failed directory offline.
+    """
+
+    def __init__(
+        self,
+        log_manager: LogManager,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        now_ms: Callable[[], int],
+        high_watermarks: Callable[[], Mapping[TopicPartition, int]],
+        on_failure: Callable[[LogDirFailure], None],
+    ) -> None:
+        self._manager = log_manager
+        self._loop = loop
+        self._now_ms = now_ms
+        self._high_watermarks = high_watermarks
+        self._on_failure = on_failure
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="housekeeping")
+        self._task: asyncio.Task[None] | None = None
+        config = log_manager.config
+        self._tasks: list[tuple[str, int, Callable[[], Awaitable[None]]]] = [
+            ("chores", CHORES_INTERVAL_MS, self.do_chores),
+            (
+                "high watermarks",
+                config.replica_high_watermark_checkpoint_interval_ms,
+                self.checkpoint_high_watermarks,
+            ),
+            ("retention", config.log_retention_check_interval_ms, self.apply_retention),
+            ("flush", config.log_flush_scheduler_interval_ms, self.flush_old),
+            (
+                "recovery points",
+                config.log_flush_offset_checkpoint_interval_ms,
+                self.checkpoint_recovery_points,
+            ),
+            (
+                "log start offsets",
+                config.log_flush_start_offset_checkpoint_interval_ms,
+                self.checkpoint_log_start_offsets,
+            ),
+            (
+                "producers",
+                config.producer_id_expiration_check_interval_ms,
+                self.expire_producers,
+            ),
+        ]
+        self._due_ms: list[int] = []
+
+    def start(self) -> None:
+        """Most tasks run first log.initial.task.delay.ms after the start (30 s), as in Kafka."""
+        now_ms = self._now_ms()
+        delay_ms = self._manager.config.log_initial_task_delay_ms
+        self._due_ms = [
+            now_ms + (interval if name in ("chores", "high watermarks") else delay_ms)
+            for name, interval, _ in self._tasks
+        ]
+        self._task = self._loop.create_task(self._run())
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        self._threads.shutdown(wait=True)
+
+    async def _run(self) -> None:
+        while True:
+            wait_ms = min(self._due_ms) - self._now_ms()
+            if wait_ms > 0:
+                await asyncio.sleep(min(wait_ms, NEVER_MS) / 1000)
+            await self.run_due()
+
+    async def run_due(self) -> None:
+        """Run the tasks whose time has come, one after the other."""
+        now_ms = self._now_ms()
+        for index, (name, interval_ms, task) in enumerate(self._tasks):
+            if self._due_ms[index] <= now_ms:
+                try:
+                    await task()
+                except LogDirFailure as failure:
+                    self._on_failure(failure)
+                except Exception:
+                    _log.exception("Housekeeping task %r failed", name)
+                self._due_ms[index] = self._now_ms() + max(interval_ms, 1)
+
+    async def _in_thread(self, call: Callable[..., None], *arguments: object) -> None:
+        await self._loop.run_in_executor(self._threads, call, *arguments)
+
+    async def _for_each_log(self, visit: Callable[[PartitionLog], None]) -> None:
+        """Visit every log, in slices of the loop; a failing directory is reported once."""
+        for number, log in enumerate(list(self._manager.logs())):
+            if log.is_offline:
+                continue
+            try:
+                visit(log)
+            except LogDirFailure as failure:
+                self._on_failure(failure)
+            if number % LOGS_PER_SLICE == LOGS_PER_SLICE - 1:
+                await asyncio.sleep(0)
+
+    # -- tasks ----------------------------------------------------------------------------------
+
+    async def do_chores(self) -> None:
+        """fsync closed segments, unlink what was deleted long enough ago."""
+        for log in self._manager.chores.take_rolled():
+            if not log.is_offline:
+                await self.flush(log, closed_only=True)
+        deletions = self._manager.chores.due_deletions(self._now_ms())
+        if deletions:
+            await self._in_thread(delete_files, self._manager.files, deletions)
+
+    async def flush(self, log: LogState, closed_only: bool = False) -> None:
+        """fsync one log in a thread."""
+        from pykbroker.log.partition_log import PartitionLog
+
+        assert isinstance(log, PartitionLog)
+        try:
+            job = log.prepare_flush(up_to_active=not closed_only)
+            if job is not None:
+                await self._in_thread(run_flush, job)
+                log.complete_flush(job, self._now_ms())
+        except LogDirFailure as failure:
+            self._on_failure(failure)
+
+    async def flush_old(self) -> None:
+        """flush.ms: logs that have unflushed records for longer."""
+        now_ms = self._now_ms()
+        for log in list(self._manager.logs()):
+            if (
+                not log.is_offline
+                and log.log_end_offset > log.recovery_point
+                and now_ms - log.last_flush_ms >= log.config.flush_ms
+            ):
+                await self.flush(log)
+
+    async def apply_retention(self) -> None:
+        now_ms = self._now_ms()
+        high_watermarks = self._high_watermarks()
+
+        def visit(log: PartitionLog) -> None:
+            log.delete_old_segments(now_ms, high_watermarks.get(log.topic_partition, 0))
+
+        await self._for_each_log(visit)
+
+    async def expire_producers(self) -> None:
+        now_ms = self._now_ms()
+        await self._for_each_log(lambda log: log.expire_producers(now_ms))
+
+    async def checkpoint_high_watermarks(self) -> None:
+        offsets = dict(self._high_watermarks())
+        for directory in self._manager.directories:
+            if directory.is_online:
+                found = self._manager.high_watermarks_of(directory, offsets)
+                await self._in_thread(directory.write_high_watermarks, found)
+
+    async def checkpoint_recovery_points(self) -> None:
+        for directory in self._manager.directories:
+            if directory.is_online:
+                found = self._manager.recovery_points_of(directory)
+                await self._in_thread(directory.write_recovery_points, found)
+
+    async def checkpoint_log_start_offsets(self) -> None:
+        for directory in self._manager.directories:
+            if directory.is_online:
+                found = self._manager.log_start_offsets_of(directory)
+                await self._in_thread(directory.write_log_start_offsets, found)
+
+
+def run_flush(job: FlushJob) -> None:
+    try:
+        job.run()
+    except OSError as error:
+        raise LogDirFailure(job.log.log_directory, "flushing", error) from error
+
+
+def delete_files(files: Files, deletions: list[Deletion]) -> None:
+    """Best effort: what cannot be deleted is tried again by the recovery of the next start."""
+    for deletion in deletions:
+        for path in deletion.paths:
+            try:
+                if deletion.is_directory:
+                    files.remove_tree(path)
+                else:
+                    files.unlink(path)
+            except OSError as error:
+                if not isinstance(error, FileNotFoundError):
+                    _log.error("Cannot delete %s: %s", path, error)

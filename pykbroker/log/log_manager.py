@@ -1,0 +1,435 @@
+"""All the logs of a node, over its log directories.
+
+State: the directories (one may be offline), the logs by partition, future logs (copies that move
+       between directories), chores.
+In:    partitions to create, delete, set aside, move; a directory that failed; the time.
+Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others go on);
+       DirectoryRefused when the node must not start.
+Invariants: a partition has one current log, in one directory; what a clean stop wrote is opened
+       without scanning; nothing here waits for a timer (housekeeping_driver does).
+Source: Kafka's LogManager.java.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.config import TopicConfig
+from pykbroker.log.checkpoints import PARTITION_METADATA, CorruptCheckpoint, PartitionMetadata
+from pykbroker.log.chores import Chores
+from pykbroker.log.directory_report import DirectoryReport, report_directory
+from pykbroker.log.files import Files, LogDirFailure
+from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
+from pykbroker.log.partition_directories import (
+    DELETE,
+    FUTURE,
+    STRAY,
+    DirectoryName,
+    aside_name,
+    parse_directory_name,
+)
+from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.recovery import open_log
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.config import BrokerConfig
+
+_log = logging.getLogger(__name__)
+
+METADATA_TOPIC = "__cluster_metadata"
+NO_BROKER_EPOCH = -1
+
+
+class LogManager:
+    """See the module."""
+
+    def __init__(
+        self,
+        directories: Sequence[str],
+        config: BrokerConfig,
+        files: Files,
+        *,
+        topic_config: Callable[[str], TopicConfig] | None = None,
+        jitter: Callable[[int], int] | None = None,
+    ) -> None:
+        self.files = files
+        self.config = config
+        self.directories = [LogDirectory(files, path) for path in directories]
+        self.chores = Chores()
+        self.jitter = jitter
+        default = TopicConfig.from_overrides(config, {})
+        self._topic_config = topic_config or (lambda topic: default)
+        self._current: dict[TopicPartition, PartitionLog] = {}
+        self._future: dict[TopicPartition, PartitionLog] = {}
+        self._is_open = False
+
+    # -- starting and stopping ------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Lock the directories and read whose they are; DirectoryRefused touches nothing."""
+        if self._is_open:
+            return
+        for directory in self.directories:
+            try:
+                directory.open()
+            except LogDirFailure as failure:
+                _log.error("%s", failure)
+                directory.failure = failure
+            except DirectoryRefused:
+                self.unlock()
+                raise
+        self._is_open = True
+        self._require_a_directory()
+
+    def unlock(self) -> None:
+        for directory in self.directories:
+            directory.close()
+        self._is_open = False
+
+    def load(self, now_ms: int) -> None:
+        """Open every log that is there; checks what an unclean stop may have left behind."""
+        self.open()
+        for directory in self.directories:
+            if directory.is_online:
+                try:
+                    self._load_directory(directory, now_ms)
+                except LogDirFailure as failure:
+                    self.on_dir_failure(failure.directory, failure)
+        self._require_a_directory()
+
+    def _require_a_directory(self) -> None:
+        if not any(directory.is_online for directory in self.directories):
+            self.unlock()
+            paths = ", ".join(directory.path for directory in self.directories)
+            reason = self.directories[0].failure if self.directories else None
+            raise DirectoryRefused(f"None of the log directories {paths} can be used: {reason}")
+
+    def _load_directory(self, directory: LogDirectory, now_ms: int) -> None:
+        directory.take_clean_shutdown()
+        directory.read_checkpoints()
+        try:
+            names = sorted(self.files.listdir(directory.path))
+            found = [name for name in names if self.files.is_dir(f"{directory.path}/{name}")]
+        except OSError as error:
+            raise LogDirFailure(directory.path, "listing", error) from error
+        logs = []
+        for name in found:
+            parsed = parse_directory_name(name)
+            if parsed is None:
+                _log.warning(
+                    "Ignoring %s/%s: its name is not of the form topic-partition",
+                    directory.path,
+                    name,
+                )
+            elif parsed.topic_partition.topic != METADATA_TOPIC:
+                logs.append((name, parsed))
+        if logs and not directory.was_clean:
+            _log.info(
+                "Recovering %d logs from %s since no clean shutdown file was found",
+                len(logs),
+                directory.path,
+            )
+        for number, (name, parsed) in enumerate(logs):
+            self._load_log(directory, name, parsed, now_ms)
+            if not directory.was_clean:
+                _log.info("Recovered %s (%d/%d)", name, number + 1, len(logs))
+        _log.info("Loaded %d logs from %s", len(logs), directory.path)
+
+    def _load_log(
+        self, directory: LogDirectory, name: str, parsed: DirectoryName, now_ms: int
+    ) -> None:
+        path = f"{directory.path}/{name}"
+        topic_partition, kind = parsed
+        if kind == DELETE:
+            self.chores.delete_later([path], self._file_delete_delay_ms(), is_directory=True)
+            return
+        if kind == STRAY:
+            _log.warning("Found stray log %s", path)
+            return
+        logs = self._future if kind == FUTURE else self._current
+        other = logs.get(topic_partition)
+        if other is not None:
+            raise DirectoryRefused(
+                f"Duplicate log directories for {topic_partition} are found in both {path} and "
+                f"{other.directory}: delete the one that failed recently."
+            )
+        try:
+            logs[topic_partition] = open_log(
+                self.files,
+                path,
+                topic_partition,
+                self._topic_config(topic_partition.topic),
+                now_ms=now_ms,
+                is_clean=directory.was_clean,
+                recovery_point=directory.recovery_points.get(topic_partition, 0),
+                log_start_offset=directory.log_start_offsets.get(topic_partition, 0),
+                topic_id=self._read_topic_id(path),
+                chores=self.chores,
+                jitter=self.jitter,
+                producer_id_expiration_ms=self.config.producer_id_expiration_ms,
+            )
+        except OSError as error:
+            raise LogDirFailure(directory.path, f"loading {name}", error) from error
+
+    def _read_topic_id(self, path: str) -> bytes | None:
+        """None when the file is missing or bad: the log is taken for a stray then."""
+        name = f"{path}/{PARTITION_METADATA}"
+        try:
+            return PartitionMetadata.from_bytes(self.files.read_file(name), name).topic_id
+        except FileNotFoundError:
+            return None
+        except CorruptCheckpoint as fault:
+            _log.error("%s", fault)
+            return None
+
+    def shutdown(self, now_ms: int, broker_epoch: int = NO_BROKER_EPOCH) -> None:
+        """Flush and close every log, write the checkpoints, then the mark of a clean stop."""
+        for directory in self.directories:
+            if directory.is_online:
+                try:
+                    for log in self.logs_in(directory, with_future=True):
+                        log.flush(now_ms)
+                        log.close()
+                    self.checkpoint_recovery_points(directory)
+                    self.checkpoint_log_start_offsets(directory)
+                    directory.write_clean_shutdown(broker_epoch)
+                except LogDirFailure as failure:
+                    _log.error("Not a clean stop: %s", failure)
+        self.unlock()
+
+    # -- logs -----------------------------------------------------------------------------------
+
+    def get(self, topic_partition: TopicPartition) -> PartitionLog | None:
+        return self._current.get(topic_partition)
+
+    def future(self, topic_partition: TopicPartition) -> PartitionLog | None:
+        return self._future.get(topic_partition)
+
+    def logs(self) -> Iterable[PartitionLog]:
+        return self._current.values()
+
+    def logs_in(self, directory: LogDirectory, with_future: bool = False) -> list[PartitionLog]:
+        logs = list(self._current.values())
+        if with_future:
+            logs += self._future.values()
+        return [log for log in logs if log.log_directory == directory.path]
+
+    def create(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes | None,
+        config: TopicConfig,
+        directory: str | None = None,
+        now_ms: int = 0,
+    ) -> PartitionLog:
+        """A new log, by default in the directory with the fewest; LogDirFailure of that one."""
+        target = self.directory_for_new_log() if directory is None else self.directory(directory)
+        log = self._create_in(
+            target, str(topic_partition), topic_partition, topic_id, config, now_ms
+        )
+        self._current[topic_partition] = log
+        return log
+
+    def _create_in(
+        self,
+        target: LogDirectory,
+        name: str,
+        topic_partition: TopicPartition,
+        topic_id: bytes | None,
+        config: TopicConfig,
+        now_ms: int,
+    ) -> PartitionLog:
+        path = f"{target.path}/{name}"
+        try:
+            self.files.mkdir(path)
+            if topic_id is not None:
+                # Before any record, so that the records can always be told whose they are. It is
+                # synced with the first flush: a thousand partitions are made without one fsync.
+                self.files.write_file(
+                    f"{path}/{PARTITION_METADATA}", PartitionMetadata(topic_id).to_bytes()
+                )
+            return open_log(
+                self.files,
+                path,
+                topic_partition,
+                config,
+                now_ms=now_ms,
+                topic_id=topic_id,
+                chores=self.chores,
+                jitter=self.jitter,
+                producer_id_expiration_ms=self.config.producer_id_expiration_ms,
+            )
+        except OSError as error:
+            raise LogDirFailure(target.path, f"creating the log {name}", error) from error
+
+    def delete(self, topic_partition: TopicPartition) -> None:
+        """Set the directory aside at once; its files go after file.delete.delay.ms."""
+        for logs in (self._current, self._future):
+            log = logs.pop(topic_partition, None)
+            if log is not None:
+                self._set_aside(log, DELETE)
+                self.chores.delete_later(
+                    [log.directory], self._file_delete_delay_ms(), is_directory=True
+                )
+                log.release()
+
+    def make_stray(self, topic_partition: TopicPartition) -> None:
+        """Set a log aside for a person to look at."""
+        log = self._current.pop(topic_partition, None)
+        if log is not None:
+            self._set_aside(log, STRAY)
+            log.release()
+            _log.warning("Log of %s is stray and was moved to %s", topic_partition, log.directory)
+
+    def _set_aside(self, log: PartitionLog, kind: str) -> None:
+        name = aside_name(log.topic_partition, self.files.unique_id(), kind)
+        log.move_to(f"{log.log_directory}/{name}")
+
+    def _file_delete_delay_ms(self) -> int:
+        return self.config.log_segment_delete_delay_ms
+
+    # -- moving between directories -------------------------------------------------------------
+
+    def create_future(
+        self, topic_partition: TopicPartition, directory: str, now_ms: int = 0
+    ) -> PartitionLog:
+        """An empty copy in another directory, to be filled and then promoted."""
+        current = self._current[topic_partition]
+        target = self.directory(directory)
+        name = aside_name(topic_partition, self.files.unique_id(), FUTURE)
+        log = self._create_in(
+            target, name, topic_partition, current.topic_id, current.config, now_ms
+        )
+        if current.log_start_offset:
+            log.truncate_fully_and_start_at(current.log_start_offset, now_ms)
+        self._future[topic_partition] = log
+        return log
+
+    def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
+        """The copy has caught up: it becomes the log, the old one is deleted."""
+        future = self._future[topic_partition]
+        future.move_to(f"{future.log_directory}/{topic_partition}")
+        del self._future[topic_partition]
+        old = self._current.get(topic_partition)
+        self._current[topic_partition] = future
+        if old is not None:
+            self._set_aside(old, DELETE)
+            self.chores.delete_later(
+                [old.directory], self._file_delete_delay_ms(), is_directory=True
+            )
+            old.release()
+        return future
+
+    def drop_future(self, topic_partition: TopicPartition) -> None:
+        log = self._future.pop(topic_partition, None)
+        if log is not None:
+            self._set_aside(log, DELETE)
+            self.chores.delete_later(
+                [log.directory], self._file_delete_delay_ms(), is_directory=True
+            )
+            log.release()
+
+    # -- directories ----------------------------------------------------------------------------
+
+    def directory(self, path: str) -> LogDirectory:
+        for directory in self.directories:
+            if directory.path == path:
+                if directory.failure is not None:
+                    raise directory.failure
+                return directory
+        raise KeyError(path)
+
+    def directory_by_id(self, directory_id: bytes) -> LogDirectory | None:
+        for directory in self.directories:
+            if directory.is_online and directory.directory_id == directory_id:
+                return directory
+        return None
+
+    def directory_id_of(self, log: PartitionLog) -> bytes | None:
+        return self.directory(log.log_directory).directory_id
+
+    def directory_for_new_log(self) -> LogDirectory:
+        """The online one with the fewest logs (LogManager.nextLogDirs)."""
+        online = [directory for directory in self.directories if directory.is_online]
+        if len(online) == 1:
+            return online[0]
+        counts = {directory.path: 0 for directory in online}
+        for log in self._current.values():
+            if log.log_directory in counts:
+                counts[log.log_directory] += 1
+        return min(online, key=lambda directory: counts[directory.path])
+
+    def on_dir_failure(
+        self, path: str, failure: LogDirFailure | None = None
+    ) -> list[TopicPartition]:
+        """Take a directory offline; the partitions whose current log was in it."""
+        gone = []
+        for directory in self.directories:
+            if directory.path == path:
+                if directory.failure is None:
+                    directory.failure = failure or LogDirFailure(path, "using", OSError("failed"))
+                    _log.error("Log directory %s is offline: %s", path, directory.failure)
+                directory.close()
+        for logs in (self._current, self._future):
+            for topic_partition, log in list(logs.items()):
+                if log.log_directory == path:
+                    log.release()
+                    del logs[topic_partition]
+                    if logs is self._current:
+                        gone.append(topic_partition)
+        return gone
+
+    def reports(
+        self, wanted: Callable[[TopicPartition], bool] | None = None
+    ) -> list[DirectoryReport]:
+        """What DescribeLogDirs tells of every directory, offline ones too."""
+        return [
+            report_directory(directory, self._current, self._future, wanted)
+            for directory in self.directories
+        ]
+
+    # -- checkpoints ----------------------------------------------------------------------------
+
+    def checkpointed_high_watermark(self, topic_partition: TopicPartition) -> int:
+        log = self._current.get(topic_partition)
+        for directory in self.directories:
+            if log is None or directory.path == log.log_directory:
+                found = directory.high_watermarks.get(topic_partition)
+                if found is not None:
+                    return found
+        return 0
+
+    def recovery_points_of(self, directory: LogDirectory) -> dict[TopicPartition, int]:
+        return {log.topic_partition: log.recovery_point for log in self.logs_in(directory)}
+
+    def log_start_offsets_of(self, directory: LogDirectory) -> dict[TopicPartition, int]:
+        """Only those that the first segment's base offset does not say already."""
+        return {
+            log.topic_partition: log.log_start_offset
+            for log in self.logs_in(directory)
+            if log.log_start_offset > log.segments.first.base_offset
+        }
+
+    def high_watermarks_of(
+        self, directory: LogDirectory, offsets: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, int]:
+        """Those of a directory's partitions, out of all of them."""
+        return {
+            log.topic_partition: offsets[log.topic_partition]
+            for log in self.logs_in(directory)
+            if log.topic_partition in offsets
+        }
+
+    def checkpoint_recovery_points(self, directory: LogDirectory) -> None:
+        directory.write_recovery_points(self.recovery_points_of(directory))
+
+    def checkpoint_log_start_offsets(self, directory: LogDirectory) -> None:
+        directory.write_log_start_offsets(self.log_start_offsets_of(directory))
+
+    def checkpoint_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
+        for directory in self.directories:
+            if directory.is_online:
+                directory.write_high_watermarks(self.high_watermarks_of(directory, offsets))

@@ -1,0 +1,49 @@
+"""Names of partitions' directories, and what they mean.
+
+    orders-3                                  the partition
+    orders-3.<32 hex digits>-future           a copy that is moving here from another log directory
+    orders-3.<32 hex digits>-delete           deleted, its files go after file.delete.delay.ms
+    orders-3.<32 hex digits>-stray            found at start, but not assigned to this node
+
+Source: LocalLog.parseTopicPartitionName, logDeleteDirName.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pykbroker.types import TopicPartition
+
+DELETE = "delete"
+FUTURE = "future"
+STRAY = "stray"
+
+MAX_NAME = 255
+_NAME = re.compile(
+    r"^(?P<topic>\S+)-(?P<partition>[0-9]+)(?:\.(?P<id>[^\s.]+)-(?P<kind>delete|future|stray))?$"
+)
+
+
+class DirectoryName(NamedTuple):
+    """`kind` is "" for a partition in use. The topic of a deleted one may be cut short."""
+
+    topic_partition: TopicPartition
+    kind: str
+
+
+def parse_directory_name(name: str) -> DirectoryName | None:
+    """None: this is no directory of a partition."""
+    match = _NAME.match(name)
+    if match is None:
+        return None
+    partition = int(match["partition"])
+    if partition > 0x7FFFFFFF:
+        return None
+    return DirectoryName(TopicPartition(match["topic"], partition), match["kind"] or "")
+
+
+def aside_name(topic_partition: TopicPartition, unique_id: str, kind: str) -> str:
+    """The name under which a directory is put aside; a long topic name is cut short for it."""
+    suffix = f"-{topic_partition.partition}.{unique_id}-{kind}"
+    return topic_partition.topic[: MAX_NAME - len(suffix)] + suffix
