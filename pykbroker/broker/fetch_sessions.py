@@ -237,7 +237,7 @@ def _changed(session: FetchSession, answers: Answers) -> Answers:
     partitions = session.partitions
     for pair in answers:
         asked, entry = pair
-        has_records = len(entry.records) > 0
+        has_records = len(entry.records) > 0  # type: ignore[arg-type]
         must_tell = has_records or entry.diverging_epoch is not None
         if asked.sent_high_watermark != entry.high_watermark:
             must_tell = True

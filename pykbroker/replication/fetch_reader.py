@@ -169,7 +169,7 @@ def read_all_partitions(
                 manager.on_directory_failure(failure)
                 entry = error_entry(asked.index, int(ErrorCode.KAFKA_STORAGE_ERROR))
         entries.append(entry)
-        size = len(entry.records)
+        size = len(entry.records)  # type: ignore[arg-type]
         if size:
             min_one_batch = False
             total += size

@@ -48,8 +48,12 @@ class Hosting:
         self._node_id = node_id
         self._log_manager = log_manager
         self._config = config
+        lag_max_ms = config.value("replica.lag.time.max.ms")
+        assert isinstance(lag_max_ms, int)
+        self._lag_max_ms = lag_max_ms
         self._loaded = False
-        self.failures: list[LogDirFailure] = []  # met while following; the manager takes them
+        self.offline: set[tuple[str, int]] = set()  # ours, but their log could not be made
+        self.lost: list[TopicPartition] = []  # of directories that failed; the manager takes them
 
     def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> Touched:
         """Follow `image`; `delta` says what differs from the one before."""
@@ -130,28 +134,22 @@ class Hosting:
         now_ms: int,
     ) -> Partition | None:
         topic_partition = TopicPartition(topic.name, number)
-        assigned = registration.directories[registration.replicas.index(self._node_id)]
-        directory = self._log_manager.directory_by_id(assigned)
         try:
             log = self._existing_log(topic_partition, topic.id, config)
             if log is None:
-                log = self._log_manager.create(
-                    topic_partition,
-                    topic.id,
-                    config,
-                    None if directory is None else directory.path,
-                    now_ms,
-                )
+                log = self._new_log(topic_partition, topic.id, registration, config, now_ms)
         except LogDirFailure as failure:
-            self.failures.append(failure)
+            self.offline.add(topic_partition)
+            self._on_failure(failure)
             return None
+        self.offline.discard(topic_partition)
         partition = Partition(
             topic_partition,
             topic.id,
             log,
             self._node_id,
             self._log_manager.checkpointed_high_watermark(topic_partition),
-            int(self._config.value("replica.lag.time.max.ms")),  # type: ignore[call-overload]
+            self._lag_max_ms,
         )
         by_number = self.by_name.setdefault(topic.name, {})
         by_number[number] = partition
@@ -170,10 +168,27 @@ class Hosting:
         log.update_config(config)
         return log
 
+    def _new_log(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes,
+        registration: PartitionImage,
+        config: TopicConfig,
+        now_ms: int,
+    ) -> PartitionLog:
+        assigned = registration.directories[registration.replicas.index(self._node_id)]
+        directory = self._log_manager.directory_by_id(assigned)
+        path = None if directory is None else directory.path
+        return self._log_manager.create(topic_partition, topic_id, config, path, now_ms)
+
+    def _on_failure(self, failure: LogDirFailure) -> None:
+        self.lost += self._log_manager.on_dir_failure(failure.directory, failure)
+
     def _drop_topic(self, topic: TopicImage, touched: Touched) -> None:
         for partition in list(self.by_name.get(topic.name, {}).values()):
             if partition.topic_id == topic.id:
                 self._drop(partition, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), touched)
+        self.offline -= {(topic.name, number) for number in topic.partitions}
 
     def _drop(self, partition: Partition, code: int, touched: Touched) -> None:
         was_online = partition.hosted
@@ -187,7 +202,7 @@ class Hosting:
             try:
                 self._log_manager.delete(partition.topic_partition)
             except LogDirFailure as failure:
-                self.failures.append(failure)
+                self._on_failure(failure)
         touched.append((partition, True))
 
     def _set_strays_aside(self, image: MetadataImage) -> None:

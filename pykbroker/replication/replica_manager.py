@@ -17,7 +17,7 @@ Source: Kafka's `ReplicaManager.scala`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from pykbroker.errors import ErrorCode, KafkaError
@@ -69,6 +69,7 @@ class ReplicaManager:
         self.purgatory = purgatory
         self.hosting = Hosting(node_id, log_manager, config)
         self.started_ms = now_ms
+        self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
         self._dirty: dict[Partition, None] = {}
         self._turn_waiting: list[DelayedProduce] = []
@@ -89,9 +90,10 @@ class ReplicaManager:
             if gone:
                 self._lose(partition)
             self._check_waiting(partition)
-        failures, self.hosting.failures = self.hosting.failures, []
-        for failure in failures:
-            self.on_directory_failure(failure)
+        if self.hosting.lost:
+            lost, self.hosting.lost = self.hosting.lost, []
+            self._retire(lost, ())
+            self._check_directories()
 
     def on_broker_config(self, config: BrokerConfig) -> None:
         """The broker's (dynamic) configuration changed: topics inherit from it."""
@@ -117,6 +119,8 @@ class ReplicaManager:
             return partition
         if partition is not None:
             return partition.offline_code
+        if (topic, index) in self.hosting.offline:
+            return STORAGE_ERROR
         if self.hosting.image.partition(topic, index) is not None:
             # It exists, elsewhere: the client's metadata is old.
             return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -280,8 +284,11 @@ class ReplicaManager:
         self, failure: LogDirFailure, dirty: Container[Partition] = ()
     ) -> None:
         """A log directory failed: its partitions go offline, what they had queued is lost."""
-        logger.error("%s", failure)
-        for topic_partition in self._log_manager.on_dir_failure(failure.directory, failure):
+        self._retire(self._log_manager.on_dir_failure(failure.directory, failure), dirty)
+        self._check_directories()
+
+    def _retire(self, lost: list[TopicPartition], dirty: Container[Partition]) -> None:
+        for topic_partition in lost:
             partition = self.find(*topic_partition)
             if partition is None or not partition.hosted:
                 continue
@@ -290,6 +297,10 @@ class ReplicaManager:
                 self._failed.add(partition)
             self._lose(partition)
             self._check_waiting(partition)
+
+    def _check_directories(self) -> None:
+        if not any(directory.is_online for directory in self._log_manager.directories):
+            self.on_no_directory()
 
     def _lose(self, partition: Partition) -> None:
         if partition in self._dirty:
@@ -305,3 +316,7 @@ class ReplicaManager:
     def _check_waiting(self, partition: Partition) -> None:
         self.purgatory.check(partition.produce_key)
         self.purgatory.check(partition)
+
+
+def _nobody_told() -> None:
+    logger.critical("all log directories have failed: this node has no partitions any more")

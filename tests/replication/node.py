@@ -23,7 +23,6 @@ from pykbroker.purgatory import Purgatory
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.replica_manager import ReplicaManager
 
-
 NOW_MS = 1_700_000_000_000
 NODE_ID = 1
 

@@ -103,7 +103,7 @@ def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse
             if name is None:
                 reply = refused(asked.index, int(ErrorCode.UNKNOWN_TOPIC_ID))
             else:
-                reply = pending.append(name, asked.index, asked.records)
+                reply = pending.append(name, asked.index, asked.records)  # type: ignore[arg-type]
             replies.append(reply)
         responses.append(
             TopicProduceResponse(
@@ -112,7 +112,8 @@ def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse
         )
     pending.reply = ProduceResponse(responses=responses)
     if not pending.pending:
-        return pending.finished()
+        pending.deferred.resolve(pending.finished())
+        return pending.deferred
     manager.await_turn(pending)
     return pending.deferred
 

@@ -1,0 +1,43 @@
+"""A waiting fetch: answered once, by enough bytes or by the end of its time."""
+
+from __future__ import annotations
+
+from pykbroker.replication.delayed_fetch import DelayedFetch
+from pykbroker.replication.fetch_reader import ZERO_UUID, FetchParams, FetchPartition
+from tests.replication.node import Node
+
+
+class Fetch(DelayedFetch):
+    answers = 0
+
+    def answer(self) -> None:
+        self.answers += 1
+
+
+def waiting(node: Node) -> Fetch:
+    partition = node.manager.find("t", 0)
+    assert partition is not None
+    asked = FetchPartition("t", ZERO_UUID, 0, 0, 100)
+    fetch = Fetch(node.manager, FetchParams(min_bytes=1), [asked])
+    assert not fetch.try_complete()
+    node.purgatory.watch(fetch, [partition], node.now_ms + 500)
+    return fetch
+
+
+def test_bytes_end_the_wait() -> None:
+    node = Node()
+    partition = node.create_topic()
+    fetch = waiting(node)
+    node.append(partition, b"v")
+    node.append(partition, b"w")
+    node.purgatory.advance(node.now_ms + 1000)
+    assert fetch.answers == 1
+
+
+def test_time_ends_the_wait() -> None:
+    node = Node()
+    node.create_topic()
+    fetch = waiting(node)
+    node.purgatory.advance(node.now_ms + 500)
+    node.append(node.manager.find("t", 0), b"v")  # type: ignore[arg-type]
+    assert fetch.answers == 1

@@ -1,0 +1,184 @@
+"""Following the metadata image: which logs are made, kept, dropped, set aside; over restarts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
+from pykbroker.protocol.messages.partition_record import PartitionRecord
+from pykbroker.protocol.messages.topic_record import TopicRecord
+from tests.replication.node import NODE_ID, Node, batch, topic_id_of
+
+
+def directories(node: Node) -> set[str]:
+    """Partition directories, the suffix of those set aside cut to `-delete` or `-stray`."""
+    return {
+        f"{name.split('.')[0]}-{name.rsplit('-', 1)[1]}" if "." in name else name
+        for name in node.files.listdir(node.config.log_directories[0])
+        if node.files.is_dir(f"{node.config.log_directories[0]}/{name}")
+    }
+
+
+def changed(**fields: Any) -> PartitionChangeRecord:
+    return PartitionChangeRecord(topic_id=topic_id_of(7), partition_id=0, **fields)
+
+
+def test_the_high_watermark_of_a_lone_replica_is_its_log_end_after_a_restart() -> None:
+    for cleanly in (True, False):
+        node = Node()
+        node.append(node.create_topic(), b"a", b"b")
+        node.restart(cleanly)
+        partition = node.manager.find("t", 0)
+        assert partition is not None
+        assert (partition.log.log_end_offset, partition.high_watermark) == (2, 2)
+        assert node.append(partition, b"c") == 2
+
+
+def test_a_follower_starts_from_the_checkpointed_high_watermark() -> None:
+    node = Node()
+    node.append(node.create_topic(), b"a", b"b")
+    node.apply(changed(replicas=[NODE_ID, 2], isr=[2], leader=2))
+    node.restart()
+    partition = node.manager.find("t", 0)
+    assert partition is not None
+    assert (partition.is_leader, partition.leader, partition.high_watermark) == (False, 2, 2)
+
+
+def test_a_log_that_no_image_knows_is_set_aside_at_the_start() -> None:
+    node = Node()
+    node.create_topic(number=7)
+    node.create_topic("kept", number=8)
+    assert directories(node) == {"t-0", "kept-0"}
+    node.image.topics_by_id.pop(topic_id_of(7))
+    node.image.topics_by_name.pop("t")
+    node.restart()
+    assert directories(node) == {"kept-0", "t-0-stray"}
+    assert node.manager.find("t", 0) is None
+
+
+def test_a_log_of_an_older_topic_of_that_name_is_set_aside_at_the_start() -> None:
+    node = Node()
+    node.append(node.create_topic(number=7), b"old")
+    topic = node.image.topics_by_id.pop(topic_id_of(7))
+    new = topic._replace(id=topic_id_of(8))
+    node.image.topics_by_id[new.id] = node.image.topics_by_name["t"] = new
+    node.restart()
+    partition = node.manager.find("t", 0)
+    assert partition is not None
+    assert (partition.topic_id, partition.log.log_end_offset) == (new.id, 0)
+    assert directories(node) == {"t-0", "t-0-stray"}
+
+
+def test_a_deleted_topics_log_is_renamed_at_once() -> None:
+    node = Node()
+    node.create_topic(partitions=2)
+    node.delete_topic()
+    assert directories(node) == {"t-0-delete", "t-1-delete"}
+    assert (node.manager.hosting.by_name, node.manager.hosting.by_id) == ({}, {})
+
+
+def test_a_topic_that_is_deleted_and_made_again_in_one_delta() -> None:
+    from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
+
+    node = Node()
+    old = node.create_topic(number=7)
+    node.apply(
+        RemoveTopicRecord(topic_id=topic_id_of(7)),
+        TopicRecord(name="t", topic_id=topic_id_of(8)),
+        PartitionRecord(
+            topic_id=topic_id_of(8),
+            partition_id=0,
+            replicas=[NODE_ID],
+            isr=[NODE_ID],
+            leader=NODE_ID,
+            leader_epoch=0,
+            partition_epoch=0,
+        ),
+    )
+    new = node.manager.find("t", 0)
+    assert new is not None
+    assert (old.hosted, new.hosted, new.topic_id) == (False, True, topic_id_of(8))
+    assert directories(node) == {"t-0", "t-0-delete"}
+
+
+def test_a_replica_that_moves_away_is_dropped() -> None:
+    node = Node()
+    partition = node.create_topic()
+    node.apply(changed(replicas=[2], isr=[2], leader=2))
+    assert (node.manager.find("t", 0), partition.hosted) == (None, False)
+    assert node.manager.lookup("t", 0) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert directories(node) == {"t-0-delete"}
+
+
+def test_new_partitions_of_a_topic_join_the_old_ones() -> None:
+    node = Node()
+    first = node.create_topic()
+    node.append(first, b"a")
+    node.apply(
+        PartitionRecord(
+            topic_id=topic_id_of(7),
+            partition_id=1,
+            replicas=[NODE_ID],
+            isr=[NODE_ID],
+            leader=NODE_ID,
+            leader_epoch=0,
+            partition_epoch=0,
+        )
+    )
+    assert node.manager.find("t", 0) is first
+    assert first.log.log_end_offset == 1
+    assert sorted(node.manager.hosting.by_id[topic_id_of(7)]) == [0, 1]
+
+
+@pytest.mark.parametrize("call", ["open", "mkdir"])
+def test_a_directory_that_fails_leaves_the_other_one_alone(call: str) -> None:
+    node = Node({"log.dirs": "/one,/two"})
+    node.create_topic("before", partitions=2, number=9)  # one in each
+    node.files.fail = lambda name, path: (
+        OSError(5, "broken") if name == call and path.startswith("/one/") else None
+    )
+    no_directory: list[str] = []
+    node.manager.on_no_directory = lambda: no_directory.append("told")
+    node.apply(
+        TopicRecord(name="t", topic_id=topic_id_of(7)),
+        *(
+            PartitionRecord(
+                topic_id=topic_id_of(7),
+                partition_id=p,
+                replicas=[NODE_ID],
+                isr=[NODE_ID],
+                leader=NODE_ID,
+                leader_epoch=0,
+                partition_epoch=0,
+            )
+            for p in range(3)
+        ),
+    )
+    found = [node.manager.lookup("t", p) for p in range(3)]
+    assert found[0] == ErrorCode.KAFKA_STORAGE_ERROR
+    assert [p.log.log_directory for p in found[1:] if not isinstance(p, int)] == ["/two"] * 2
+    others = [node.manager.lookup("before", p) for p in range(2)]
+    assert others.count(int(ErrorCode.KAFKA_STORAGE_ERROR)) == 1
+    assert no_directory == []
+
+
+def test_the_last_directory_that_fails_is_told() -> None:
+    node = Node()
+    told: list[str] = []
+    node.manager.on_no_directory = lambda: told.append("told")
+    partition = node.create_topic()
+    node.manager.append(partition, batch(), 1, node.now_ms)
+    node.fail_writes()
+    node.end_turn()
+    assert told == ["told"]
+
+
+def test_topics_follow_the_brokers_defaults() -> None:
+    node = Node()
+    partition = node.create_topic()
+    config = node.config.with_dynamic({"log.retention.ms": "12345"}, {})
+    node.manager.on_broker_config(config)
+    assert partition.log.config.retention_ms == 12345
