@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pykbroker.kraft.node_driver import KraftNodeDriver
     from pykbroker.kraft.raft_driver import RaftDriver
     from pykbroker.log.housekeeping_driver import HousekeepingDriver
+    from pykbroker.log.log_directory import LogDirectory
     from pykbroker.log.log_manager import LogManager
     from pykbroker.replication.replica_manager import ReplicaManager
 
@@ -62,6 +63,10 @@ class Features(NamedTuple):
     supported: dict[str, tuple[int, int]]
     finalized: dict[str, int]
     finalized_epoch: int
+
+
+class LogDirLost(Exception):
+    """A log directory failed that the node cannot be without."""
 
 
 class BrokerServer:
@@ -223,7 +228,13 @@ class BrokerServer:
         self.kraft.publish_to(
             [ReplicaManagerStep(self), self.groups, DynamicConfig(self)],
         )
-        self.housekeeping = HousekeepingDriver(self.log_manager, self.loop)
+        self.housekeeping = HousekeepingDriver(
+            self.log_manager,
+            self.loop,
+            now_ms=self.now_ms,
+            high_watermarks=self.replica_manager.high_watermarks,
+            on_failure=self.replica_manager.on_directory_failure,
+        )
         self._undo.append(self.housekeeping.stop)
 
     async def _serve(self) -> None:
@@ -231,11 +242,13 @@ class BrokerServer:
         self.network.start(controllers=True)
         await self.settled(self.kraft.register_broker(self._advertised()))
         self._undo.append(self._leave_cluster)
+        self.log_manager.on_offline = self._on_directory_offline
         await self.settled(self.kraft.unfence())
         self.housekeeping.start()
         self._serving = True
         self.network.start(controllers=False)
-        _log.info("node %d of cluster %s serves %s", self.node_id, self.cluster_id, self.listeners)
+        shown = ", ".join(map(str, self.listeners))
+        _log.info("node %d of cluster %s serves %s", self.node_id, self.cluster_id, shown)
 
     def _advertised(self) -> list[Listener]:
         """Where clients reach us: advertised.listeners, with the real port where 0 was asked."""
@@ -290,6 +303,15 @@ class BrokerServer:
         except LogDirFailure as failure:
             _log.error("high watermarks are not written: %s", failure)
         self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch)
+
+    def _on_directory_offline(self, directory: LogDirectory) -> None:
+        """The controller moves its partitions; a node without any directory has nothing to do."""
+        if directory.path == self.config.metadata_log_directory:
+            self.halt(LogDirLost(f"the metadata log is in {directory.path}, which failed"))
+        elif not any(each.is_online for each in self.log_manager.directories):
+            self.halt(LogDirLost(f"{directory.path}, the last log directory, failed"))
+        elif directory.directory_id is not None:
+            self.kraft.broker.directory_failed(directory.directory_id)
 
     def halt(self, failure: BaseException) -> None:
         """A bug of ours, or a metadata log that is lost: the process has to end."""

@@ -60,6 +60,8 @@ class LogManager:
         self.directories = [LogDirectory(files, path) for path in directories]
         self.chores = Chores()
         self.jitter = jitter
+        # Told once of every directory that goes offline while the node runs.
+        self.on_offline: Callable[[LogDirectory], None] = _nobody_told
         default = TopicConfig.from_overrides(config, {})
         self._topic_config = topic_config or (lambda topic: default)
         self._current: dict[TopicPartition, PartitionLog] = {}
@@ -372,6 +374,7 @@ class LogManager:
                 if directory.failure is None:
                     directory.failure = failure or LogDirFailure(path, "using", OSError("failed"))
                     _log.error("Log directory %s is offline: %s", path, directory.failure)
+                    self.on_offline(directory)
                 directory.close()
         for logs in (self._current, self._future):
             for topic_partition, log in list(logs.items()):
@@ -433,3 +436,7 @@ class LogManager:
         for directory in self.directories:
             if directory.is_online:
                 directory.write_high_watermarks(self.high_watermarks_of(directory, offsets))
+
+
+def _nobody_told(directory: LogDirectory) -> None:
+    """Until the node registers, nobody has to know."""

@@ -1,0 +1,194 @@
+"""A node comes up and goes down; what forbids a start leaves no trace."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pykbroker.broker.server import BrokerServer, new_uuid
+from pykbroker.config import BrokerConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.errors import ErrorCode, KafkaError, StartError
+from pykbroker.protocol.api import APIS, response_class
+from pykbroker.protocol.headers import decode_response_header, encode_request
+from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
+from pykbroker.protocol.parts_writer import Parts, join_parts
+from pykbroker.protocol.primitives import uuid_to_str
+from pykbroker.purgatory import Deferred, DelayedOperation
+
+
+def make_config(directory: Path, **overrides: str) -> BrokerConfig:
+    properties = standalone_properties(directory, port=0)
+    return BrokerConfig.from_properties(
+        properties | {key.replace("_", "."): value for key, value in overrides.items()}
+    )
+
+
+def run(config: BrokerConfig, scenario: Callable[[BrokerServer], Coroutine[Any, Any, Any]]) -> Any:
+    """Start a node, run the scenario, stop the node."""
+
+    async def whole() -> Any:
+        server = BrokerServer(config)
+        await server.start()
+        try:
+            return await scenario(server)
+        finally:
+            await server.stop()
+
+    return asyncio.run(whole())
+
+
+async def call(port: int, key: int, version: int, message: Any) -> Any:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    out: Parts = []
+    encode_request(APIS[key], version, 3, "test", message, out)
+    writer.write(join_parts(out))
+    size = int.from_bytes(await reader.readexactly(4), "big")
+    reply = await reader.readexactly(size)
+    writer.close()
+    await writer.wait_closed()
+    correlation_id, position = decode_response_header(reply, APIS[key], version)
+    assert correlation_id == 3
+    return response_class(key).decode(memoryview(reply), position, version)[0]
+
+
+async def api_versions(port: int) -> Any:
+    message = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+    return await call(port, 18, 4, message)
+
+
+def test_a_node_serves_on_both_its_listeners(tmp_path: Path) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        (listener,) = server.listeners
+        assert listener.listener_name == "PLAINTEXT"
+        assert listener.port > 0
+        (controller,) = [at.port for at in server.network.listeners if at.is_controller]
+        on_broker = {api.api_key for api in (await api_versions(listener.port)).api_keys}
+        on_controller = {api.api_key for api in (await api_versions(controller)).api_keys}
+        assert on_broker == {route.api.key for route in server.routes if route.on_broker}
+        assert on_controller == {r.api.key for r in server.routes if r.on_controller}
+        assert {0, 1, 18} <= on_broker
+        assert 0 not in on_controller
+
+    run(make_config(tmp_path / "d"), scenario)
+
+
+def test_what_it_registers_is_what_is_advertised(tmp_path: Path) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        registration = server.image.brokers[server.node_id]
+        assert not registration.fenced
+        (listener,) = server.listeners
+        assert registration.listeners["PLAINTEXT"].port == listener.port
+        assert registration.listeners["PLAINTEXT"].host == "127.0.0.1"
+
+    run(make_config(tmp_path / "d"), scenario)
+
+
+def test_it_stays_who_it_is_over_a_restart(tmp_path: Path) -> None:
+    async def identity(server: BrokerServer) -> tuple[str, int, int]:
+        return server.cluster_id, server.kraft.broker_epoch, server.image.offset
+
+    config = make_config(tmp_path / "d")
+    first = run(config, identity)
+    second = run(config, identity)
+    assert first[0] == second[0]
+    assert first[1] < second[1]
+    assert first[2] < second[2]
+    assert (tmp_path / "d" / ".kafka_cleanshutdown").exists()
+
+
+def test_a_port_in_use_touches_nothing(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
+        config = BrokerConfig.from_properties(standalone_properties(tmp_path / "d", port=port))
+        with pytest.raises(StartError, match=f"bind to 127.0.0.1:{port}: Address already in use"):
+            asyncio.run(BrokerServer(config).start())
+    assert not (tmp_path / "d").exists()
+
+
+def test_a_directory_of_another_node(tmp_path: Path) -> None:
+    run(make_config(tmp_path / "d"), api_versions_of)
+    other = standalone_properties(tmp_path / "d", port=0, node_id=7)
+    before = {path: path.read_bytes() for path in (tmp_path / "d").rglob("*") if path.is_file()}
+    with pytest.raises(StartError, match=r"Stored node id 1 .* the configured node.id 7"):
+        asyncio.run(BrokerServer(BrokerConfig.from_properties(other)).start())
+    after = {path: path.read_bytes() for path in (tmp_path / "d").rglob("*") if path.is_file()}
+    assert before == after
+
+
+async def api_versions_of(server: BrokerServer) -> Any:
+    return await api_versions(server.listeners[0].port)
+
+
+def test_a_directory_in_use(tmp_path: Path) -> None:
+    config = make_config(tmp_path / "d")
+
+    async def scenario(server: BrokerServer) -> None:
+        with pytest.raises(StartError, match="Failed to acquire lock"):
+            await BrokerServer(config).start()
+        await api_versions_of(server)
+
+    run(config, scenario)
+
+
+def test_a_directory_that_holds_something_else(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "thesis.txt").write_text("mine")
+    with pytest.raises(StartError, match=r"thesis\.txt"):
+        asyncio.run(BrokerServer(make_config(tmp_path / "d")).start())
+    assert (tmp_path / "d" / "thesis.txt").read_text() == "mine"
+
+
+def test_deadlines_of_the_purgatory_pass_without_traffic(tmp_path: Path) -> None:
+    class Waiting(DelayedOperation):
+        def __init__(self, deferred: Deferred) -> None:
+            super().__init__()
+            self.deferred = deferred
+
+        def try_complete(self) -> bool:
+            return False
+
+        def expire(self) -> None:
+            self.deferred.resolve("expired")
+
+    async def scenario(server: BrokerServer) -> None:
+        deferred = Deferred()
+        begun_ms = server.now_ms()
+        server.purgatory.watch(Waiting(deferred), ["key"], begun_ms + 30)
+        server.wake()
+        async with asyncio.timeout(10):
+            assert await server.settled(deferred) == "expired"
+        assert server.now_ms() >= begun_ms + 30
+
+    run(make_config(tmp_path / "d"), scenario)
+
+
+def test_settled_raises_a_kafka_error(tmp_path: Path) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        deferred = Deferred()
+        deferred.resolve(KafkaError(ErrorCode.NOT_CONTROLLER))
+        with pytest.raises(KafkaError):
+            await server.settled(deferred)
+
+    run(make_config(tmp_path / "d"), scenario)
+
+
+def test_halt_tells_whoever_runs_the_node(tmp_path: Path) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        told: list[str] = []
+        server.on_fatal = told.append
+        server.halt(ValueError("in doubt"))
+        assert told == ["this node cannot go on: ValueError('in doubt')"]
+
+    run(make_config(tmp_path / "d"), scenario)
+
+
+def test_uuids_never_look_like_a_flag() -> None:
+    texts = [uuid_to_str(new_uuid()) for _ in range(2000)]
+    assert len(set(texts)) == 2000
+    assert not [text for text in texts if text.startswith("-")]

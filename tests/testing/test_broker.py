@@ -1,0 +1,70 @@
+"""`pykbroker.testing.Broker`: a real node, quickly, and nothing left of it."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from pykbroker.testing import Broker, BrokerFailed
+from pykbroker.testing import pytest_plugin as plugin
+
+
+def api_versions(port: int) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
+        sock.sendall(struct.pack(">ihhih", 10, 18, 0, 5, -1))
+        return sock.recv(65536)
+
+
+def test_it_serves_and_leaves_nothing() -> None:
+    with Broker() as broker:
+        assert broker.bootstrap_servers == f"127.0.0.1:{broker.port}"
+        assert api_versions(broker.port)[4:10] == b"\0\0\0\x05\0\0"
+        data_dir = broker.data_dir
+        assert (data_dir / "meta.properties").exists()
+        assert "started" in broker.log_text
+    assert not data_dir.exists()
+    with pytest.raises(ConnectionRefusedError):
+        api_versions(broker.port)
+    with pytest.raises(BrokerFailed):
+        _ = broker.pid
+
+
+def test_it_keeps_port_and_directory_over_restart_and_kill() -> None:
+    with Broker() as broker:
+        port, pid = broker.port, broker.pid
+        identity = (broker.data_dir / "meta.properties").read_text()
+        broker.restart()
+        assert broker.port == port
+        assert broker.pid != pid
+        broker.kill()
+        broker.start()
+        assert broker.port == port
+        assert (broker.data_dir / "meta.properties").read_text() == identity
+        assert api_versions(port)
+
+
+def test_a_directory_of_ones_own_is_left_behind(tmp_path: Path) -> None:
+    with Broker(data_dir=tmp_path / "kept", num_partitions=3) as broker:
+        assert broker.overrides == {"num.partitions": "3"}
+    assert (tmp_path / "kept" / ".kafka_cleanshutdown").exists()
+
+
+def test_values_are_written_as_kafka_reads_them() -> None:
+    broker = Broker(auto_create_topics_enable=False, overrides={"num.partitions": 2})
+    assert broker.overrides == {"auto.create.topics.enable": "false", "num.partitions": "2"}
+
+
+def test_a_failed_start_tells_why(tmp_path: Path) -> None:
+    with (
+        Broker(data_dir=tmp_path / "d"),
+        pytest.raises(BrokerFailed, match=r"exit code 1.*\n.*Failed to acquire lock"),
+    ):
+        Broker(data_dir=tmp_path / "d").start()
+
+
+def test_the_plugin_has_its_fixtures() -> None:
+    assert plugin.pykbroker.__name__ == "pykbroker"
+    assert plugin.pykbroker_session.__name__ == "pykbroker_session"
