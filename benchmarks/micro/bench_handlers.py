@@ -1,0 +1,262 @@
+"""What Produce and Fetch cost between the frame and the reply: decode, handle, write, encode.
+
+    python -m benchmarks.micro.bench_handlers [--directory DIR] [--profile produce|fetch]
+
+No sockets: the frame is in memory, the reply's parts are dropped. Logs are real files. Budgets
+(docs/architecture.md): a one-record produce under load <= 25 us in all, a small fetch <= 25 us, a
+fetch of one partition <= 40 us before its bytes. "gathered": 20 requests a turn, as under load;
+"alone": one. Figures are the median of several rounds, per request, with the share of each step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import pstats
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from pykbroker.broker.fetch_sessions import FetchSessions
+from pykbroker.broker.handlers.fetch import HANDLER as FETCH
+from pykbroker.broker.handlers.produce import HANDLER as PRODUCE
+from pykbroker.config import BrokerConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.image import MetadataImage, Provenance
+from pykbroker.log.files import RealFiles
+from pykbroker.log.log_manager import LogManager
+from pykbroker.metrics import Counters
+from pykbroker.protocol.api import API_BY_NAME
+from pykbroker.protocol.headers import encode_response
+from pykbroker.protocol.messages import fetch_request, produce_request
+from pykbroker.protocol.messages.partition_record import PartitionRecord
+from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.protocol.record_batch import build_batch
+from pykbroker.purgatory import Deferred, Purgatory
+from pykbroker.replication.replica_manager import ReplicaManager
+
+NOW_MS = int(time.time() * 1000)
+TOPIC_ID = b"benchmark topic!"
+PARTITIONS = 10
+ROUNDS = 7
+GATHERED = 20
+
+
+class Broker:
+    """A node's data plane."""
+
+    def __init__(self, directory: str) -> None:
+        self.config = BrokerConfig.from_properties(standalone_properties(directory, port=0))
+        self.counters = Counters()
+        self.purgatory = Purgatory(NOW_MS)
+        self.log_manager = LogManager(self.config.log_directories, self.config, RealFiles())
+        self.log_manager.load(NOW_MS)
+        self.replica_manager = ReplicaManager(
+            1, self.log_manager, self.purgatory, self.config, now_ms=NOW_MS
+        )
+        ids = iter(range(1, 1 << 30))
+        self.fetch_sessions = FetchSessions(1000, lambda first, end: first + next(ids))
+        delta = MetadataDelta(MetadataImage())
+        delta.replay(TopicRecord(name="t", topic_id=TOPIC_ID))
+        for number in range(PARTITIONS):
+            delta.replay(
+                PartitionRecord(
+                    topic_id=TOPIC_ID,
+                    partition_id=number,
+                    replicas=[1],
+                    isr=[1],
+                    leader=1,
+                    leader_epoch=0,
+                    partition_epoch=0,
+                )
+            )
+        image = delta.apply(Provenance(0, 0, NOW_MS))
+        self.replica_manager.apply(delta, image, NOW_MS)
+
+
+class Steps:
+    """One API: frames through decode, handle, end of turn, encode, each with its time."""
+
+    def __init__(self, broker: Broker, handler: Any, decode: Any, version: int) -> None:
+        self.broker = broker
+        self.handler = handler
+        self.decode = decode
+        self.version = version
+        self.api = API_BY_NAME["Produce" if handler is PRODUCE else "Fetch"]
+        self.seconds = [0.0] * 4
+
+    def turn(self, frames: list[bytearray]) -> None:
+        clock = time.perf_counter
+        broker, version = self.broker, self.version
+        started = clock()
+        messages = [self.decode(memoryview(frame), 0, version)[0] for frame in frames]
+        decoded = clock()
+        outcomes = [
+            self.handler.handle(
+                broker,
+                SimpleNamespace(
+                    message=message,
+                    api_version=version,
+                    client_id="c",
+                    received_ms=NOW_MS,
+                    listener_name="PLAINTEXT",
+                ),
+            )
+            for message in messages
+        ]
+        handled = clock()
+        broker.replica_manager.end_turn(NOW_MS)
+        written = clock()
+        for outcome in outcomes:
+            reply = outcome.value if isinstance(outcome, Deferred) else outcome
+            encode_response(self.api, version, 1, reply, [])
+        ended = clock()
+        for step, spent in enumerate(
+            (decoded - started, handled - decoded, written - handled, ended - written)
+        ):
+            self.seconds[step] += spent
+
+
+def report(name: str, steps: Steps, make_frames: Callable[[], list[bytearray]], turns: int) -> None:
+    rounds = []
+    for _ in range(ROUNDS):
+        steps.seconds = [0.0] * 4
+        count = 0
+        for _ in range(turns):
+            frames = make_frames()
+            count += len(frames)
+            steps.turn(frames)
+        rounds.append([spent / count * 1e6 for spent in steps.seconds])
+    each = min(rounds, key=sum), sorted(rounds, key=sum)[ROUNDS // 2]
+    decode, handle, write, encode = each[1]
+    spread = statistics.pstdev(sum(r) for r in rounds)
+    print(
+        f"{name:34} {sum(each[1]):7.2f} us (best {sum(each[0]):.2f}, +-{spread:.2f}): decode "
+        f"{decode:.2f}, handle {handle:.2f}, end of turn {write:.2f}, encode {encode:.2f}"
+    )
+
+
+def produce_frame(acks: int, partitions: int = 1, value_bytes: int = 100) -> bytearray:
+    batch = build_batch([(None, b"v" * value_bytes, NOW_MS, ())])
+    message = produce_request.ProduceRequest(
+        acks=acks,
+        timeout_ms=1000,
+        topic_data=[
+            produce_request.TopicProduceData(
+                name="t",
+                partition_data=[
+                    produce_request.PartitionProduceData(index=index, records=batch)
+                    for index in range(partitions)
+                ],
+            )
+        ],
+    )
+    return encoded(message, 9)
+
+
+def fetch_frame(
+    offset: int, partitions: int, session: tuple[int, int] = (0, -1), version: int = 12
+) -> bytearray:
+    asked = [
+        fetch_request.FetchPartition(
+            partition=index, fetch_offset=offset, partition_max_bytes=1 << 20
+        )
+        for index in range(partitions)
+    ]
+    topics = [fetch_request.FetchTopic(topic="t", topic_id=TOPIC_ID, partitions=asked)]
+    message = fetch_request.FetchRequest(
+        max_wait_ms=0,
+        min_bytes=1,
+        session_id=session[0],
+        session_epoch=session[1],
+        topics=topics if partitions else [],
+    )
+    return encoded(message, version)
+
+
+def encoded(message: Any, version: int) -> bytearray:
+    parts: list[Any] = []
+    message.encode(parts, version)
+    return bytearray(b"".join(bytes(part) for part in parts))
+
+
+def bench_produce(broker: Broker) -> None:
+    steps = Steps(broker, PRODUCE, produce_request.ProduceRequest.decode, 9)
+    for acks in (1, -1):
+        frame = produce_frame(acks)
+        report(f"produce acks={acks} alone", steps, lambda frame=frame: [frame.copy()], 2000)  # type: ignore[misc]
+        report(
+            f"produce acks={acks} gathered",
+            steps,
+            lambda frame=frame: [frame.copy() for _ in range(GATHERED)],  # type: ignore[misc]
+            200,
+        )
+    ten = produce_frame(1, PARTITIONS)
+    report("produce 10 partitions alone", steps, lambda: [ten.copy()], 500)
+
+
+def bench_fetch(broker: Broker) -> None:
+    steps = Steps(broker, FETCH, fetch_request.FetchRequest.decode, 12)
+    one = fetch_frame(5, 1)
+    report("fetch 1 partition, no session", steps, lambda: [one], 2000)
+    ten = fetch_frame(5, PARTITIONS)
+    report("fetch 10 partitions, no session", steps, lambda: [ten], 500)
+    for partitions in (1, PARTITIONS):
+        report(
+            f"fetch {partitions} at the end, in a session",
+            steps,
+            session_frames(broker, partitions),
+            1000,
+        )
+
+
+def session_frames(broker: Broker, partitions: int) -> Callable[[], list[bytearray]]:
+    """Incremental requests of one session over partitions without news."""
+    end = broker.replica_manager.find("t", 0).log.log_end_offset  # type: ignore[union-attr]
+    for index in range(1, partitions):
+        end = min(end, broker.replica_manager.find("t", index).log.log_end_offset)  # type: ignore[union-attr]
+    request = SimpleNamespace(
+        message=fetch_request.FetchRequest.decode(
+            memoryview(fetch_frame(end, partitions, (0, 0))), 0, 12
+        )[0],
+        api_version=12,
+        received_ms=NOW_MS,
+        listener_name="PLAINTEXT",
+    )
+    session_id = FETCH.handle(broker, request).session_id  # type: ignore[arg-type, union-attr]
+    epoch = 0
+
+    def frames() -> list[bytearray]:
+        nonlocal epoch
+        epoch += 1
+        return [fetch_frame(0, 0, (session_id, epoch))]
+
+    return frames
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--directory", help="where the logs go (a temporary directory)")
+    parser.add_argument("--profile", choices=("produce", "fetch"))
+    arguments = parser.parse_args()
+    directory = tempfile.mkdtemp(prefix="bench-handlers-", dir=arguments.directory)
+    try:
+        broker = Broker(directory)
+        profiler = cProfile.Profile()
+        for name, bench in (("produce", bench_produce), ("fetch", bench_fetch)):
+            if arguments.profile == name:
+                profiler.runcall(bench, broker)
+                pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+            else:
+                bench(broker)
+    finally:
+        shutil.rmtree(directory)
+
+
+if __name__ == "__main__":
+    main()
