@@ -23,8 +23,9 @@ than MAX_DECOMPRESSED_BATCH_BYTES is MESSAGE_TOO_LARGE, at which stock producers
 deltas with gaps are renumbered in uncompressed batches too, where Kafka keeps them.
 
 Every record is walked, as Kafka does: the header cannot vouch for the records, and a batch that
-lies inside would stop all consumers of the partition. record_walk.py has the cost: a one-record
-produce pays 1-2 us, a batch of 1 KiB records is checked at 2 GB/s and more.
+lies inside would stop all consumers of the partition. What it costs (record_walk.py): 2.4 us for a
+whole one-record produce, checksum included; a batch of 64 KiB in equal records of 100 bytes 44 us,
+of 1 KiB 22 us; records of ever changing sizes 0.35-0.5 us each.
 """
 
 from __future__ import annotations

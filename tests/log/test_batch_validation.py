@@ -328,7 +328,7 @@ def test_producers_must_not_claim_log_append_time() -> None:
 @given(st.data(), st.integers(0, 4))
 @settings(max_examples=200)
 def test_what_passes_can_be_read(data: st.DataObject, codec: int) -> None:
-    batch = bytearray(build_batch(RECORDS[:5], codec=codec))
+    batch = bytearray(build_batch([(*record[:3], ()) for record in RECORDS[:5]], codec=codec))
     for _ in range(data.draw(st.integers(1, 3))):
         batch[data.draw(st.integers(0, len(batch) - 1))] = data.draw(st.integers(0, 255))
     struct.pack_into(">I", batch, rb.CRC_AT, rb.compute_crc(batch))
@@ -337,13 +337,8 @@ def test_what_passes_can_be_read(data: st.DataObject, codec: int) -> None:
         assert outcome.error_message
         return
     assert check_crc(outcome.batch)
-    header = read_header(outcome.batch)
-    try:
-        found = list(iter_records(outcome.batch))
-    except CorruptBatch as fault:
-        assert "UTF-8" in str(fault) or "early" in str(fault)  # a header key of other bytes
-        return
-    assert [r.offset for r in found] == list(range(header.record_count))
+    offsets = [record.offset for record in iter_records(outcome.batch)]
+    assert offsets == list(range(outcome.header.record_count))
 
 
 # -- followers ----------------------------------------------------------------------------------

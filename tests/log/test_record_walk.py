@@ -106,6 +106,33 @@ def test_nothing_passes_that_does_not_decode(data: st.DataObject) -> None:
     assert decodes(bytes(payload).replace(b"\xff", b"?"), len(BASE)) or not payload.isascii()
 
 
+EQUAL = [encode_record(i, i // 2, b"k%03d" % i, b"value", ()) for i in range(400)]
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_a_mutation_inside_a_run_of_equal_records(data: st.DataObject) -> None:
+    payload = bytearray(b"".join(EQUAL))
+    for _ in range(data.draw(st.integers(1, 2))):
+        payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        survey = survey_records(bytes(payload), len(EQUAL))
+    except CorruptRecord:
+        assert not decodes(bytes(payload), len(EQUAL))
+        return
+    pos = 0
+    deltas, offsets, keyless = [], [], []
+    for index in range(len(EQUAL)):
+        delta, offset, key, _, _, pos = read_record(bytes(payload), pos)
+        deltas.append(delta)
+        offsets.append(offset)
+        if key is None:
+            keyless.append(index)
+    assert (survey.max_delta, survey.min_delta) == (max(deltas), min(0, *deltas))
+    assert survey.dense == (offsets == list(range(len(EQUAL))))
+    assert survey.first_keyless == (keyless[0] if keyless else -1)
+
+
 @pytest.mark.parametrize(
     "payload",
     [
