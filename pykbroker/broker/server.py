@@ -38,6 +38,8 @@ from pykbroker.purgatory import Deferred, Purgatory
 
 if TYPE_CHECKING:
     from pykbroker.broker.fetch_sessions import FetchSessions
+    from pykbroker.broker.metadata_view import MetadataView
+    from pykbroker.broker.metadata_view import MetadataView
     from pykbroker.broker.producer_ids import ProducerIds
     from pykbroker.broker.topic_creation import TopicCreation
     from pykbroker.config import BrokerConfig
@@ -93,6 +95,8 @@ class BrokerServer:
         self.replica_manager: ReplicaManager
         self.groups: GroupCoordinator
         self.kraft: KraftNodeDriver
+        self.metadata: MetadataView
+        self.metadata: MetadataView
         self.fetch_sessions: FetchSessions
         self.producer_ids: ProducerIds
         self.topic_creation: TopicCreation
@@ -192,6 +196,7 @@ class BrokerServer:
         """Make all that is told of metadata, and tell it what there is: this loads the logs."""
         from pykbroker.broker.dynamic_config import DynamicConfig
         from pykbroker.broker.fetch_sessions import FetchSessions
+        from pykbroker.broker.metadata_view import MetadataView
         from pykbroker.broker.producer_ids import ProducerIds
         from pykbroker.broker.topic_creation import TopicCreation
         from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
@@ -203,6 +208,8 @@ class BrokerServer:
         self.fetch_sessions = FetchSessions(
             config.max_incremental_fetch_session_cache_slots, random.randrange
         )
+        self.metadata = MetadataView(self.cluster_id)
+        self.metadata = MetadataView(self.cluster_id)
         self.producer_ids = ProducerIds(self.kraft.allocate_producer_ids)
         self.topic_creation = TopicCreation(self._create_topics)
         self.replica_manager = ReplicaManager(
@@ -226,7 +233,8 @@ class BrokerServer:
             raise StartError(str(fault)) from fault
         self._undo.append(self._close_logs)
         self.kraft.publish_to(
-            [ReplicaManagerStep(self), self.groups, DynamicConfig(self)],
+            # What clients ask comes last: what serves them is there before they are sent to it.
+            [ReplicaManagerStep(self), self.groups, DynamicConfig(self), self.metadata],
         )
         self.housekeeping = HousekeepingDriver(
             self.log_manager,
