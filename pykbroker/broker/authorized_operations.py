@@ -1,0 +1,31 @@
+"""Which operations a client may do, as the bit fields of describe answers.
+
+Without an authorizer everybody may do everything that makes sense for the resource. The bits are
+the codes of Kafka's `AclOperation`; which make sense: `AclEntry.supportedOperations`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, CLUSTER_ACTION = 3, 4, 5, 6, 7, 8, 9
+DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE = 10, 11, 12
+
+# In answers to clients that did not ask.
+NOT_ASKED: Final = -(2**31)
+
+
+def bit_field(*operations: int) -> int:
+    """One bit for each operation."""
+    field = 0
+    for operation in operations:
+        field |= 1 << operation
+    return field
+
+
+TOPIC_OPERATIONS: Final = bit_field(
+    READ, WRITE, CREATE, DESCRIBE, DELETE, ALTER, DESCRIBE_CONFIGS, ALTER_CONFIGS
+)
+CLUSTER_OPERATIONS: Final = bit_field(
+    CREATE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE, ALTER, DESCRIBE
+)

@@ -1,0 +1,153 @@
+"""What this broker checks of a change of configuration before the controller gets it.
+
+The controller does not know a broker's static configuration, so only the broker itself can say
+whether an override of a broker key makes sense. Values of topics and groups are the controller's.
+
+    a resource twice                        INVALID_REQUEST, both
+    a key twice, or a null value            INVALID_REQUEST
+    a broker that is not this node          INVALID_REQUEST
+    an override that this broker cannot use INVALID_REQUEST (sic: KAFKA-13609)
+    broker loggers, client metrics          INVALID_REQUEST: not built here
+
+In: the resources of (Incremental)AlterConfigs. Out: a KafkaError for each that goes no further.
+Source: Kafka's `ConfigAdminManager.scala`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.configs import APPEND, DELETE, SET, SUBTRACT
+from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
+from pykbroker.purgatory import Deferred
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+
+# Makes the overrides of a broker resource out of the current ones and the request's configs.
+Merge = Callable[[Mapping[str, str], Any], dict[str, str]]
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+def refusals(broker: BrokerServer, resources: Sequence[Any], merge: Merge) -> dict[int, KafkaError]:
+    """Which resources, by their position, are refused here, and why."""
+    counts = Counter((at.resource_type, at.resource_name) for at in resources)
+    refused: dict[int, KafkaError] = {}
+    for position, resource in enumerate(resources):
+        try:
+            if counts[(resource.resource_type, resource.resource_name)] > 1:
+                raise _invalid("Each resource must appear at most once.")
+            _check(broker, resource, merge)
+        except KafkaError as fault:
+            refused[position] = fault
+    return refused
+
+
+def _check(broker: BrokerServer, resource: Any, merge: Merge) -> None:
+    names = [config.name for config in resource.configs]
+    if len(set(names)) != len(names):
+        raise _invalid("Error due to duplicate config keys")
+    nulls = [
+        config.name
+        for config in resource.configs
+        if config.value is None and getattr(config, "config_operation", SET) != DELETE
+    ]
+    if nulls:
+        raise _invalid(f"Null value not supported for : {', '.join(nulls)}")
+    kind, name = resource.resource_type, resource.resource_name
+    if kind == BROKER_RESOURCE:
+        if name:
+            _check_node_id(broker, name)
+        try:
+            overrides = merge(broker.image.config(BROKER_RESOURCE, name), resource.configs)
+            validate_broker_overrides(broker.config, overrides, per_broker=bool(name))
+        except ConfigError as fault:
+            raise _invalid(fault.message) from None
+    elif kind not in (TOPIC_RESOURCE, GROUP_RESOURCE):
+        raise _invalid(f"Unknown resource type {kind}")
+
+
+def _check_node_id(broker: BrokerServer, name: str) -> None:
+    try:
+        node_id = int(name)
+    except ValueError:
+        raise _invalid(f"Node id must be an integer, but it is: {name}") from None
+    if node_id != broker.node_id:
+        raise _invalid(f"Unexpected broker id, expected {broker.node_id}, but received {name}")
+
+
+def merge_whole(current: Mapping[str, str], configs: Any) -> dict[str, str]:
+    """AlterConfigs: what the request says is all there is."""
+    return {config.name: config.value for config in configs}
+
+
+def merge_incremental(current: Mapping[str, str], configs: Any) -> dict[str, str]:
+    """IncrementalAlterConfigs: the current overrides after the operations."""
+    merged = dict(current)
+    for config in configs:
+        operation = config.config_operation
+        if operation == SET:
+            merged[config.name] = config.value
+        elif operation == DELETE:
+            merged.pop(config.name, None)
+        elif operation in (APPEND, SUBTRACT):
+            merged[config.name] = apply_list_operation(
+                "broker", config.name, merged.get(config.name), operation, config.value
+            )
+        else:
+            raise _invalid(f"Unknown operations type {operation}")
+    return merged
+
+
+def alter(
+    broker: BrokerServer,
+    message: Any,
+    merge: Merge,
+    submit: Callable[[Any], Deferred],
+    respond: Callable[[list[Any]], Any],
+    result: Any,
+) -> Any:
+    """Check, have the controller decide the rest, answer all in the order of the request.
+
+    submit(message): to the controller. respond(results): the response. result: a result's class.
+    """
+    refused = refusals(broker, message.resources, merge)
+
+    def failed(resource: Any, fault: KafkaError) -> Any:
+        return result(
+            error_code=fault.code,
+            error_message=fault.message,
+            resource_type=resource.resource_type,
+            resource_name=resource.resource_name,
+        )
+
+    def assemble(answers: list[Any]) -> Any:
+        left = iter(answers)
+        return respond(
+            [
+                failed(resource, refused[position]) if position in refused else next(left)
+                for position, resource in enumerate(message.resources)
+            ]
+        )
+
+    passed = [at for position, at in enumerate(message.resources) if position not in refused]
+    if not passed:
+        return assemble([])
+    answered = Deferred()
+
+    def decided(outcome: Any) -> None:
+        if isinstance(outcome, KafkaError):
+            answered.resolve(outcome)
+        else:
+            answered.resolve(assemble(outcome.responses))
+
+    request = type(message)(resources=passed, validate_only=message.validate_only)
+    submit(request).on_resolved(decided)
+    return answered

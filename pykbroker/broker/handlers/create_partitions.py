@@ -1,0 +1,49 @@
+"""CreatePartitions (37): forwarded to the active controller.
+
+Behaviour: `count` is the new total; it has to be larger than it was. New partitions are placed by
+the controller or where the client says.
+Versions: 0-3.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.create_partitions_response import (
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 37
+
+
+def handle(broker: BrokerServer, request: Request) -> Deferred:
+    """The controller decides."""
+    message = request.message
+    return broker.controller.submit(
+        lambda controller, now_ms: controller.create_partitions(message)
+    )
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> CreatePartitionsResponse:
+    """Every topic of the request gets `code`."""
+    return CreatePartitionsResponse(
+        results=[
+            CreatePartitionsTopicResult(name=topic.name, error_code=code, error_message=message)
+            for topic in request.message.topics
+        ]
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=3, error_reply=error_reply
+)

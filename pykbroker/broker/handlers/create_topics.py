@@ -1,0 +1,49 @@
+"""CreateTopics (19): forwarded to the active controller.
+
+Behaviour: each topic succeeds or fails by itself; the answer comes when all that succeed are
+committed. The rules and error texts are in `kraft/controller/topics.py`. Duplicate names are
+INVALID_REQUEST, with `validate_only` nothing is written.
+Versions: 2-7. 5+ the configuration of the new topic; 7+ its id.
+Not done: create.topic.policy.class.name; authorization; `timeout_ms` (a quorum of one commits or
+stops).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.create_topics_response import (
+    CreatableTopicResult,
+    CreateTopicsResponse,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 19
+
+
+def handle(broker: BrokerServer, request: Request) -> Deferred:
+    """The controller decides."""
+    message = request.message
+    return broker.controller.submit(lambda controller, now_ms: controller.create_topics(message))
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> CreateTopicsResponse:
+    """Every topic of the request gets `code`."""
+    return CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(
+                name=topic.name, error_code=code, error_message=message, configs=[]
+            )
+            for topic in request.message.topics
+        ]
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=2, max_version=7, error_reply=error_reply
+)

@@ -1,0 +1,55 @@
+"""DeleteTopics (20): forwarded to the active controller.
+
+Behaviour: by name, or from version 6 on by id; the answer comes when the deletion is committed and
+the replicas here are gone. Both name and id, neither, or one given twice: INVALID_REQUEST. With
+delete.topic.enable=false the whole request is TOPIC_DELETION_DISABLED (before version 3
+INVALID_REQUEST).
+Versions: 1-6.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.delete_topics_response import (
+    DeletableTopicResult,
+    DeleteTopicsResponse,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 20
+
+
+def handle(broker: BrokerServer, request: Request) -> Deferred:
+    """The controller decides."""
+    message, version = request.message, request.api_version
+    return broker.controller.submit(
+        lambda controller, now_ms: controller.delete_topics(message, version)
+    )
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> DeleteTopicsResponse:
+    """Every topic of the request gets `code`."""
+    asked = request.message
+    results = [
+        DeletableTopicResult(name=name, error_code=code, error_message=message)
+        for name in asked.topic_names
+    ]
+    results += [
+        DeletableTopicResult(
+            name=topic.name, topic_id=topic.topic_id, error_code=code, error_message=message
+        )
+        for topic in asked.topics
+    ]
+    return DeleteTopicsResponse(responses=results)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=1, max_version=6, error_reply=error_reply
+)

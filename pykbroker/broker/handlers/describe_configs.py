@@ -1,0 +1,145 @@
+"""DescribeConfigs (32): the configuration of topics, of brokers and of groups, and where it comes
+from.
+
+Behaviour: each resource by itself; null or no keys is all keys.
+
+    topic    its overrides over the broker's values; UNKNOWN_TOPIC_OR_PARTITION when there is none
+    broker   this node by its id; an empty name: the dynamic defaults of all brokers; another id is
+             INVALID_REQUEST: ask that broker
+    group    its overrides over the broker's values, also for groups that do not exist
+
+Versions: 1-4. 3+ types and documentation.
+Not done: broker loggers and client metrics (INVALID_REQUEST); authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.config import GroupConfig, TopicConfig
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
+from pykbroker.kraft.topic_name import topic_name_fault
+from pykbroker.protocol.messages.describe_configs_response import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.config import ConfigValue
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.describe_configs_request import DescribeConfigsResource
+
+API_KEY = 32
+
+
+def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
+    """Describe each resource."""
+    message = request.message
+    results = []
+    for resource in message.resources:
+        try:
+            values = _values(broker, resource)
+        except KafkaError as fault:
+            results.append(_failed(resource, fault.code, fault.message))
+            continue
+        results.append(
+            DescribeConfigsResult(
+                error_message=None,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+                configs=[
+                    _entry(value, message.include_synonyms, message.include_documentation)
+                    for value in values
+                ],
+            )
+        )
+    return DescribeConfigsResponse(results=results)
+
+
+def _values(broker: BrokerServer, resource: DescribeConfigsResource) -> list[ConfigValue]:
+    kind, name = resource.resource_type, resource.resource_name
+    keys: Collection[str] | None = resource.configuration_keys or None
+    if kind == TOPIC_RESOURCE:
+        fault = topic_name_fault(name)
+        if fault is not None:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
+        if name not in broker.image.topics_by_name:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        overrides = broker.image.topic_config(name)
+        return TopicConfig.from_overrides(broker.config, overrides).describe(keys)
+    if kind == BROKER_RESOURCE:
+        if not name:
+            return broker.config.describe_cluster_default(keys)
+        _check_broker_id(broker, name)
+        return broker.config.describe(keys)
+    if kind == GROUP_RESOURCE:
+        if not name:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+        overrides = broker.image.group_config(name)
+        return GroupConfig.from_overrides(broker.config, overrides).describe(keys)
+    raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {kind}")
+
+
+def _check_broker_id(broker: BrokerServer, name: str) -> None:
+    try:
+        broker_id = int(name)
+    except ValueError:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}"
+        ) from None
+    if broker_id != broker.node_id:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST,
+            f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}",
+        )
+
+
+def _entry(
+    value: ConfigValue, with_synonyms: bool, with_documentation: bool
+) -> DescribeConfigsResourceResult:
+    synonyms = []
+    if with_synonyms:
+        synonyms = [
+            DescribeConfigsSynonym(name=other.name, value=other.value, source=int(other.source))
+            for other in value.synonyms
+        ]
+    return DescribeConfigsResourceResult(
+        name=value.name,
+        value=None if value.is_sensitive else value.value,
+        read_only=value.read_only,
+        config_source=int(value.source),
+        is_sensitive=value.is_sensitive,
+        synonyms=synonyms,
+        config_type=int(value.config_type),
+        documentation=value.documentation if with_documentation else None,
+    )
+
+
+def _failed(
+    resource: DescribeConfigsResource, code: int, message: str | None
+) -> DescribeConfigsResult:
+    return DescribeConfigsResult(
+        error_code=code,
+        error_message=message,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+    )
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> DescribeConfigsResponse:
+    """Every resource gets `code`."""
+    return DescribeConfigsResponse(
+        results=[_failed(resource, code, message) for resource in request.message.resources]
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=1, max_version=4, error_reply=error_reply
+)

@@ -1,0 +1,126 @@
+"""DescribeQuorum (55): the state of the metadata quorum, as its leader sees it.
+
+Behaviour: the only partition there is is __cluster_metadata-0; another one is
+UNKNOWN_TOPIC_OR_PARTITION. A node that does not lead says NOT_LEADER_OR_FOLLOWER.
+Versions: 0-2. 1+ times of fetches; 2+ directory ids and the endpoints of the voters.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.errors import ErrorCode, error_message
+from pykbroker.kraft.raft_roles import Leader, VoterProgress
+from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
+from pykbroker.protocol.messages.describe_quorum_response import (
+    DescribeQuorumResponse,
+    Listener,
+    Node,
+    PartitionData,
+    ReplicaState,
+    TopicData,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.kraft.voters import ReplicaKey
+    from pykbroker.network.request import Request
+
+API_KEY = 55
+
+
+def handle(broker: BrokerServer, request: Request) -> DescribeQuorumResponse:
+    """Describe the one quorum there is."""
+    topics = request.message.topics
+    valid = (
+        len(topics) == 1
+        and topics[0].topic_name == CLUSTER_METADATA_TOPIC
+        and [partition.partition_index for partition in topics[0].partitions] == [0]
+    )
+    if not valid:
+        return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    role = broker.raft.raft.role
+    if not isinstance(role, Leader):
+        return _refused(request, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    partition = _describe(broker, role, request.received_ms, request.api_version)
+    return DescribeQuorumResponse(
+        error_message=None,
+        topics=[TopicData(topic_name=CLUSTER_METADATA_TOPIC, partitions=[partition])],
+        nodes=[] if request.api_version < 2 else _nodes(broker),
+    )
+
+
+def _describe(broker: BrokerServer, role: Leader, now_ms: int, version: int) -> PartitionData:
+    raft = broker.raft.raft
+    end_offset = raft.log_end.offset
+
+    def state(key: ReplicaKey, progress: VoterProgress) -> ReplicaState:
+        described = ReplicaState(
+            replica_id=key.id,
+            log_end_offset=progress.end_offset,
+            last_fetch_timestamp=progress.last_fetch_ms,
+            last_caught_up_timestamp=progress.last_caught_up_ms,
+        )
+        if version >= 2:
+            described.replica_directory_id = key.directory_id
+        return described
+
+    me = VoterProgress(end_offset, now_ms, now_ms)
+    voters = [
+        state(node.key, me if voter == raft.local.key.id else role.progress[voter])
+        for voter, node in raft.voters.nodes.items()
+    ]
+    observers = [state(key, progress) for key, progress in role.observers.items()]
+    # The broker of this node follows the log by being told of commits.
+    return PartitionData(
+        partition_index=0,
+        error_message=None,
+        leader_id=raft.local.key.id,
+        leader_epoch=raft.epoch,
+        high_watermark=raft.high_watermark,
+        current_voters=voters,
+        observers=observers,
+    )
+
+
+def _nodes(broker: BrokerServer) -> list[Node]:
+    return [
+        Node(
+            node_id=voter,
+            listeners=[Listener(name=at.name, host=at.host, port=at.port) for at in node.endpoints],
+        )
+        for voter, node in broker.raft.raft.voters.nodes.items()
+    ]
+
+
+def _refused(request: Request, code: int) -> DescribeQuorumResponse:
+    message = error_message(code) if request.api_version >= 2 else None
+    return DescribeQuorumResponse(
+        error_message=None,
+        topics=[
+            TopicData(
+                topic_name=topic.topic_name,
+                partitions=[
+                    PartitionData(
+                        partition_index=partition.partition_index,
+                        error_code=int(code),
+                        error_message=message,
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.message.topics
+        ],
+    )
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> DescribeQuorumResponse:
+    """The whole request gets `code`."""
+    return DescribeQuorumResponse(error_code=code, error_message=message)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=2, error_reply=error_reply
+)

@@ -1,0 +1,77 @@
+"""ListConfigResources (74): the resources that can have dynamic configuration.
+
+Behaviour: no types named is all types. Brokers (as themselves and as loggers) and topics are listed
+whether they have any configuration or not, groups only when they have.
+Versions: 0-1. 0 lists client metrics alone, of which there are none here.
+Not done: client metrics; authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.image import (
+    BROKER_LOGGER_RESOURCE,
+    BROKER_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
+    GROUP_RESOURCE,
+    TOPIC_RESOURCE,
+)
+from pykbroker.protocol.messages.list_config_resources_response import (
+    ConfigResource,
+    ListConfigResourcesResponse,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+
+API_KEY = 74
+_TYPES = {
+    0: (CLIENT_METRICS_RESOURCE,),
+    1: (
+        TOPIC_RESOURCE,
+        BROKER_RESOURCE,
+        BROKER_LOGGER_RESOURCE,
+        CLIENT_METRICS_RESOURCE,
+        GROUP_RESOURCE,
+    ),
+}
+
+
+def handle(broker: BrokerServer, request: Request) -> ListConfigResourcesResponse:
+    """Answer from the image."""
+    supported = _TYPES[request.api_version]
+    wanted = request.message.resource_types or supported
+    if not set(wanted) <= set(supported):
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+    image = broker.image
+    names: dict[int, list[str]] = {
+        GROUP_RESOURCE: [name for kind, name in image.configs if kind == GROUP_RESOURCE],
+        CLIENT_METRICS_RESOURCE: [],
+        BROKER_LOGGER_RESOURCE: [str(broker_id) for broker_id in image.brokers],
+        BROKER_RESOURCE: [str(broker_id) for broker_id in image.brokers],
+        TOPIC_RESOURCE: list(image.topics_by_name),
+    }
+    return ListConfigResourcesResponse(
+        config_resources=[
+            ConfigResource(resource_name=name, resource_type=kind)
+            for kind, of_kind in names.items()
+            if kind in wanted
+            for name in of_kind
+        ]
+    )
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> ListConfigResourcesResponse:
+    """The whole request gets `code`."""
+    return ListConfigResourcesResponse(error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=1, error_reply=error_reply
+)

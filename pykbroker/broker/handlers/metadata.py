@@ -1,0 +1,175 @@
+"""Metadata (3): the brokers, and the topics with their partitions and leaders.
+
+Behaviour: topics by name, or from version 10 on by id; null (in version 0 an empty list) is all.
+
+    unknown name                         UNKNOWN_TOPIC_OR_PARTITION; it is made meanwhile, if the
+                                         client and auto.create.topics.enable allow it
+    no topic name                        INVALID_TOPIC_EXCEPTION
+    unknown id                           UNKNOWN_TOPIC_ID
+    null name, or an id, before 12       INVALID_REQUEST
+
+Some ids in a request: its names are ignored. The controller named is any broker, as in Kafka.
+Versions: 0-13. 4+ auto-creation can be refused; 5+ offline replicas; 7+ leader epochs; 8+
+authorized
+operations; 10+ topic ids; 13+ an error of the whole answer.
+Not done: authorization: everybody sees all there is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.authorized_operations import (
+    CLUSTER_OPERATIONS,
+    NOT_ASKED,
+    TOPIC_OPERATIONS,
+)
+from pykbroker.broker.handlers import Handler
+from pykbroker.broker.metadata_view import kind_of
+from pykbroker.broker.topic_creation import auto_create_topics
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, is_internal, topic_name_fault
+from pykbroker.protocol.messages.metadata_response import (
+    MetadataResponse,
+    MetadataResponseTopic,
+)
+from pykbroker.protocol.primitives import ZERO_UUID
+
+if TYPE_CHECKING:
+    from pykbroker.broker.metadata_view import ListenerView
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+
+API_KEY = 3
+TOPIC_IDS_FROM = 12
+
+
+def handle(broker: BrokerServer, request: Request) -> MetadataResponse:
+    """Answer from the view; unknown topics are made in the background."""
+    message: MetadataRequest = request.message
+    version = request.api_version
+    view = broker.metadata.on_listener(request.listener_name)
+    asked = message.topics
+    topics: list[MetadataResponseTopic]
+    if asked is None or (version == 0 and not asked):
+        kind = kind_of(version)
+        names = broker.metadata.image.topics_by_name
+        topics = [topic for name in names if (topic := view.topic(name, kind)) is not None]
+    else:
+        topics = _asked_topics(broker, view, message, asked, version)
+    if message.include_topic_authorized_operations and version >= 8:
+        topics = [_with_operations(topic) for topic in topics]
+    operations = NOT_ASKED
+    if message.include_cluster_authorized_operations and 8 <= version <= 10:
+        operations = CLUSTER_OPERATIONS
+    return MetadataResponse(
+        brokers=view.brokers(),
+        cluster_id=broker.cluster_id,
+        controller_id=broker.metadata.controller_id(),
+        topics=topics,
+        cluster_authorized_operations=operations,
+    )
+
+
+def _asked_topics(
+    broker: BrokerServer,
+    view: ListenerView,
+    message: MetadataRequest,
+    asked: list[MetadataRequestTopic],
+    version: int,
+) -> list[MetadataResponseTopic]:
+    kind = kind_of(version)
+    if len(asked) == 1 and asked[0].topic_id == ZERO_UUID and asked[0].name is not None:
+        # What nearly every request is.
+        topic = view.topic(asked[0].name, kind)
+        return [topic] if topic is not None else _unknown(broker, message, [asked[0].name])
+    ids: dict[bytes, None] = {}
+    names: dict[str, None] = {}
+    for wanted in asked:
+        if wanted.topic_id != ZERO_UUID:
+            if version < TOPIC_IDS_FROM:
+                raise KafkaError(
+                    ErrorCode.INVALID_REQUEST,
+                    f"Topic IDs are not supported in requests for version {version}",
+                )
+            ids[wanted.topic_id] = None
+        elif wanted.name is not None:
+            names[wanted.name] = None
+        elif version < TOPIC_IDS_FROM:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, f"Topic name can not be null for version {version}"
+            )
+    if ids:
+        return _by_id(broker, view, ids, kind)
+    topics: list[MetadataResponseTopic] = []
+    unknown: list[str] = []
+    for name in names:
+        topic = view.topic(name, kind)
+        if topic is None:
+            unknown.append(name)
+        else:
+            topics.append(topic)
+    return topics + _unknown(broker, message, unknown) if unknown else topics
+
+
+def _by_id(
+    broker: BrokerServer, view: ListenerView, ids: dict[bytes, None], kind: int
+) -> list[MetadataResponseTopic]:
+    topics = []
+    for topic_id in ids:
+        known = broker.metadata.image.topics_by_id.get(topic_id)
+        topic = None if known is None else view.topic(known.name, kind)
+        if topic is None:
+            topic = MetadataResponseTopic(
+                error_code=int(ErrorCode.UNKNOWN_TOPIC_ID), name=None, topic_id=topic_id
+            )
+        topics.append(topic)
+    return topics
+
+
+def _unknown(
+    broker: BrokerServer, message: MetadataRequest, names: list[str]
+) -> list[MetadataResponseTopic]:
+    """Answers for topics that are not there; those that may be are made."""
+    topics, creatable = [], []
+    for name in names:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if topic_name_fault(name) is not None:
+            code = ErrorCode.INVALID_TOPIC_EXCEPTION
+        elif not is_internal(name) or name == GROUP_METADATA_TOPIC:
+            # The topics of coordinators that are not built here must not come into being.
+            creatable.append(name)
+        topics.append(
+            MetadataResponseTopic(error_code=int(code), name=name, is_internal=is_internal(name))
+        )
+    if creatable and message.allow_auto_topic_creation and broker.config.auto_create_topics_enable:
+        auto_create_topics(broker, creatable)
+    return topics
+
+
+def _with_operations(topic: MetadataResponseTopic) -> MetadataResponseTopic:
+    """A struct of its own: the view's are shared."""
+    return MetadataResponseTopic(
+        error_code=topic.error_code,
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
+        partitions=topic.partitions,
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> MetadataResponse:
+    """Every topic that was asked for gets `code`; from version 13 on the whole answer too."""
+    asked: MetadataRequest = request.message
+    topics = [
+        MetadataResponseTopic(error_code=code, name=topic.name or "", topic_id=topic.topic_id)
+        for topic in asked.topics or []
+    ]
+    return MetadataResponse(topics=topics, error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=13, error_reply=error_reply
+)

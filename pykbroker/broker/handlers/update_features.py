@@ -1,0 +1,40 @@
+"""UpdateFeatures (57): forwarded to the active controller.
+
+Behaviour: all updates hold or none does. metadata.version can be raised to what every node
+supports; features that are not built here, downgrades and kraft.version are refused with
+INVALID_UPDATE_VERSION and the reason (`kraft/controller/features.py`).
+Versions: 0-2. 1+ upgrade types and `validate_only`; 0-1 a result per feature.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.update_features_response import UpdateFeaturesResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+    from pykbroker.purgatory import Deferred
+
+API_KEY = 57
+
+
+def handle(broker: BrokerServer, request: Request) -> Deferred:
+    """The controller decides."""
+    message, version = request.message, request.api_version
+    return broker.controller.submit(
+        lambda controller, now_ms: controller.update_features(message, version)
+    )
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> UpdateFeaturesResponse:
+    """The whole request gets `code`."""
+    return UpdateFeaturesResponse(error_code=code, error_message=message)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=2, error_reply=error_reply
+)
