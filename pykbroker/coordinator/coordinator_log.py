@@ -43,7 +43,8 @@ class CoordinatorLog(Protocol):
         """KafkaError when this node does not host the partition (any more)."""
 
     def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
-        """Whole batches from the one that contains `offset`; empty: no more is written."""
+        """Batches from the one that contains `offset`, the last one perhaps cut off; empty when
+        no more is written."""
 
     def watch(self, partition: int, listener: PartitionListener) -> None:
         """Tell `listener` about the high watermark and about failures."""

@@ -40,8 +40,7 @@ from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.coordinator.shard_loader import load
 from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.protocol.primitives import ProtocolError
-from pykbroker.protocol.record_batch import CorruptBatch, build_batch
+from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Deferred
 from pykbroker.timing_wheel import TimingWheel
 from pykbroker.types import TopicPartition
@@ -373,7 +372,7 @@ class CoordinatorRuntime:
                     if time.monotonic() >= deadline:
                         self._schedule_loading()
                         return
-            except (KafkaError, CorruptBatch, ProtocolError, OSError) as error:
+            except Exception as error:  # a broken log, or a bug: that partition stops, not the node
                 self._load_queue.popleft()
                 self._load_failed(hosted, error)
                 continue
@@ -394,7 +393,7 @@ class CoordinatorRuntime:
             self._run(hosted, operation, hosted.shard, request, None, 0, now_ms)
 
     def _load_failed(self, hosted: HostedShard, error: Exception) -> None:
-        _log.error("partition %d cannot be loaded: %s", hosted.partition, error)
+        _log.error("partition %d cannot be loaded", hosted.partition, exc_info=error)
         hosted.clear()
         hosted.state = HostState.FAILED
 

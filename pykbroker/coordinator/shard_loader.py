@@ -4,6 +4,7 @@ Control batches end transactions; the records of a transaction carry its produce
 a newer release wrote are skipped (KIP-915). Compaction keeps the log short, but it may still hold
 millions of records: `load` is a generator, and its driver stops between two steps when other work
 waits.
+A batch that fails its checksum stops the load: better no coordinator than a wrong one.
 Source: Kafka's `CoordinatorLoaderImpl.java`.
 """
 
@@ -15,7 +16,7 @@ from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.hosted_shard import Shard
 from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.protocol.control_records import decode_marker, decode_type
-from pykbroker.protocol.record_batch import iter_batches, iter_records
+from pykbroker.protocol.record_batch import CorruptBatch, check_crc, iter_batches, iter_records
 
 STEP_RECORDS = 100
 _ABORT_OR_COMMIT = (0, 1)
@@ -32,9 +33,11 @@ def load(
         if not chunk:
             yield  # queued, and not written before the end of this turn
             continue
-        for header, batch in iter_batches(chunk):
+        for header, batch in iter_batches(chunk, partial_tail=True):
             if header.next_offset <= offset:
                 continue
+            if not check_crc(batch):
+                raise CorruptBatch(f"the batch at offset {header.base_offset} fails its checksum")
             for record in iter_records(batch, header):
                 if record.offset < offset:
                     continue

@@ -128,8 +128,9 @@ class GroupWorld:
             if not outcome.done:
                 outcome.on_resolved(lambda reply: self.say(f"{caller} <- {show(reply)}"))
                 self.log.end_turn()
-                if not outcome.done:
-                    self.say(f"{caller} waits")
+                if outcome.done:
+                    return outcome.value
+                self.say(f"{caller} waits")
                 return outcome
             outcome = outcome.value
         self.say(f"{caller} <- {show(outcome)}")
@@ -149,7 +150,7 @@ class GroupWorld:
         session: int = 10_000,
         rebalance: int = 60_000,
         protocols: str = "range",
-        type: str = "consumer",
+        protocol_type: str = "consumer",
         topics: str = "t",
         version: int = 9,
     ) -> Any:
@@ -165,7 +166,7 @@ class GroupWorld:
             rebalance_timeout_ms=rebalance,
             member_id=member,
             group_instance_id=instance,
-            protocol_type=type,
+            protocol_type=protocol_type,
             protocols=offered,
         )
         outcome = self.groups.join(request, version, client, "127.0.0.1")
@@ -179,7 +180,7 @@ class GroupWorld:
         member: str,
         generation: int,
         instance: str | None = None,
-        type: str | None = "consumer",
+        protocol_type: str | None = "consumer",
         protocol: str | None = "range",
         assign: str = "",
     ) -> Any:
@@ -195,7 +196,7 @@ class GroupWorld:
             generation_id=generation,
             member_id=member,
             group_instance_id=instance,
-            protocol_type=type,
+            protocol_type=protocol_type,
             protocol_name=protocol,
             assignments=assignments,
         )
@@ -313,8 +314,10 @@ class GroupWorld:
         return self.ask(
             caller,
             outcome,
-            lambda results: "DeleteGroups "
-            + " ".join(f"{r.group_id}={error_name(r.error_code)}" for r in results),
+            lambda results: (
+                "DeleteGroups "
+                + " ".join(f"{r.group_id}={error_name(r.error_code)}" for r in results)
+            ),
         )
 
     # ---- the rest of the world
@@ -394,9 +397,7 @@ def show_record(key: bytes, value: bytes | None) -> str:
     if isinstance(record.key, GroupMetadataKey):
         if record.value is None:
             return f"GroupMetadata {record.key.group} tombstone"
-        members = ", ".join(
-            f"{m.member_id}={m.assignment.decode()}" for m in record.value.members
-        )
+        members = ", ".join(f"{m.member_id}={m.assignment.decode()}" for m in record.value.members)
         return (
             f"GroupMetadata {record.key.group} gen={record.value.generation} "
             f"protocol={record.value.protocol} leader={record.value.leader} members=[{members}]"

@@ -1,7 +1,8 @@
 """A coordinator's log in memory and an event loop in virtual time: the world of these tests.
 
 `MemoryLog` holds the partitions of one topic. By default a batch is committed as soon as
-`end_turn()` is called; a test can hold commits back, refuse the next append, or lose what is queued.
+`end_turn()` is called; a test can hold commits back, refuse the next append, or lose
+what is queued.
 """
 
 from __future__ import annotations
@@ -66,8 +67,10 @@ class MemoryLog:
             header = read_header(batch)
             if header.next_offset <= offset:
                 continue
-            if chunk and len(chunk) + len(batch) > max_bytes:
+            if header.next_offset > self.partitions[partition].written:
                 break
+            if chunk and len(chunk) + len(batch) > max_bytes:
+                return (chunk + batch)[: max(max_bytes, len(chunk))]  # cut off, as Kafka's log
             chunk += batch
         return chunk
 
@@ -101,7 +104,9 @@ class MemoryLog:
             if hosted.end == hosted.written:
                 continue
             hosted.batches = [
-                batch for batch in hosted.batches if read_header(batch).next_offset <= hosted.written
+                batch
+                for batch in hosted.batches
+                if read_header(batch).next_offset <= hosted.written
             ]
             hosted.end = hosted.written
             for listener in list(hosted.listeners):

@@ -97,13 +97,14 @@ def commit(
             if len(metadata) * 2 > limit and java_string_length(metadata) > limit:
                 code = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
             else:
+                # Version 1, the one with an expiry, holds neither leader epoch nor topic id.
                 value = OffsetCommitValue(
                     offset=partition.committed_offset,
-                    leader_epoch=partition.committed_leader_epoch,
+                    leader_epoch=partition.committed_leader_epoch if expires == -1 else -1,
                     metadata=metadata,
                     commit_timestamp=now_ms,
                     expire_timestamp=expires,
-                    topic_id=topic.topic_id,
+                    topic_id=topic.topic_id if expires == -1 else ZERO_UUID,
                 )
                 records.append(
                     offset_commit_record(

@@ -1,0 +1,214 @@
+"""The runtime: loading in slices, failures, elections, timers, several partitions."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from pykbroker.coordinator import runtime_driver
+from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+from pykbroker.coordinator.group.partitioning import partition_for
+from pykbroker.coordinator.group.settings import GroupSettings
+from pykbroker.coordinator.hosted_shard import HostState
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
+from pykbroker.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from pykbroker.purgatory import Deferred
+from tests.coordinator.group_world import GroupWorld
+from tests.coordinator.memory_log import MemoryLog, VirtualLoop
+
+
+def hosted(world: GroupWorld) -> Any:
+    return world.groups.runtime._hosted[0]
+
+
+def test_an_empty_partition_is_active_at_once_without_a_machine() -> None:
+    world = GroupWorld()
+    world.elect()
+    assert hosted(world).state is HostState.ACTIVE
+    assert hosted(world).shard is None
+    world.commit()
+    assert hosted(world).shard is not None
+
+
+def test_requests_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime_driver, "LOAD_SLICE_SECONDS", 0.0)
+    world = GroupWorld()
+    world.elect()
+    for number in range(30):
+        world.commit(offsets=",".join(f"t-{number}:{n}" for n in range(10)))
+    world.groups.runtime.on_resigned(0)
+    world.elect(epoch=1)
+    assert hosted(world).state is HostState.LOADING
+    world.loop._calls[0].callback()  # one slice: not all of it
+    assert hosted(world).state is HostState.LOADING
+    reply = world.commit()
+    assert reply.topics[0].partitions[0].error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert world.fetch().error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert world.heartbeat(member="m", generation=1).error_code == 0
+    assert world.list().error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    (described,) = world.describe()
+    assert described.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    world.delete_topics("t")  # remembered
+    world.advance(0)
+    assert hosted(world).state is HostState.ACTIVE
+    assert [g.group_id for g in world.list().groups] == ["g"]
+    assert world.fetch().topics == []
+
+
+def test_a_log_that_cannot_be_read_fails_that_partition(caplog: pytest.LogCaptureFixture) -> None:
+    world = GroupWorld()
+    world.elect()
+    world.commit()
+    batches = world.log.partitions[0].batches
+    batches[0] = batches[0][:-1] + b"?"
+    with caplog.at_level(logging.CRITICAL):
+        world.restart()
+    assert hosted(world).state is HostState.FAILED
+    reply = world.commit()
+    assert reply.topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR
+    assert world.list().groups == []
+    batches.clear()
+    world.log.partitions[0].end = 0
+    world.elect(epoch=0)  # a new election tries again
+    assert hosted(world).state is HostState.ACTIVE
+
+
+def test_a_partition_that_is_not_here_fails(caplog: pytest.LogCaptureFixture) -> None:
+    world = GroupWorld()
+    runtime = world.groups.runtime
+    world.log.partitions.clear()
+    world.log.watch = lambda partition, listener: None  # type: ignore[method-assign]
+    with caplog.at_level(logging.CRITICAL):
+        runtime.on_elected(0, 0)
+    assert hosted(world).state is HostState.FAILED
+
+
+def test_a_lost_write_throws_the_machine_away_and_loads_it_anew() -> None:
+    world = GroupWorld(initial_rebalance_delay_ms=0)
+    world.elect()
+    world.commit(group="simple", offsets="t-0:1")
+    waiting = world.join("j", version=3)
+    world.log.hold_commits = True
+    request = commit_request("simple", 2)
+    parked = world.groups.commit_offsets(request, 9)
+    assert world.shard.offsets.get("simple", "t", 0).offset == 2  # type: ignore[union-attr]
+    world.log.lose_queued(int(ErrorCode.KAFKA_STORAGE_ERROR))
+    assert parked.value.topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR
+    assert waiting.value.error_code == ErrorCode.NOT_COORDINATOR
+    world.log.hold_commits = False
+    world.advance(0)
+    assert world.fetch(group="simple", topics="t-0").topics[0].partitions[0].committed_offset == 1
+
+
+def commit_request(group: str, offset: int) -> OffsetCommitRequest:
+    partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+    topic = OffsetCommitRequestTopic(name="t", partitions=[partition])
+    return OffsetCommitRequest(group_id=group, topics=[topic])
+
+
+def test_a_bug_in_a_step_costs_the_machine_not_the_log() -> None:
+    world = GroupWorld()
+    world.elect()
+    world.commit(offsets="t-0:1")
+
+    def broken(*arguments: object) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        world.groups.runtime.write(0, broken, None, None, lambda *_: None)  # type: ignore[arg-type]
+    world.advance(0)
+    assert world.fetch(topics="t-0").topics[0].partitions[0].committed_offset == 1
+
+
+def test_a_bug_in_a_timer_costs_the_machine_not_the_node(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = GroupWorld(initial_rebalance_delay_ms=1000)
+    world.elect()
+    waiting = world.join(version=3)
+    with monkeypatch.context() as patch, caplog.at_level(logging.CRITICAL):
+        patch.setattr(
+            "pykbroker.coordinator.group.classic.rebalance.join_timer_expired",
+            lambda step, group: 1 / 0,
+        )
+        world.advance(1000)
+    assert waiting.value.error_code == ErrorCode.NOT_COORDINATOR
+    assert world.join(version=4).error_code == ErrorCode.MEMBER_ID_REQUIRED
+
+
+def test_an_older_epoch_is_ignored_a_newer_one_loads_anew() -> None:
+    world = GroupWorld(initial_rebalance_delay_ms=0)
+    world.elect(epoch=5)
+    waiting = world.join(version=3)
+    world.elect(epoch=5)
+    world.elect(epoch=4)
+    assert not waiting.done
+    world.elect(epoch=6)
+    assert waiting.value.error_code == ErrorCode.NOT_COORDINATOR
+    assert hosted(world).leader_epoch == 6
+    assert len(world.log.partitions[0].listeners) == 1
+
+
+def test_groups_of_many_partitions() -> None:
+    loop, log = VirtualLoop(), MemoryLog()
+    groups = GroupCoordinator(
+        node_id=1, settings=GroupSettings(), log=log, scheduler=loop, now_ms=loop.now_ms
+    )
+    for partition in range(50):
+        groups.runtime.on_elected(partition, 0)
+    assert loop._calls == []  # nothing to load
+    names = [f"group-{number}" for number in range(20)]
+    for name in names:
+        reply = groups.commit_offsets(commit_request(name, 1), 9)
+        assert isinstance(reply, Deferred)
+        log.end_turn()
+        assert reply.value.topics[0].partitions[0].error_code == 0
+        assert groups.partition_for(name) == partition_for(name, 50)
+    reply = groups.list_groups(ListGroupsRequest(), 5)
+    assert sorted(group.group_id for group in reply.groups) == sorted(names)
+    described = groups.describe(names, 6)
+    assert [group.group_id for group in described] == names
+    deleted = groups.delete_groups([*names, names[0]])
+    assert isinstance(deleted, Deferred)
+    log.end_turn()
+    assert [result.group_id for result in deleted.value] == names
+    groups.runtime.on_resigned(partition_for(names[0], 50))
+    (result,) = groups.delete_groups(names[:1])
+    assert result.error_code == ErrorCode.NOT_COORDINATOR
+
+
+def test_many_tombstones_are_written_in_several_batches() -> None:
+    world = GroupWorld()
+    world.elect()
+    count = 3 * runtime_driver.SPLIT_RECORDS
+    world.commit(offsets=",".join(f"t-{n}:1" for n in range(count)))
+    before = len(world.log.partitions[0].batches)
+    world.delete_topics("t")
+    assert len(world.log.partitions[0].batches) == before + 3
+    assert world.fetch().topics == []
+
+
+def test_timers_wake_the_worker() -> None:
+    world = GroupWorld(initial_rebalance_delay_ms=10)
+    world.elect()
+    world.join(version=3)
+    wakes = world.log.wakes
+    world.advance(10)
+    assert world.log.wakes == wakes + 1
+
+
+def test_stop_refuses_everybody_and_leaves_no_timer() -> None:
+    world = GroupWorld(initial_rebalance_delay_ms=10)
+    world.elect()
+    waiting = world.join(version=3)
+    world.groups.stop()
+    assert waiting.value.error_code == ErrorCode.NOT_COORDINATOR
+    world.advance(1_000_000)
+    assert world.log.partitions[0].listeners == []
