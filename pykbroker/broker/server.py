@@ -39,7 +39,6 @@ from pykbroker.purgatory import Deferred, Purgatory
 if TYPE_CHECKING:
     from pykbroker.broker.fetch_sessions import FetchSessions
     from pykbroker.broker.metadata_view import MetadataView
-    from pykbroker.broker.metadata_view import MetadataView
     from pykbroker.broker.producer_ids import ProducerIds
     from pykbroker.broker.topic_creation import TopicCreation
     from pykbroker.config import BrokerConfig
@@ -95,7 +94,6 @@ class BrokerServer:
         self.replica_manager: ReplicaManager
         self.groups: GroupCoordinator
         self.kraft: KraftNodeDriver
-        self.metadata: MetadataView
         self.metadata: MetadataView
         self.fetch_sessions: FetchSessions
         self.producer_ids: ProducerIds
@@ -208,7 +206,6 @@ class BrokerServer:
         self.fetch_sessions = FetchSessions(
             config.max_incremental_fetch_session_cache_slots, random.randrange
         )
-        self.metadata = MetadataView(self.cluster_id)
         self.metadata = MetadataView(self.cluster_id)
         self.producer_ids = ProducerIds(self.kraft.allocate_producer_ids)
         self.topic_creation = TopicCreation(self._create_topics)
