@@ -75,18 +75,16 @@ class DelayedProduce(DelayedOperation):
         return True
 
     def try_complete(self) -> bool:
-        pending = self.pending
-        if pending:
-            still = []
-            for append in pending:
-                code = append.partition.acknowledged(append.required_offset)
-                if code is None:
-                    still.append(append)
-                elif code:
-                    self.fail_part(append.reply, code)
-            self.pending = still
-            if still:
-                return False
+        still = []
+        for append in self.pending:
+            code = append.partition.acknowledged(append.required_offset)
+            if code is None:
+                still.append(append)
+            elif code:
+                self.fail_part(append.reply, code)
+        self.pending = still
+        if still:
+            return False
         self.deferred.resolve(self.finished())
         return True
 

@@ -60,6 +60,7 @@ FIRST_BY_ID = 13
 ZSTD = 4
 CODEC_MASK = 0x07
 TRANSACTIONAL = 0x10
+LOOK_CLOSER = TRANSACTIONAL | ZSTD  # bits of the attributes that may not be fine
 MIN_BATCH_BYTES = 61
 LOG_OVERHEAD = 12
 _batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
@@ -134,49 +135,46 @@ class PendingProduce(DelayedProduce):
         self, topic: str, index: int, records: memoryview | None
     ) -> PartitionProduceResponse:
         """Queue one partition's batch; its part of the reply, an error's if it is refused."""
-        manager = self._broker.replica_manager
-        found = manager.lookup(topic, index)
-        code = 0
-        if isinstance(found, int):
-            code = found
-        else:
-            code = self._refusal(topic, records)
-        if code:
-            return self._refuse(index, code)
-        return self._append_to(found, records)  # type: ignore[arg-type]
-
-    def _append_to(self, partition: Partition, records: memoryview) -> PartitionProduceResponse:
         broker = self._broker
+        manager = broker.replica_manager
+        partition = manager.lookup(topic, index)
+        if isinstance(partition, int):
+            return self._refuse(index, partition)
+        if records is None or len(records) < MIN_BATCH_BYTES:
+            return self._refuse(index, code_of_malformed(records))
+        size = len(records)
+        length, magic, attributes = _batch_head(records)
+        if (
+            length + LOG_OVERHEAD != size
+            or magic != 2
+            or attributes & LOOK_CLOSER
+            or topic in INTERNAL_TOPICS
+        ):
+            code = self._refusal(topic, records, length, magic, attributes)
+            if code:
+                return self._refuse(index, code)
         try:
-            outcome = broker.replica_manager.append(
-                partition, records, self._acks, self._request.received_ms
-            )
+            outcome = manager.append(partition, records, self._acks, self._request.received_ms)
         except KafkaError as error:
-            reply = self._refuse(partition.index, error.code)
-            if error.code not in WITHOUT_LOG_START:
-                reply.log_start_offset = partition.log.log_start_offset
-            return reply
+            return self._refused_by_partition(partition, error.code)
         if outcome.error:
             return self._refused_by_log(partition, outcome)
         reply = PartitionProduceResponse(
-            index=partition.index,
+            index=index,
             base_offset=outcome.base_offset,
             log_append_time_ms=outcome.log_append_time_ms,
             log_start_offset=partition.log.log_start_offset,
         )
         self.add(partition, outcome.last_offset + 1, reply)
         counters = broker.counters
-        counters.bytes_in += len(records)
+        counters.bytes_in += size
         counters.messages_in += outcome.last_offset - outcome.base_offset + 1
         return reply
 
-    def _refusal(self, topic: str, records: memoryview | None) -> int:
+    def _refusal(
+        self, topic: str, records: memoryview, length: int, magic: int, attributes: int
+    ) -> int:
         """The code for a batch that is not even given to the log; 0 when it may go there."""
-        if records is None:
-            return int(ErrorCode.INVALID_RECORD)
-        if len(records) < MIN_BATCH_BYTES:
-            return code_of_malformed(records)
-        length, magic, attributes = _batch_head(records)
         if length + LOG_OVERHEAD != len(records) or magic != 2:
             return code_of_malformed(records)
         if attributes & CODEC_MASK == ZSTD and self._request.api_version < FIRST_WITH_ZSTD:
@@ -194,12 +192,16 @@ class PendingProduce(DelayedProduce):
         self._broker.counters.failed_produce_requests += 1
         return refused(index, code)
 
+    def _refused_by_partition(self, partition: Partition, code: int) -> PartitionProduceResponse:
+        reply = self._refuse(partition.index, code)
+        if code not in WITHOUT_LOG_START:
+            reply.log_start_offset = partition.log.log_start_offset
+        return reply
+
     def _refused_by_log(
         self, partition: Partition, outcome: AppendOutcome
     ) -> PartitionProduceResponse:
-        reply = self._refuse(partition.index, outcome.error)
-        if outcome.error not in WITHOUT_LOG_START:
-            reply.log_start_offset = partition.log.log_start_offset
+        reply = self._refused_by_partition(partition, outcome.error)
         if outcome.record_errors:
             # Kafka shows the text of a refusal only when it names records.
             reply.error_message = outcome.error_message
@@ -247,10 +249,10 @@ class PendingProduce(DelayedProduce):
         self.reply.node_endpoints = list(endpoints.values())
 
 
-def code_of_malformed(records: memoryview) -> int:
+def code_of_malformed(records: memoryview | None) -> int:
     """Why these bytes are not one whole batch of magic 2 (ProduceRequest.validateRecords)."""
-    size = len(records)
-    if size < LOG_OVERHEAD:
+    size = 0 if records is None else len(records)
+    if records is None or size < LOG_OVERHEAD:
         return int(ErrorCode.INVALID_RECORD)  # no batch at all
     length = int.from_bytes(records[8:12], "big", signed=True)
     if length < 14:
