@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         for (topic, number), (low, error) in sorted(results.items()):
             outcome = f"low_watermark: {low}" if error is None else f"error: {error}"
             print(f"partition: {topic}-{number}\t{outcome}")
-    return 0
+    return 1 if any(error is not None for _, error in results.values()) else 0
 
 
 def read_offsets(file: str) -> dict[tuple[str, int], int]:

@@ -1,0 +1,279 @@
+"""`pykbroker dump-log`: kafka-dump-log.sh, and `--verify`, which only looks for what is wrong.
+
+In: files of a data directory; no broker is asked. Out: the lines that Apache's DumpLogSegments
+prints; what does not fit together goes to standard error. Exit code 1 means that a file could not
+be read, or with --verify that something is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import mmap
+import os
+import re
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.protocol.record import CorruptBatch
+from pykbroker.protocol.record_batch import (
+    LOG_OVERHEAD,
+    BatchHeader,
+    check_crc,
+    iter_records,
+    read_header,
+    stored_crc,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.cli.dump_records import RecordDecoder
+    from pykbroker.protocol.record import Record
+
+DESCRIPTION: Final = """\
+Print log segments, indexes, producer snapshots and metadata snapshots, or with --verify only what
+is wrong with them."""
+
+NO_LIMIT: Final = (1 << 31) - 1
+_LEAST_BATCH_BYTES: Final = 14
+_CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+_TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
+_SNAPSHOT_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint\Z")
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--files",
+        required=True,
+        metavar="F,F",
+        help="files, comma separated; with --verify directories too",
+    )
+    flags = (
+        ("print-data-log", "print keys and values"),
+        ("deep-iteration", "print every record, not only batches"),
+        ("verify-index-only", "compare indexes with their log without printing entries"),
+        ("index-sanity-check", "only the check of indexes that a start makes"),
+        ("offsets-decoder", "decode records of __consumer_offsets"),
+        ("transaction-log-decoder", "decode records of __transaction_state"),
+        ("cluster-metadata-decoder", "decode records of __cluster_metadata"),
+        ("share-group-state-decoder", "decode records of __share_group_state"),
+        ("skip-record-metadata", "print no offsets and times of records"),
+        ("verify", "check files or whole directories, print only what is wrong"),
+    )
+    for name, text in flags:
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    for kind in ("key", "value"):
+        parser.add_argument(
+            f"--{kind}-decoder-class",
+            metavar="CLASS",
+            help=f"how {kind}s are shown: String-, Integer-, Long- or DoubleDecoder",
+        )
+    parser.add_argument(
+        "--max-message-size", type=int, default=5 << 20, metavar="N", help="bytes of a batch"
+    )
+    parser.add_argument(
+        "--max-bytes", type=int, default=NO_LIMIT, metavar="N", help="bytes to read of each log"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.verify:
+        from pykbroker.cli.verify_log import verify
+
+        return verify(options.files.split(","))
+    from pykbroker.cli.dump_indexes import IndexDump
+    from pykbroker.cli.dump_records import decoder_for
+
+    decoder = decoder_for(options)
+    printing = options.print_data_log or decoder.chosen
+    deep = options.deep_iteration or printing
+    logs = LogDump(decoder, printing=printing, deep=deep, options=options)
+    indexes = IndexDump(options)
+    for name in options.files.split(","):
+        path = _as_java_file(name)
+        print(f"Dumping {path}")
+        try:
+            _dump(path, logs, indexes)
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from error
+    for line in [*indexes.complaints(), *logs.complaints()]:
+        print(line, file=sys.stderr)
+    return 0
+
+
+def _as_java_file(name: str) -> str:
+    """java.io.File drops repeated and trailing slashes."""
+    plain = re.sub("/+", "/", name)
+    return plain.rstrip("/") if len(plain) > 1 else plain
+
+
+def _dump(path: str, logs: LogDump, indexes: IndexDump) -> None:
+    _, suffix = os.path.splitext(os.path.basename(path))
+    if suffix in (".log", ".checkpoint"):
+        logs.dump(path)
+    elif suffix == ".index":
+        indexes.dump_offset_index(path)
+    elif suffix == ".timeindex":
+        indexes.dump_time_index(path)
+    elif suffix == ".snapshot":
+        indexes.dump_snapshot(path)
+    elif suffix == ".txnindex":
+        indexes.dump_transaction_index(path)
+    else:
+        print(f"Ignoring unknown file {path}", file=sys.stderr)
+
+
+def map_file(path: str) -> memoryview:
+    """The whole file without reading it."""
+    with open(path, "rb") as stream:
+        if os.fstat(stream.fileno()).st_size == 0:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def base_offset_of(path: str) -> int:
+    """The offset in the name of a file of a segment."""
+    first = os.path.basename(path).partition(".")[0]
+    if not first.isdigit():
+        raise CommandError(f"{path}: the name does not begin with an offset")
+    return int(first)
+
+
+def batches(content: memoryview, path: str, start: int = 0) -> Iterator[tuple[int, BatchHeader]]:
+    """(position, header) of the batches from `start` on, to where no whole batch is left."""
+    position = start
+    while len(content) - position >= LOG_OVERHEAD + 5:
+        length = int.from_bytes(content[position + 8 : position + 12], "big", signed=True)
+        if length < _LEAST_BATCH_BYTES:
+            name = os.path.basename(path)
+            raise CommandError(
+                f"Found record size {length} smaller than minimum record overhead "
+                f"({_LEAST_BATCH_BYTES}) in file {name}."
+            )
+        if position + LOG_OVERHEAD + length > len(content):
+            return
+        try:
+            header = read_header(content, position)
+        except CorruptBatch as error:
+            raise CommandError(f"{path}, position {position}: {error}") from error
+        yield position, header
+        position += header.size_bytes
+
+
+class LogDump:
+    """Prints logs and metadata snapshots; remembers gaps between offsets."""
+
+    def __init__(
+        self, decoder: RecordDecoder, *, printing: bool, deep: bool, options: argparse.Namespace
+    ) -> None:
+        self._decoder = decoder
+        self._printing = printing
+        self._deep = deep
+        self._with_metadata = not options.skip_record_metadata
+        self._max_bytes: int = options.max_bytes
+        self._gaps: dict[str, dict[int, int]] = {}
+
+    def dump(self, path: str) -> None:
+        name = os.path.basename(path)
+        if name.endswith(".log"):
+            print(f"Log starting offset: {base_offset_of(path)}")
+        elif name == "bootstrap.checkpoint":
+            print("KRaft bootstrap snapshot")
+        else:
+            match = _SNAPSHOT_NAME.match(name)
+            if match is None:
+                raise CommandError(f"{path}: the name is not that of a snapshot")
+            print(f"Snapshot end offset: {int(match[1])}, epoch: {int(match[2])}")
+        content = map_file(path)[: self._max_bytes]
+        valid = 0
+        last_offset = -1
+        for position, header in batches(content, path):
+            batch = content[position : position + header.size_bytes]
+            print(batch_line(header, position, batch))
+            if self._deep:
+                last_offset = self._dump_records(path, header, batch, last_offset)
+            valid = position + header.size_bytes
+        if len(content) > valid and self._max_bytes == NO_LIMIT:
+            print(f"Found {len(content) - valid} invalid bytes at the end of {name}")
+
+    def _dump_records(
+        self, path: str, header: BatchHeader, batch: memoryview, last_offset: int
+    ) -> int:
+        try:
+            for record in iter_records(batch, header):
+                if record.offset != last_offset + 1:
+                    self._gaps.setdefault(os.path.abspath(path), {})[last_offset] = record.offset
+                last_offset = record.offset
+                print(self._record_line(header, record))
+        except CorruptBatch as error:
+            raise CommandError(
+                f"{path}: batch at offset {header.base_offset} cannot be read: {error}"
+            ) from error
+        return last_offset
+
+    def _record_line(self, header: BatchHeader, record: Record) -> str:
+        parts: list[str] = []
+        if self._with_metadata:
+            parts.append(record_metadata(header, record))
+            if header.is_control:
+                from pykbroker.cli.dump_records import control_text
+
+                parts.append(control_text(record))
+        if self._printing and not header.is_control:
+            prefix = " " if self._with_metadata else "| "
+            key, value = self._decoder.decode(record)
+            if key is not None:
+                parts.append(f"{prefix}key: {key}")
+                prefix = " "
+            if value is not None:
+                parts.append(f"{prefix}payload: {value}")
+        return "".join(parts)
+
+    def complaints(self) -> Iterator[str]:
+        for path, gaps in self._gaps.items():
+            yield f"Non-consecutive offsets in {path}"
+            for before, after in sorted(gaps.items()):
+                yield f"  {before} is followed by {after}"
+
+
+def batch_line(header: BatchHeader, position: int, batch: memoryview) -> str:
+    horizon = header.delete_horizon_ms
+    shown_horizon = "OptionalLong.empty" if horizon is None else f"OptionalLong[{horizon}]"
+    codec = header.codec
+    return (
+        f"baseOffset: {header.base_offset} lastOffset: {header.last_offset} "
+        f"count: {header.record_count} baseSequence: {header.base_sequence} "
+        f"lastSequence: {header.last_sequence} producerId: {header.producer_id} "
+        f"producerEpoch: {header.producer_epoch} "
+        f"partitionLeaderEpoch: {header.partition_leader_epoch} "
+        f"isTransactional: {_java(header.is_transactional)} "
+        f"isControl: {_java(header.is_control)} deleteHorizonMs: {shown_horizon} "
+        f"position: {position} {_TIMESTAMP_TYPES[header.timestamp_type]}: {header.max_timestamp} "
+        f"size: {header.size_bytes} magic: {header.magic} "
+        f"compresscodec: {_CODECS[codec] if codec < len(_CODECS) else codec} "
+        f"crc: {stored_crc(batch)} isvalid: {_java(check_crc(batch))}"
+    )
+
+
+def record_metadata(header: BatchHeader, record: Record) -> str:
+    sequence = -1
+    if header.base_sequence >= 0:
+        sequence = (header.base_sequence + record.offset - header.base_offset) & 0x7FFFFFFF
+    keys = ",".join(str(key) for key, _ in record.headers)
+    return (
+        f"| offset: {record.offset} {_TIMESTAMP_TYPES[header.timestamp_type]}: {record.timestamp} "
+        f"keySize: {_size(record.key)} valueSize: {_size(record.value)} "
+        f"sequence: {sequence} headerKeys: [{keys}]"
+    )
+
+
+def _size(content: bytes | None) -> int:
+    return -1 if content is None else len(content)
+
+
+def _java(value: bool) -> str:
+    return "true" if value else "false"
+
+
+if TYPE_CHECKING:
+    from pykbroker.cli.dump_indexes import IndexDump

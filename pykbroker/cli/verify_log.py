@@ -1,0 +1,234 @@
+"""`dump-log --verify`: looks through files or whole data directories for what is wrong.
+
+Out: one line for each fault, `file: what is wrong`, and a last line that counts; exit code 1 when
+there is any fault. Nothing is changed, and no broker is asked.
+
+    .log, .checkpoint   every batch: whole, its checksum, ascending offsets, readable records
+    .index, .timeindex  every entry points at what it says
+    .txnindex           ascending entries
+    .snapshot           checksum and length
+    checkpoint files    every line; meta.properties of one cluster and node
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from pykbroker.cli.command import CommandError
+from pykbroker.cli.dump_indexes import (
+    offset_entries,
+    offset_index_fault,
+    time_entries,
+    time_index_fault,
+)
+from pykbroker.cli.dump_log import base_offset_of, batches, map_file
+from pykbroker.log.checkpoints import (
+    CorruptCheckpoint,
+    MetaProperties,
+    PartitionMetadata,
+    parse_leader_epochs,
+    parse_offsets,
+)
+from pykbroker.log.producer_state import CorruptSnapshot, decode_snapshot
+from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
+from pykbroker.protocol.record import CorruptBatch
+from pykbroker.protocol.record_batch import check_crc, iter_records, read_header
+
+_HARMLESS: Final = frozenset((".lock", ".kafka_cleanshutdown", "lost+found", "quorum-state"))
+_LEFT_OVERS: Final = (".deleted", ".cleaned", ".swap", ".tmp", ".part")
+
+
+def verify(paths: Sequence[str]) -> int:
+    """Check all of these files and directories; the exit code."""
+    files = 0
+    faults = 0
+    owners: dict[tuple[str | None, int | None], str] = {}
+    for path in paths:
+        if not os.path.exists(path):
+            raise CommandError(f"{path}: No such file or directory")
+        for file in _files(path):
+            files += 1
+            for fault in _file_faults(file, owners):
+                faults += 1
+                print(f"{file}: {fault}")
+    print(f"{files} files checked, {faults} faults found.")
+    return 1 if faults else 0
+
+
+def _files(path: str) -> Iterator[str]:
+    if not os.path.isdir(path):
+        yield path
+        return
+    for directory, names, files in os.walk(path):
+        names.sort()
+        for name in sorted(files):
+            yield os.path.join(directory, name)
+
+
+def _file_faults(path: str, owners: dict[tuple[str | None, int | None], str]) -> Iterator[str]:
+    name = os.path.basename(path)
+    if name in _HARMLESS or name.endswith(_LEFT_OVERS):
+        return
+    try:
+        if name == "meta.properties":
+            yield from _owner_faults(path, owners)
+        elif name in _CHECKPOINTS:
+            _CHECKPOINTS[name](bytes(map_file(path)), name)
+        else:
+            check = _BY_SUFFIX.get(os.path.splitext(name)[1])
+            if check is None:
+                yield "not a file of Kafka"
+            else:
+                yield from check(path)
+    except CorruptCheckpoint as error:
+        yield str(error)
+    except CommandError as error:
+        yield str(error).removeprefix(f"{path}: ")
+    except OSError as error:
+        yield str(error.strerror)
+
+
+def _owner_faults(path: str, owners: dict[tuple[str | None, int | None], str]) -> Iterator[str]:
+    properties = MetaProperties.from_bytes(bytes(map_file(path)), path)
+    owner = (properties.cluster_id, properties.node_id)
+    owners.setdefault(owner, path)
+    first = next(iter(owners))
+    if owner != first:
+        yield (
+            f"belongs to node {owner[1]} of cluster {owner[0]}, but {owners[first]} to node "
+            f"{first[1]} of cluster {first[0]}"
+        )
+
+
+_CHECKPOINTS: Final[dict[str, Callable[[bytes, str], object]]] = {
+    "recovery-point-offset-checkpoint": parse_offsets,
+    "log-start-offset-checkpoint": parse_offsets,
+    "replication-offset-checkpoint": parse_offsets,
+    "cleaner-offset-checkpoint": parse_offsets,
+    "leader-epoch-checkpoint": parse_leader_epochs,
+    "partition.metadata": PartitionMetadata.from_bytes,
+}
+
+
+# --- logs -------------------------------------------------------------------------------------
+
+
+def _log_faults(path: str) -> Iterator[str]:
+    content = map_file(path)
+    is_segment = path.endswith(".log")
+    next_offset = base_offset_of(path) if is_segment else 0
+    end = 0
+    for position, header in batches(content, path):
+        where = f"batch at offset {header.base_offset}, position {position}"
+        batch = content[position : position + header.size_bytes]
+        end = position + header.size_bytes
+        if is_segment and header.base_offset < next_offset:
+            yield f"{where}: offsets go back from {next_offset}"
+        next_offset = header.next_offset
+        if not check_crc(batch):
+            yield f"{where}: wrong checksum"
+            continue
+        try:
+            for _ in iter_records(batch, header):
+                pass
+        except CorruptBatch as error:
+            yield f"{where}: {error}"
+    if end < len(content):
+        yield f"{len(content) - end} bytes behind the last whole batch, at position {end}"
+
+
+# --- indexes ----------------------------------------------------------------------------------
+
+
+def _offset_index_faults(path: str) -> Iterator[str]:
+    base = base_offset_of(path)
+    content = map_file(path)
+    fault = offset_index_fault(path, content, base)
+    if fault is not None:
+        yield fault
+        return
+    log = map_file(_log_of(path))
+    previous = (-1, -1)
+    for offset, position in offset_entries(content, base):
+        if (offset, position) == (base, 0) and not _is_last_offset(log, position, offset):
+            return  # zeros only: the preallocated index of an active segment
+        if offset <= previous[0] or position <= previous[1]:
+            yield f"entry ({offset}, {position}) does not follow {previous}"
+            return
+        previous = (offset, position)
+        if not _is_last_offset(log, position, offset):
+            yield f"entry ({offset}, {position}) points at no batch with that last offset"
+            return
+
+
+def _time_index_faults(path: str) -> Iterator[str]:
+    base = base_offset_of(path)
+    content = map_file(path)
+    entries = list(time_entries(content, base))
+    if content[:12] == bytes(12):
+        return  # zeros only: the preallocated index of an active segment
+    used = content[: len(entries) * 12]
+    if any(content[len(entries) * 12 :]):
+        used = content
+    fault = time_index_fault(path, used, base)
+    if fault is not None:
+        yield fault
+        return
+    log_path = _log_of(path)
+    times: dict[int, int] = {}
+    for _, header in batches(map_file(log_path), log_path):
+        times[header.last_offset] = header.max_timestamp
+    previous = (-1, -1)
+    for timestamp, offset in entries:
+        if timestamp <= previous[0] or offset < previous[1]:
+            yield f"entry ({timestamp}, {offset}) does not follow {previous}"
+            return
+        previous = (timestamp, offset)
+        if offset not in times:
+            yield f"entry ({timestamp}, {offset}) points at no batch with that last offset"
+            return
+        if times[offset] != timestamp:
+            yield f"entry ({timestamp}, {offset}), but the batch has the time {times[offset]}"
+            return
+
+
+def _transaction_index_faults(path: str) -> Iterator[str]:
+    index = TransactionIndex(base_offset_of(path), bytes(map_file(path)))
+    try:
+        fault = index.check()
+    except CorruptTransactionIndex as error:
+        fault = str(error)
+    if fault is not None:
+        yield fault
+
+
+def _snapshot_faults(path: str) -> Iterator[str]:
+    try:
+        decode_snapshot(bytes(map_file(path)))
+    except CorruptSnapshot as error:
+        yield str(error)
+
+
+def _log_of(path: str) -> str:
+    return os.path.splitext(path)[0] + ".log"
+
+
+def _is_last_offset(log: memoryview, position: int, offset: int) -> bool:
+    if not 0 <= position < len(log):
+        return False
+    try:
+        return read_header(log, position).last_offset == offset
+    except CorruptBatch:
+        return False
+
+
+_BY_SUFFIX: Final[dict[str, Callable[[str], Iterator[str]]]] = {
+    ".log": _log_faults,
+    ".checkpoint": _log_faults,
+    ".index": _offset_index_faults,
+    ".timeindex": _time_index_faults,
+    ".txnindex": _transaction_index_faults,
+    ".snapshot": _snapshot_faults,
+}
