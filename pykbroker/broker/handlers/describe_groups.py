@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pykbroker.broker.authorized_operations import GROUP_OPERATIONS
 from pykbroker.broker.handlers import Handler
 from pykbroker.coordinator.gathering import then
 from pykbroker.coordinator.group.queries import describe_error
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 API_KEY = 15
 OPERATIONS_FROM = 3
-# READ 3, DELETE 6, DESCRIBE 8, DESCRIBE_CONFIGS 10, ALTER_CONFIGS 11 (AclEntry.java)
-GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
 
 
 def handle(broker: BrokerServer, request: Request) -> DescribeGroupsResponse | Deferred:

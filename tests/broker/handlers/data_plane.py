@@ -81,6 +81,7 @@ class Call:
             client_id=client_id,
             received_ms=broker.node.now_ms,
             listener_name=LISTENER,
+            client_address="127.0.0.1",
         )
         self.outcome: Any = handler.handle(broker, self.request)  # type: ignore[arg-type]
 
