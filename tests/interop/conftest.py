@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.testing import Broker
 from tests.harness.apache import ApacheBroker
 
 AGAINST_APACHE = os.environ.get("PYKBROKER_TEST_BROKER") == "apache"
@@ -32,9 +33,7 @@ def make_broker() -> Callable[..., Any]:
     def make(config: dict[str, str] | None = None) -> Any:
         if AGAINST_APACHE:
             return ApacheBroker(config=config)
-        from pykbroker.testing import Broker
-
-        return Broker(config={"group.initial.rebalance.delay.ms": "0"} | (config or {}))
+        return Broker(overrides={"group.initial.rebalance.delay.ms": "0"} | (config or {}))
 
     return make
 
