@@ -47,8 +47,7 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(**settings)
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(1, f"{self.prog}: {message}\n")
+        self.exit(1, f"{self.prog}: {message}\nSee {self.prog} --help for its options.\n")
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:

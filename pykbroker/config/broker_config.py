@@ -202,25 +202,21 @@ class BrokerConfig(BrokerFields):
 
 
 def _parse(merged: Mapping[str, str]) -> dict[str, Value]:
+    """What was set first, in its order: a mistyped name explains why another key is missing."""
+    given: dict[str, Value] = {}
+    for name, text in merged.items():
+        key = BROKER_KEYS.get(name) or DYNAMIC_ONLY_KEYS.get(name)
+        if key is not None:
+            given[name] = key.parse_supported(text)
+        elif not LISTENER_KEY.match(name):
+            why = f"unknown configuration.{suggestion(name, BROKER_KEYS)}"
+            raise ConfigError(f"{name}: {why}", name)
     values: dict[str, Value] = {}
     for name, key in BROKER_KEYS.items():
-        text = merged.get(name)
-        if text is not None:
-            values[name] = key.parse_supported(text)
-        elif key.required:
+        if key.required and name not in given:
             why = f'Missing required configuration "{name}" which has no default value.'
             raise ConfigError(why, name)
-        else:
-            values[name] = key.default
-    for name, text in merged.items():
-        if name in BROKER_KEYS or LISTENER_KEY.match(name):
-            continue
-        dynamic = DYNAMIC_ONLY_KEYS.get(name)
-        if dynamic is None:
-            raise ConfigError(
-                f"{name}: unknown configuration.{suggestion(name, BROKER_KEYS)}", name
-            )
-        dynamic.parse_supported(text)
+        values[name] = given.get(name, key.default)
     return values
 
 
