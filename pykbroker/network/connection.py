@@ -7,7 +7,8 @@ Out: requests on the channel.
 Reading. One `recv` of up to RECEIVE_BYTES takes as many small frames as came. A frame that is not
 complete and larger than SMALL_FRAME_BYTES gets a buffer of its own, filled by `recv_into`: its
 record bytes go from there to the file without a copy in Python. The length field is a claim: the
-buffer starts at FIRST_BUFFER_BYTES at most, and doubles only once it is full of received bytes.
+buffer starts at FIRST_BUFFER_BYTES, or at BUFFER_FACTOR times what has come if that is more, and
+doubles only once it is full of received bytes.
 
 Invariants:
 
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
 RECEIVE_BYTES = 64 * 1024
 BUFFER_BYTES = 64 * 1024
 SMALL_FRAME_BYTES = 16 * 1024
-FIRST_BUFFER_BYTES = 1024 * 1024
+FIRST_BUFFER_BYTES = 64 * 1024
+BUFFER_FACTOR = 16
 # Fairness: a large frame takes at most this many reads before others have their turn.
 READS_PER_TURN = 16
 # Replies of one turn that may gather before the next frame has to wait for the flush.
@@ -205,7 +207,7 @@ class Connection:
 
     def _begin_frame(self, size: int, available: int) -> None:
         """Give the frame at the head of the received bytes a buffer of its own."""
-        buffer = bytearray(min(size, max(FIRST_BUFFER_BYTES, available)))
+        buffer = bytearray(min(size, max(FIRST_BUFFER_BYTES, available * BUFFER_FACTOR)))
         if available:
             buffer[:available] = self._view[self._position + LENGTH_BYTES : self._end]
         self._view = _EMPTY

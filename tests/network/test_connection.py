@@ -77,12 +77,13 @@ def test_a_length_alone_allocates_no_more_than_the_first_buffer(
 
 
 def test_the_buffer_grows_only_with_what_came(echo: Served, client: socket.socket) -> None:
-    client.sendall(struct.pack(">i", 100 * 1024 * 1024) + bytes(3 * 1024 * 1024))
+    sent = 3 * 1024 * 1024
+    client.sendall(struct.pack(">i", 100 * 1024 * 1024) + bytes(sent))
     connection = _only_connection(echo)
-    echo.until(lambda: connection._frame_filled == 3 * 1024 * 1024)
+    echo.until(lambda: connection._frame_filled == sent)
     buffer = connection._frame_buffer
     assert buffer is not None
-    assert len(buffer) == 4 * 1024 * 1024
+    assert sent <= len(buffer) <= 2 * sent
 
 
 def test_reading_stops_while_a_request_is_in_flight(echo: Served, client: socket.socket) -> None:
