@@ -27,6 +27,7 @@ from pykbroker.kraft.raft_roles import (
     Role,
     Unattached,
     VoterProgress,
+    grants_vote,
 )
 from pykbroker.kraft.random_source import RandomSource
 from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterNode, VoterSet
@@ -229,7 +230,7 @@ class Raft:
             self._reply(event.reply_to, ErrorCode.INVALID_VOTER_KEY)
             return
         up_to_date = event.log_end >= self.log_end
-        granted = self._grants(event, up_to_date)
+        granted = grants_vote(self.role, event.candidate, up_to_date, pre_vote=event.pre_vote)
         if granted and not event.pre_vote:
             self._record_vote(event.candidate, now_ms)
         self._reply(event.reply_to, ErrorCode.NONE, granted=granted)
@@ -241,23 +242,6 @@ class Raft:
             role.voted = candidate
             role.election_deadline_ms = self._election_deadline(now_ms)
             self._save()
-
-    def _grants(self, event: ev.VoteRequested, up_to_date: bool) -> bool:
-        """The table of `raft_roles`."""
-        role = self.role
-        if isinstance(role, Leader):
-            return False
-        if isinstance(role, Follower):
-            if event.pre_vote:
-                return up_to_date and not role.has_fetched
-            return role.voted is not None and role.voted.matches(event.candidate)
-        if event.pre_vote:
-            return up_to_date
-        if isinstance(role, (Candidate, Resigned)):
-            return False
-        if role.voted is not None:
-            return role.voted.matches(event.candidate)
-        return up_to_date and role.leader_id == UNKNOWN_LEADER
 
     def _vote_answered(self, event: ev.VoteAnswered, now_ms: int) -> None:
         if self._follow_news(event.epoch, event.leader_id, now_ms):
@@ -398,7 +382,7 @@ class Raft:
         if event.epoch < self.epoch:
             self._reply(event.reply_to, ErrorCode.FENCED_LEADER_EPOCH)
             return
-        self._follow_news(event.epoch, event.leader_id, now_ms)
+        self._follow_news(event.epoch, event.leader_id, now_ms, from_leader=True)
         self._reply(event.reply_to, ErrorCode.NONE)
 
     def _end_epoch_requested(self, event: ev.EndEpochRequested, now_ms: int) -> None:
@@ -424,7 +408,7 @@ class Raft:
         self._reply(event.reply_to, ErrorCode.NONE)
 
     def _leader_answered(self, event: ev.LeaderAnswered, now_ms: int) -> None:
-        self._follow_news(event.epoch, event.leader_id, now_ms)
+        self._follow_news(event.epoch, event.leader_id, now_ms, from_leader=True)
         role = self.role
         if not isinstance(role, Follower) or event.epoch != self.epoch:
             return
@@ -435,8 +419,14 @@ class Raft:
             self.high_watermark = offset
             self._effects.append(ev.HighWatermarkMoved(offset))
 
-    def _follow_news(self, epoch: int, leader_id: int, now_ms: int) -> bool:
-        """Another replica told an epoch and a leader; True when that changed our role."""
+    def _follow_news(
+        self, epoch: int, leader_id: int, now_ms: int, *, from_leader: bool = False
+    ) -> bool:
+        """Another replica told an epoch and a leader; True when that changed our role.
+
+        A replica that looks for another leader follows the old one again when that speaks itself,
+        not because others still know it.
+        """
         if epoch < self.epoch:
             return True  # old news: nothing in that message counts
         if leader_id == self.local.key.id:
@@ -445,7 +435,7 @@ class Raft:
         if known and (epoch > self.epoch or self.leader_id == UNKNOWN_LEADER):
             self._become_follower(epoch, leader_id, now_ms)
             return True
-        if known and isinstance(self.role, (Unattached, Prospective)):
+        if known and from_leader and isinstance(self.role, (Unattached, Prospective)):
             self._become_follower(epoch, leader_id, now_ms, voted=self.role.voted)
             return True
         if epoch > self.epoch:

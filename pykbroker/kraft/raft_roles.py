@@ -101,3 +101,20 @@ class Resigned:
 
 
 Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
+
+
+def grants_vote(role: Role, candidate: ReplicaKey, up_to_date: bool, *, pre_vote: bool) -> bool:
+    """The second column of the table above; `up_to_date`: the candidate's log is as long."""
+    if isinstance(role, Leader):
+        return False
+    if isinstance(role, Follower):
+        if pre_vote:
+            return up_to_date and not role.has_fetched
+        return role.voted is not None and role.voted.matches(candidate)
+    if pre_vote:
+        return up_to_date
+    if isinstance(role, (Candidate, Resigned)):
+        return False
+    if role.voted is not None:
+        return role.voted.matches(candidate)
+    return up_to_date and role.leader_id == UNKNOWN_LEADER

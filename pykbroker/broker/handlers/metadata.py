@@ -10,8 +10,7 @@ Behaviour: topics by name, or from version 10 on by id; null (in version 0 an em
 
 Some ids in a request: its names are ignored. The controller named is any broker, as in Kafka.
 Versions: 0-13. 4+ auto-creation can be refused; 5+ offline replicas; 7+ leader epochs; 8+
-authorized
-operations; 10+ topic ids; 13+ an error of the whole answer.
+authorized operations; 10+ topic ids; 13+ an error of the whole answer.
 Not done: authorization: everybody sees all there is.
 """
 
