@@ -229,7 +229,7 @@ class LogAppending(LogState):
         first = segment.first_timestamp
         if first is None:
             if segment.size:
-                segment.make_writable()
+                self.guarded("opening a segment", segment.make_writable)
                 first = segment.first_timestamp
             else:  # all that it holds is still queued
                 first = self._headers[0].max_timestamp
@@ -259,6 +259,8 @@ class LogAppending(LogState):
             return
         segment = self.active
         size_before = segment.size
+        if not segment.is_writable:
+            self.guarded("opening a segment", segment.make_writable)
         try:
             segment.append(self._parts, headers)
             for completed in self._completed:
@@ -310,6 +312,7 @@ class LogAppending(LogState):
             return old
         with self.guard("rolling"):
             old.become_inactive()
+            self.closed_unsynced.append(old)
             segment = self.new_segment(base, now_ms)
             # The snapshot stands at the new base offset, which may be ahead of the log end.
             self.producers.map_end_offset = base

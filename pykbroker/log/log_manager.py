@@ -62,8 +62,8 @@ class LogManager:
         self.jitter = jitter
         # Told once of every directory that goes offline while the node runs.
         self.on_offline: Callable[[LogDirectory], None] = _nobody_told
-        default = TopicConfig.from_overrides(config, {})
-        self._topic_config = topic_config or (lambda topic: default)
+        self._topic_config = topic_config
+        self._default_config = TopicConfig.from_overrides(config, {})
         self._current: dict[TopicPartition, PartitionLog] = {}
         self._future: dict[TopicPartition, PartitionLog] = {}
         self._is_open = False
@@ -158,12 +158,16 @@ class LogManager:
                 f"Duplicate log directories for {topic_partition} are found in both {path} and "
                 f"{other.directory}: delete the one that failed recently."
             )
+        # Without the topic's own settings it may have been compacted: gaps are no loss then.
+        known = self._topic_config
+        config = self._default_config if known is None else known(topic_partition.topic)
         try:
             logs[topic_partition] = open_log(
                 self.files,
                 path,
                 topic_partition,
-                self._topic_config(topic_partition.topic),
+                config,
+                is_contiguous=known is not None and not config.compact,
                 now_ms=now_ms,
                 is_clean=directory.was_clean,
                 recovery_point=directory.recovery_points.get(topic_partition, 0),
@@ -193,7 +197,6 @@ class LogManager:
             if directory.is_online:
                 try:
                     for log in self.logs_in(directory, with_future=True):
-                        log.flush(now_ms)
                         log.close()
                     self.checkpoint_recovery_points(directory)
                     self.checkpoint_log_start_offsets(directory)

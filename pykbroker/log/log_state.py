@@ -15,7 +15,7 @@ from pykbroker.log.files import Buffer, Files, LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager, ProducerUpdate
-from pykbroker.log.segment import CorruptSegment
+from pykbroker.log.segment import CorruptSegment, Segment
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.segment_recovery import rebuild_indexes
 from pykbroker.log.validation_rules import ValidationRules
@@ -48,6 +48,7 @@ class LogState:
         "_updates",
         "active",
         "chores",
+        "closed_unsynced",
         "config",
         "directory",
         "files",
@@ -105,6 +106,8 @@ class LogState:
         """Draws segment.jitter.ms from [0, its argument): injected, the log has no dice."""
         self.is_offline = False
         self.truncations = 0
+        self.closed_unsynced: list[Segment] = []
+        """Rolled since the last flush: closing them wrote to their indexes."""
         self.is_directory_durable = is_directory_durable
         """False: the directory is new, the next flush syncs its name and partition.metadata."""
         self.last_flush_ms = now_ms

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.log.segment import FoundOffset
+from pykbroker.log.segment import FoundOffset, Segment
+from pykbroker.protocol.record_batch import iter_records
 
 if TYPE_CHECKING:
     from pykbroker.log.log_reading import ReadOutcome
@@ -14,11 +15,21 @@ if TYPE_CHECKING:
 def offset_for_timestamp(log: LogState, timestamp: int) -> FoundOffset | None:
     """In the first segment whose largest timestamp reaches the wanted one (UnifiedLog)."""
     for segment in log.segments:
-        largest = segment.largest_timestamp().timestamp
-        if largest < 0 and segment.size:
-            largest = log.files.modified_ms(segment.file.path)
-        if largest >= timestamp:
-            return segment.find_offset_by_timestamp(timestamp, log.log_start_offset)
+        if segment.largest_timestamp().timestamp >= timestamp:
+            return find_in_segment(segment, timestamp, log.log_start_offset)
+    return None
+
+
+def find_in_segment(segment: Segment, timestamp: int, start_offset: int) -> FoundOffset | None:
+    """The first record from start_offset on with a timestamp >= the wanted one."""
+    entry = segment.time_index.lookup(timestamp)
+    position = max(segment.position_of_time_entry(*entry), segment.position_of_entry(start_offset))
+    for place, header in segment.headers_from(position):
+        if header.max_timestamp < timestamp or header.last_offset < start_offset:
+            continue
+        for record in iter_records(segment.read_batch(place, header)):
+            if record.timestamp >= timestamp and record.offset >= start_offset:
+                return FoundOffset(record.offset, record.timestamp, header.partition_leader_epoch)
     return None
 
 
@@ -28,7 +39,17 @@ def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
     for segment in log.segments:
         if segment.largest_timestamp().timestamp > latest.largest_timestamp().timestamp:
             latest = segment
-    return latest.find_largest_timestamp()
+    largest = latest.largest_timestamp()
+    if largest.timestamp < 0:
+        return None
+    for place, header in latest.headers_from(latest.position_of_entry(largest.offset)):
+        if header.max_timestamp == largest.timestamp:
+            for record in iter_records(latest.read_batch(place, header)):
+                if record.timestamp == largest.timestamp:
+                    return FoundOffset(
+                        record.offset, record.timestamp, header.partition_leader_epoch
+                    )
+    return None
 
 
 def aborted_transactions(

@@ -46,14 +46,22 @@ class PartitionLog(LogAppending, LogReading):
         """
         self.write_pending()
         offset = self.log_end_offset if up_to_active else self.active.base_offset
-        if offset <= self.recovery_point:
+        if offset <= self.recovery_point and not self.closed_unsynced:
             return None
         with self.guard("flushing"):
-            segments = self.segments.within(self.recovery_point, offset)
+            segments = self._take_unsynced(offset)
             for segment in segments:
                 segment.offset_index.write_back()
                 segment.time_index.write_back()
         return FlushJob(self, offset, segments)
+
+    def _take_unsynced(self, offset: int) -> list[Segment]:
+        """The segments that the flush up to `offset` must sync."""
+        found = {id(s): s for s in self.closed_unsynced if s in self.segments}
+        self.closed_unsynced = []
+        if offset > self.recovery_point:
+            found |= {id(s): s for s in self.segments.within(self.recovery_point, offset)}
+        return list(found.values())
 
     def flush(self, now_ms: int | None = None) -> None:
         """fsync up to the log end, here and now. Blocks."""
@@ -80,27 +88,27 @@ class PartitionLog(LogAppending, LogReading):
         """Cut every batch that holds an offset >= `offset`; False when there is none."""
         self.write_pending()
         now_ms = self._now_ms if now_ms is None else now_ms
-        with self.guard("truncating"):
-            if offset >= self.log_end_offset:
-                # Even so an epoch that began at the end without records must go.
-                self.leader_epochs.truncate_from_end(self.log_end_offset)
-                self.epochs_changed()
-                return False
-            _log.info("%s: truncating to offset %d", self.topic_partition, offset)
-            if self.segments.first.base_offset > offset:
-                self.truncate_fully_and_start_at(offset, now_ms)
-                return True
-            for segment in self.segments.above(offset):
-                self.remove_segment(segment)
-            self.active = self.segments.last
-            self.active.truncate_to(offset, now_ms)
-            self._end_at(offset)
-            self.leader_epochs.truncate_from_end(offset)
+        return self.guarded("truncating", self._truncate_to, offset, now_ms)
+
+    def _truncate_to(self, offset: int, now_ms: int) -> bool:
+        if offset >= self.log_end_offset:
+            # Even so an epoch that began at the end without records must go.
+            self.leader_epochs.truncate_from_end(self.log_end_offset)
             self.epochs_changed()
-            self.log_start_offset = min(self.log_start_offset, offset)
-            rebuild_producer_state(
-                self.snapshots, self.segments, self.log_start_offset, offset, now_ms
-            )
+            return False
+        _log.info("%s: truncating to offset %d", self.topic_partition, offset)
+        if self.segments.first.base_offset > offset:
+            self.truncate_fully_and_start_at(offset, now_ms)
+            return True
+        for segment in self.segments.above(offset):
+            self.remove_segment(segment)
+        self.active = self.segments.last
+        self.active.truncate_to(offset, now_ms)
+        self._end_at(offset)
+        self.leader_epochs.truncate_from_end(offset)
+        self.epochs_changed()
+        self.log_start_offset = min(self.log_start_offset, offset)
+        rebuild_producer_state(self.snapshots, self.segments, self.log_start_offset, offset, now_ms)
         return True
 
     def truncate_fully_and_start_at(self, offset: int, now_ms: int | None = None) -> None:
@@ -158,16 +166,21 @@ class PartitionLog(LogAppending, LogReading):
     # -- closing and failing --------------------------------------------------------------------
 
     def close(self) -> None:
-        """Clean: queued batches written, a producer snapshot at the end, files cut to size."""
+        """Clean: queued batches written, a producer snapshot at the end, files cut, all synced."""
         self.write_pending()
         with self.guard("closing"):
             self.producers.map_end_offset = self.log_end_offset
-            self.snapshots.take(sync=True)
+            self.snapshots.take()
+            changed = self._take_unsynced(self.log_end_offset)
+            if self.active.is_writable:
+                self.active.become_inactive()
+                if self.active not in changed:
+                    changed.append(self.active)
+            if changed or self.leader_epochs.is_dirty:
+                FlushJob(self, self.log_end_offset, changed).run()
+                self.mark_flushed(self.log_end_offset)
             for segment in self.segments:
-                segment.close()
-            epochs = self.leader_epochs.take_content()
-            if epochs is not None:
-                self.files.replace_file(self.leader_epochs.path, epochs)
+                segment.release()
 
     def release(self) -> None:
         """Give descriptors back without writing: the disk failed or the partition is deleted."""

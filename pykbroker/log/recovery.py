@@ -65,12 +65,16 @@ def open_log(
     is_clean: bool = True,
     recovery_point: int = 0,
     log_start_offset: int = 0,
+    is_contiguous: bool = False,
     topic_id: bytes | None = None,
     chores: Chores | None = None,
     jitter: Callable[[int], int] | None = None,
     producer_id_expiration_ms: int = DEFAULT_PRODUCER_EXPIRATION_MS,
 ) -> PartitionLog:
-    """Open or create the log in `directory`. Raises OSError; corruption is mended, not raised."""
+    """Open or create the log in `directory`. Raises OSError; corruption is mended, not raised.
+
+    is_contiguous: the topic was never compacted, so a gap in the offsets is a loss.
+    """
     if not files.is_dir(directory):
         files.mkdir(directory)
     snapshots = ProducerSnapshots(files, directory, str(topic_partition), producer_id_expiration_ms)
@@ -83,6 +87,7 @@ def open_log(
         is_clean=is_clean,
         recovery_point=recovery_point,
         log_start_offset=log_start_offset,
+        is_contiguous=is_contiguous,
         epochs=EpochCheckpoint(files, directory),
         snapshots=snapshots,
     )
@@ -120,6 +125,7 @@ class LogLoader:
         is_clean: bool,
         recovery_point: int,
         log_start_offset: int,
+        is_contiguous: bool,
         epochs: EpochCheckpoint,
         snapshots: ProducerSnapshots,
     ) -> None:
@@ -131,6 +137,7 @@ class LogLoader:
         self.is_clean = is_clean
         self.recovery_point = recovery_point
         self.log_start_offset = log_start_offset
+        self.is_contiguous = is_contiguous
         self.epochs = epochs
         self.snapshots = snapshots
         self.segments = SegmentList()
@@ -224,6 +231,7 @@ class LogLoader:
                 if fault is not None:
                     _log.warning("%s: %s; rebuilding its indexes", segment.file.path, fault)
                     self.recover(segment)
+                    segment.sync()  # it lies below the recovery point: no flush comes by
                 self.segments.add(segment)
 
     def is_recovered_anyway(self, segment: Segment) -> bool:
@@ -270,11 +278,20 @@ class LogLoader:
             self.segments.remove(segment)
             cut = self.recover(segment)
             self.segments.add(segment)
-            if cut:
-                for later in unflushed[number + 1 :]:
-                    _log.warning("%s: deleting %r behind a bad batch", self.topic_partition, later)
-                    self.remove(later)
+            later = unflushed[number + 1 :]
+            if later and (cut or self.is_hole(segment, later[0])):
+                for lost in later:
+                    _log.warning("%s: deleting %r behind a bad batch", self.topic_partition, lost)
+                    self.remove(lost)
                 return
+
+    def is_hole(self, segment: Segment, following: Segment) -> bool:
+        """Did the end of a segment get lost, although the next one is there?
+
+        A power failure may lose the pages of a file and keep those of one written later. Apache
+        Kafka goes on behind such a hole; but a log is a prefix of what was appended.
+        """
+        return self.is_contiguous and segment.next_offset() != following.base_offset
 
     def remove(self, segment: Segment) -> None:
         self.segments.remove(segment)

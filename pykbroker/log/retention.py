@@ -61,6 +61,8 @@ def time_rule(log: PartitionLog, now_ms: int) -> Condition:
     retention_ms = log.config.retention_ms
 
     def breached(segment: Segment, _: Segment | None) -> bool:
+        if 0 <= now_ms - segment.indexed_timestamp() <= retention_ms:
+            return False  # without reading a batch
         return now_ms - largest_timestamp(segment) > retention_ms
 
     return breached

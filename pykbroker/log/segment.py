@@ -29,7 +29,6 @@ from pykbroker.protocol.record_batch import (
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
-    iter_records,
 )
 
 LOG_SUFFIX = ".log"
@@ -220,8 +219,7 @@ class Segment:
         self.offset_index.preallocate()
         self.time_index.preallocate()
         self.index_full = self.offset_index.is_full or self.time_index.is_full
-        if self.largest is None:
-            self.largest = TimestampOffset(*self.time_index.last_entry)
+        self.largest_timestamp()
         if self.first_timestamp is None and self.size:
             self.first_timestamp = self.header_at(0).max_timestamp
 
@@ -249,7 +247,7 @@ class Segment:
         for header in headers:
             if header.max_timestamp > largest[0]:
                 largest = TimestampOffset(header.max_timestamp, header.last_offset)
-            if since > interval:
+            if since > interval and not self.index_full:  # one turn may fill it: roll comes later
                 self.offset_index.append(header.last_offset, position)
                 self.time_index.append(largest[0], largest[1])
                 self.index_full = self.offset_index.is_full or self.time_index.is_full
@@ -288,9 +286,42 @@ class Segment:
     # -- finding --------------------------------------------------------------------------------
 
     def largest_timestamp(self) -> TimestampOffset:
+        """Of all batches. The first time those behind the last time index entry are looked at.
+
+        An index that lost whole entries at its end looks sound otherwise, and segments would be
+        skipped by look-ups and deleted by retention too early.
+        """
         if self.largest is None:
-            self.largest = TimestampOffset(*self.time_index.last_entry)
+            timestamp, offset = self.time_index.last_entry
+            position = self.position_of_time_entry(timestamp, offset)
+            for _, header in self.headers_from(position):
+                if header.max_timestamp > timestamp:
+                    timestamp, offset = header.max_timestamp, header.last_offset
+            self.largest = TimestampOffset(timestamp, offset)
         return self.largest
+
+    def position_of_time_entry(self, timestamp: int, offset: int) -> int:
+        """The batch that a time index entry names: its largest timestamp is the entry's."""
+        if timestamp < 0:
+            return 0
+        for position, header in self.headers_from(self.position_of_entry(offset)):
+            if header.last_offset >= offset:
+                if header.base_offset <= offset and header.max_timestamp == timestamp:
+                    return position
+                break
+        path = self.time_index.path
+        raise CorruptIndex(path, f"entry ({timestamp}, {offset}) does not point at a batch")
+
+    def indexed_timestamp(self) -> int:
+        """What is known without reading batches: the largest timestamp is at least this."""
+        return (self.largest or self.time_index.last_entry)[0]
+
+    def position_of_entry(self, offset: int) -> int:
+        """Where to begin scanning for `offset`: the index entry at or below it, looked at."""
+        entry_offset, position = self.offset_index.lookup(offset)
+        if position:
+            self._check_entry(entry_offset, position)
+        return position
 
     def translate(self, offset: int) -> int | None:
         """Position of the first batch whose last offset is >= offset; None: beyond the end."""
@@ -298,9 +329,7 @@ class Segment:
         position = hints.get(offset)
         if position is not None:
             return position
-        entry_offset, position = self.offset_index.lookup(offset)
-        if position:
-            self._check_entry(entry_offset, position)
+        position = self.position_of_entry(offset)
         end = self.size
         unpack = LOCATE.unpack_from
         window = WINDOW_BYTES
@@ -370,50 +399,10 @@ class Segment:
         """The offset after the last batch, found from the last index entry on."""
         following = self.base_offset
         if self.size:
-            entry_offset, position = self.offset_index.lookup(self.offset_index.last_offset)
-            if position:
-                self._check_entry(entry_offset, position)
+            position = self.position_of_entry(self.offset_index.last_offset)
             for _, header in self.headers_from(position):
                 following = header.next_offset
         return following
-
-    def find_offset_by_timestamp(self, timestamp: int, start_offset: int) -> FoundOffset | None:
-        """The first record from start_offset on with a timestamp >= the wanted one."""
-        entry_offset = self.time_index.lookup(timestamp)[1]
-        position = self.offset_index.lookup(max(entry_offset, start_offset))[1]
-        for place, header in self.headers_from(position):
-            if header.max_timestamp < timestamp or header.last_offset < start_offset:
-                continue
-            for record in iter_records(self.read_batch(place, header)):
-                if record.timestamp >= timestamp and record.offset >= start_offset:
-                    return FoundOffset(
-                        record.offset, record.timestamp, header.partition_leader_epoch
-                    )
-        return None
-
-    def find_largest_timestamp(self) -> FoundOffset | None:
-        """The first record that carries the largest timestamp of the segment."""
-        largest = self.largest_timestamp()
-        if largest.timestamp < 0:
-            return None
-        position = self.offset_index.lookup(largest.offset)[1]
-        for place, header in self.headers_from(position):
-            if header.max_timestamp == largest.timestamp:
-                for record in iter_records(self.read_batch(place, header)):
-                    if record.timestamp == largest.timestamp:
-                        return FoundOffset(
-                            record.offset, record.timestamp, header.partition_leader_epoch
-                        )
-        return None
-
-    def rescan_largest_timestamp(self) -> None:
-        """After a truncation: the last time index entry, or a batch behind it."""
-        timestamp, offset = self.time_index.last_entry
-        position = self.offset_index.lookup(offset)[1]
-        for _, header in self.headers_from(position):
-            if header.max_timestamp > timestamp:
-                timestamp, offset = header.max_timestamp, header.last_offset
-        self.largest = TimestampOffset(timestamp, offset)
 
     def slice(self, position: int, length: int) -> FileSlice:
         return self.file.slice(position, length)
@@ -431,12 +420,13 @@ class Segment:
         if position is not None:
             cut = self.size - position
             self.file.truncate(position)
+            self.file.sync()  # what was cut must not come back behind the recovery point
             self.size = position
         if self.size == 0:
             self.created_ms = now_ms
             self.first_timestamp = None
         self.bytes_since_index = 0
-        self.rescan_largest_timestamp()
+        self.largest = None
         self.make_writable()
         return cut
 
@@ -474,12 +464,6 @@ class Segment:
         self.offset_index.flush()
         self.time_index.flush()
         self.txn_index.flush()
-
-    def close(self) -> None:
-        """Clean: the last time index entry, and every file cut to its content."""
-        if self.is_writable:
-            self.become_inactive()
-        self.release()
 
     def release(self) -> None:
         """Give descriptors and index memory back without writing: the disk may have failed."""

@@ -97,6 +97,9 @@ def recover_segment(segment: Segment, snapshots: ProducerSnapshots, epochs: Epoc
             cut,
         )
         segment.file.truncate(valid_bytes)
+        # Now: the segment may lie below the recovery point before anything syncs it again, and
+        # after a power failure nobody would look for the bad bytes once more.
+        segment.file.sync()
         segment.size = valid_bytes
     finish_indexes(segment)
     return cut

@@ -31,6 +31,7 @@ def open_orders(
     is_clean: bool = True,
     recovery_point: int = 0,
     log_start_offset: int = 0,
+    is_contiguous: bool = True,
     now_ms: int = NOW_MS,
     **overrides: str,
 ) -> PartitionLog:
@@ -43,6 +44,7 @@ def open_orders(
         is_clean=is_clean,
         recovery_point=recovery_point,
         log_start_offset=log_start_offset,
+        is_contiguous=is_contiguous,
     )
 
 
