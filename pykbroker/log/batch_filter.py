@@ -1,0 +1,216 @@
+"""What compaction leaves of one batch.
+
+In      a whole batch and its header; the map of keys; transactions, producers and the time.
+Out     None (nothing is left), the batch as it is, or a smaller batch in the same frame.
+Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
+    A record stays if it is the latest of its key, or behind what the map covers. Records of
+    aborted transactions and records without a key go.
+    A tombstone stays until the batch's delete horizon, which is set to now + delete.retention.ms
+    when the batch is first cleaned with it (KIP-534), and so do markers of emptied transactions.
+    Base offset, last offset and sequence of a batch stay as they were; offsets inside have gaps.
+    The last batch of an active producer, and the one that ends at the high watermark, are kept
+    without records: they carry the last sequence, and the log's end.
+"""
+
+from __future__ import annotations
+
+from pykbroker.log.cleaned_transactions import CleanedTransactions
+from pykbroker.log.key_map import KeyMap
+from pykbroker.protocol.crc32c import BytesLike
+from pykbroker.protocol.record import CorruptRecord, encode_record, read_record, read_varint
+from pykbroker.protocol.record_batch import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    LOG_APPEND_TIME_BIT,
+    NO_TIMESTAMP,
+    RECORDS_AT,
+    BatchHeader,
+    assemble_batch,
+    records_payload,
+)
+
+
+class Retention:
+    """What one round of compaction keeps: the same for every batch of it.
+
+    last_records: producer id -> (offset of its last record of data or -1, its epoch).
+    """
+
+    __slots__ = (
+        "delete_retention_ms",
+        "high_watermark",
+        "keys",
+        "last_records",
+        "now_ms",
+        "transactions",
+    )
+
+    def __init__(
+        self,
+        keys: KeyMap,
+        transactions: CleanedTransactions,
+        last_records: dict[int, tuple[int, int]],
+        *,
+        high_watermark: int,
+        now_ms: int,
+        delete_retention_ms: int,
+    ) -> None:
+        self.keys = keys
+        self.transactions = transactions
+        self.last_records = last_records
+        self.high_watermark = high_watermark
+        self.now_ms = now_ms
+        self.delete_retention_ms = delete_retention_ms
+
+
+def filter_batch(batch: BytesLike, header: BatchHeader, retention: Retention) -> BytesLike | None:
+    """See the module. `header` is changed when a new batch is built."""
+    horizon = header.delete_horizon_ms
+    empties_marker = False
+    if header.attributes & CONTROL_BIT:
+        empties_marker = retention.transactions.on_control_batch(header, batch)
+        discard = empties_marker and horizon is not None and horizon <= retention.now_ms
+        keep_empty = _is_kept_empty(header, retention)
+        if discard or header.record_count == 0:
+            return build_empty(header) if keep_empty else None
+        if not empties_marker or horizon is not None:
+            return batch
+        return _with_horizon([records_payload(batch, header)], header, retention)
+    if retention.transactions.on_batch(header):
+        return build_empty(header) if _is_kept_empty(header, retention) else None
+    payload = records_payload(batch, header)
+    kept, max_timestamp, has_tombstone = _select(payload, header, retention)
+    if not kept:
+        return build_empty(header) if _is_kept_empty(header, retention) else None
+    count = len(kept)
+    if has_tombstone and horizon is None:
+        return _with_horizon(_slices(kept, payload), header, retention)
+    if count == header.record_count:
+        return batch
+    header.record_count = count
+    if not header.attributes & LOG_APPEND_TIME_BIT:
+        header.max_timestamp = max_timestamp
+    return assemble_batch(b"".join(_slices(kept, payload)), header)
+
+
+def _slices(kept: list[tuple[int, int]], payload: bytes) -> list[bytes]:
+    return [payload[start:end] for start, end in kept]
+
+
+def _is_kept_empty(header: BatchHeader, retention: Retention) -> bool:
+    if header.next_offset == retention.high_watermark:
+        return True
+    last = retention.last_records.get(header.producer_id) if header.producer_id >= 0 else None
+    if last is None:
+        return False
+    offset, epoch = last
+    if offset >= 0:
+        return header.last_offset == offset
+    return bool(header.attributes & CONTROL_BIT) and header.producer_epoch == epoch
+
+
+def _select(
+    payload: bytes, header: BatchHeader, retention: Retention
+) -> tuple[list[tuple[int, int]], int, bool]:
+    """(start, end) of the records that stay, their largest timestamp, if one is a tombstone."""
+    known = retention.keys.offsets
+    latest_offset = retention.keys.latest_offset
+    horizon = header.delete_horizon_ms
+    keeps_tombstones = horizon is None or retention.now_ms < horizon
+    base_offset = header.base_offset
+    kept: list[tuple[int, int]] = []
+    largest = None
+    has_tombstone = False
+    end = 0
+    try:
+        for _ in range(header.record_count):
+            start = end
+            length, pos = read_varint(payload, start)
+            end = pos + length
+            time_delta, pos = read_varint(payload, pos + 1)
+            delta, pos = read_varint(payload, pos)
+            key_length, pos = read_varint(payload, pos)
+            if key_length < 0:
+                key = None
+            else:
+                key = payload[pos : pos + key_length]
+                pos += key_length
+            is_tombstone = read_varint(payload, pos)[0] < 0
+            offset = base_offset + delta
+            if length < 6 or pos >= end:
+                raise CorruptRecord("a field is longer than its record")
+            if offset <= latest_offset and (
+                key is None
+                or offset < known.get(key, -1)
+                or (is_tombstone and not keeps_tombstones)
+            ):
+                continue
+            kept.append((start, end))
+            has_tombstone = has_tombstone or is_tombstone
+            if largest is None or time_delta > largest:
+                largest = time_delta
+    except IndexError:
+        raise CorruptRecord("the records end early") from None
+    if end != len(payload):
+        raise CorruptRecord(f"{header.record_count} records do not fill their batch")
+    return kept, header.base_timestamp + (largest or 0), has_tombstone
+
+
+def _with_horizon(kept: list[bytes], header: BatchHeader, retention: Retention) -> bytearray:
+    """The records `kept` with a delete horizon, which takes the place of the base timestamp."""
+    horizon = retention.now_ms + retention.delete_retention_ms
+    append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME_BIT else None
+    encoded: list[bytes] = []
+    max_timestamp = NO_TIMESTAMP
+    records = b"".join(kept)
+    pos = 0
+    while pos < len(records):
+        time_delta, delta, key, value, headers, pos = read_record(records, pos)
+        timestamp = header.base_timestamp + time_delta if append_time is None else append_time
+        max_timestamp = max(max_timestamp, timestamp)
+        encoded.append(encode_record(delta, timestamp - horizon, key, value, headers))
+    header.attributes |= DELETE_HORIZON_BIT
+    header.base_timestamp = horizon
+    header.max_timestamp = max_timestamp
+    header.record_count = len(encoded)
+    return assemble_batch(b"".join(encoded), header)
+
+
+def build_empty(header: BatchHeader) -> bytearray:
+    """The frame of the batch without records (DefaultRecordBatch.writeEmptyHeader)."""
+    header.attributes &= ~(CODEC_MASK | DELETE_HORIZON_BIT)
+    header.base_timestamp = NO_TIMESTAMP
+    header.record_count = 0
+    batch = assemble_batch(b"", header)
+    assert len(batch) == RECORDS_AT
+    return batch
+
+
+def collect_keys(
+    batch: BytesLike, header: BatchHeader, start_offset: int
+) -> tuple[list[bytes], list[int]]:
+    """Keys and offsets of the records at or behind `start_offset` that have a key."""
+    payload = records_payload(batch, header)
+    base_offset = header.base_offset
+    keys: list[bytes] = []
+    offsets: list[int] = []
+    end = 0
+    try:
+        for _ in range(header.record_count):
+            length, pos = read_varint(payload, end)
+            end = pos + length
+            _, pos = read_varint(payload, pos + 1)
+            delta, pos = read_varint(payload, pos)
+            key_length, pos = read_varint(payload, pos)
+            if length < 6 or pos + key_length >= end:
+                raise CorruptRecord("a field is longer than its record")
+            offset = base_offset + delta
+            if key_length >= 0 and offset >= start_offset:
+                keys.append(payload[pos : pos + key_length])
+                offsets.append(offset)
+    except IndexError:
+        raise CorruptRecord("the records end early") from None
+    if end != len(payload):
+        raise CorruptRecord(f"{header.record_count} records do not fill their batch")
+    return keys, offsets

@@ -1,0 +1,280 @@
+"""The cleaner of a node: finds the dirtiest log, has it compacted by a worker process, swaps.
+
+State   the worker process (started at the first job, ended after a while without one), the round
+        that is on.
+In      the event loop's clock; the lines that the worker writes.
+Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` files.
+Invariants
+    The loop only chooses, renames and writes checkpoints; reading, hashing and copying happen in
+    the worker. A log that was truncated, deleted or moved while it was being cleaned keeps its
+    segments. A partition that cannot be cleaned is marked, and the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from pykbroker.log.checkpoints import (
+    CLEANER_OFFSET_CHECKPOINT,
+    CorruptCheckpoint,
+    format_offsets,
+    parse_offsets,
+)
+from pykbroker.log.cleaner_state import CleanerState, LogToClean, make_job
+from pykbroker.log.compaction import CompactionJob
+from pykbroker.log.files import LogDirFailure
+from pykbroker.log.segment import CLEANED_SUFFIX
+from pykbroker.log.segment_swap import discard_cleaned, replace_segments
+
+if TYPE_CHECKING:
+    from pykbroker.log.log_manager import LogManager
+    from pykbroker.log.partition_log import PartitionLog
+    from pykbroker.log.segment import Segment
+    from pykbroker.types import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+LOGS_PER_SLICE = 64
+WORKER_IDLE_S = 60.0
+LEAST_MAP_BYTES = 1024 * 1024
+
+
+class CleanerDriver:
+    """`start` after the logs are loaded; `await stop()` before LogManager.shutdown."""
+
+    def __init__(
+        self,
+        log_manager: LogManager,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        now_ms: Callable[[], int],
+        high_watermarks: Callable[[], Mapping[TopicPartition, int]],
+        on_failure: Callable[[LogDirFailure], None],
+    ) -> None:
+        self.state = CleanerState()
+        self._manager = log_manager
+        self._loop = loop
+        self._now_ms = now_ms
+        self._high_watermarks = high_watermarks
+        self._on_failure = on_failure
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="cleaner")
+        self._worker: subprocess.Popen[str] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        config = self._manager.config
+        if config.log_cleaner_enable and config.log_cleaner_threads > 0:
+            self.load_checkpoints()
+            self._task = self._loop.create_task(self._run())
+
+    async def stop(self) -> None:
+        self._end_worker()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        self._threads.shutdown(wait=True)
+
+    def load_checkpoints(self) -> None:
+        for directory in self._manager.directories:
+            path = f"{directory.path}/{CLEANER_OFFSET_CHECKPOINT}"
+            try:
+                self.state.load(parse_offsets(self._manager.files.read_file(path), path))
+            except FileNotFoundError:
+                continue
+            except CorruptCheckpoint as fault:
+                _log.warning("%s; its logs are cleaned from their start", fault)
+
+    async def _run(self) -> None:
+        idle_s = 0.0
+        backoff_s = self._manager.config.log_cleaner_backoff_ms / 1000
+        while True:
+            if await self.clean_one():
+                idle_s = 0.0
+                continue
+            await asyncio.sleep(backoff_s)
+            idle_s += backoff_s
+            if idle_s >= WORKER_IDLE_S:
+                self._end_worker()
+
+    # -- one round ------------------------------------------------------------------------------
+
+    async def clean_one(self) -> bool:
+        """Clean the dirtiest log that is due; False when none is."""
+        chosen = await self._choose()
+        if chosen is None:
+            return False
+        self.state.begin(chosen)
+        partition = chosen.log.topic_partition
+        try:
+            end_offset = await self._clean(chosen)
+        except LogDirFailure as failure:
+            self.state.aborted(partition)
+            self._on_failure(failure)
+        except Exception:
+            _log.exception("%s: compaction failed; the log is not cleaned any more", partition)
+            self.state.failed(partition)
+        else:
+            if end_offset is None:
+                self.state.aborted(partition)
+                await asyncio.sleep(self._manager.config.log_cleaner_backoff_ms / 1000)
+            elif end_offset < 0:
+                self.state.failed(partition)
+            else:
+                self.state.finished(partition, end_offset)
+                self._write_checkpoint(chosen.log)
+        finally:
+            if partition in self.state.in_progress:
+                self.state.aborted(partition)
+        return True
+
+    async def _choose(self) -> LogToClean | None:
+        dirtiest: LogToClean | None = None
+        high_watermarks = self._high_watermarks()
+        now_ms = self._now_ms()
+        for number, log in enumerate(list(self._manager.logs())):
+            mark = high_watermarks.get(log.topic_partition, 0)
+            found = self.state.consider(log, mark, now_ms)
+            if found and (dirtiest is None or found.dirty_ratio > dirtiest.dirty_ratio):
+                dirtiest = found
+            if number % LOGS_PER_SLICE == LOGS_PER_SLICE - 1:
+                await asyncio.sleep(0)
+        return dirtiest
+
+    async def _clean(self, chosen: LogToClean) -> int | None:
+        """The offset up to which the log is clean now; None aborted, -1 it cannot be cleaned."""
+        log = chosen.log
+        config = self._manager.config
+        mark = self._high_watermarks().get(log.topic_partition, 0)
+        job, segments = make_job(
+            chosen,
+            mark,
+            self._now_ms(),
+            map_bytes=max(config.log_cleaner_dedupe_buffer_size, LEAST_MAP_BYTES),
+            io_buffer_bytes=config.log_cleaner_io_buffer_size,
+        )
+        _log.info(
+            "%s: compacting offsets %d to %d, %.0f%% dirty",
+            log.topic_partition,
+            job.first_dirty_offset,
+            job.first_uncleanable_offset,
+            100 * chosen.dirty_ratio,
+        )
+        by_base = {segment.base_offset: segment for segment in segments}
+        await self._send(job, config.log_cleaner_io_max_bytes_per_second)
+        while True:
+            message = await self._receive()
+            if message is None:
+                _log.warning("%s: the compaction worker ended", log.topic_partition)
+                self._discard(job)
+                return None
+            if "group" in message:
+                if not self._swap(log, job, by_base, message["group"]):
+                    self._end_worker()
+                    self._discard(job)
+                    return None
+            elif "done" in message:
+                _log.info("%s: compacted, %s", log.topic_partition, message["done"])
+                return int(message["done"]["end_offset"])
+            else:
+                self._discard(job)
+                return self._failed(log, message)
+
+    def _swap(
+        self,
+        log: PartitionLog,
+        job: CompactionJob,
+        by_base: Mapping[int, Segment],
+        group: dict[str, list[int]],
+    ) -> bool:
+        if self._manager.get(log.topic_partition) is not log or log.directory != job.directory:
+            return False
+        sizes = {source.base_offset: source.size for source in job.segments}
+        old = [by_base[base_offset] for base_offset in group["old"]]
+        if any(s is log.active or s.size != sizes[s.base_offset] for s in old):
+            return False  # truncated meanwhile
+        return replace_segments(log, old, group["new"])
+
+    def _failed(self, log: PartitionLog, message: dict[str, Any]) -> int | None:
+        reason = message["message"]
+        if message["failed"] == "gone":
+            _log.info("%s: compaction given up, %s", log.topic_partition, reason)
+            return None
+        if message["failed"] == "io":
+            error = OSError(message.get("errno") or 0, reason)
+            raise LogDirFailure(log.log_directory, f"compacting {log.topic_partition}", error)
+        _log.error(
+            "%s cannot be compacted and is left alone until the next start: %s",
+            log.topic_partition,
+            reason,
+        )
+        return -1
+
+    def _discard(self, job: CompactionJob) -> None:
+        """Throw away `.cleaned` files that nobody will swap in."""
+        files = self._manager.files
+        try:
+            names = files.listdir(job.directory)
+        except OSError:
+            return
+        bases = {int(name[:20]) for name in names if name.endswith(CLEANED_SUFFIX)}
+        discard_cleaned(files, job.directory, sorted(bases))
+
+    def _write_checkpoint(self, log: PartitionLog) -> None:
+        directory = log.log_directory
+        logs = [other for other in self._manager.logs() if other.log_directory == directory]
+        content = format_offsets(self.state.checkpoint_of(logs))
+        try:
+            path = f"{directory}/{CLEANER_OFFSET_CHECKPOINT}"
+            self._manager.files.replace_file(path, content)
+        except OSError as error:
+            self._on_failure(LogDirFailure(directory, "writing the cleaner checkpoint", error))
+
+    # -- the worker -----------------------------------------------------------------------------
+
+    async def _send(self, job: CompactionJob, bytes_per_second: float) -> None:
+        line = json.dumps({"job": job.to_json(), "bytes_per_second": bytes_per_second})
+        await self._loop.run_in_executor(self._threads, self._write_line, line + "\n")
+
+    def _write_line(self, line: str) -> None:
+        worker = self._worker
+        if worker is None or worker.poll() is not None:
+            worker = self._worker = subprocess.Popen(
+                [sys.executable, "-m", "pykbroker.log.cleaner_process_driver"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,  # the terminal's Ctrl-C is for the node alone
+            )
+        assert worker.stdin is not None
+        worker.stdin.write(line)
+        worker.stdin.flush()
+
+    async def _receive(self) -> dict[str, Any] | None:
+        worker = self._worker
+        if worker is None or worker.stdout is None:
+            return None
+        line = await self._loop.run_in_executor(self._threads, worker.stdout.readline)
+        return json.loads(line) if line else None
+
+    def _end_worker(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.terminate()
+            worker.wait()
+            self._threads.submit(_close_pipes, worker)  # behind a readline that is on
+
+
+def _close_pipes(worker: subprocess.Popen[str]) -> None:
+    for pipe in (worker.stdin, worker.stdout):
+        if pipe is not None:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()

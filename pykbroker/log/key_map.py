@@ -1,0 +1,57 @@
+"""Which offset is the latest of each key: the map of one round of compaction.
+
+State   key -> latest offset, and the last offset that has been taken in.
+In      keys with ascending offsets, until `is_full`.
+Out     the latest offset of a key.
+Invariants
+    The map never takes much more memory than it was given (log.cleaner.dedupe.buffer.size): a
+    round that does not fit ends early and the next one goes on from there.
+
+Kafka keeps a 16-byte hash of the key; keys themselves cannot collide and need no hashing twice.
+"""
+
+from __future__ import annotations
+
+#: An entry of the dict, the bytes object and the integer beside the bytes of the key.
+ENTRY_OVERHEAD_BYTES = 160
+
+
+class KeyMap:
+    """Filled by `put`, asked by `offset_of`."""
+
+    __slots__ = ("_max_bytes", "_used_bytes", "latest_offset", "offsets")
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._used_bytes = 0
+        self.offsets: dict[bytes, int] = {}
+        self.latest_offset = -1
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def is_full(self) -> bool:
+        return self._used_bytes >= self._max_bytes
+
+    @property
+    def utilization(self) -> float:
+        return self._used_bytes / self._max_bytes
+
+    def put_all(self, keys: list[bytes], offsets: list[int]) -> None:
+        """Take in the keys of one batch; later offsets replace earlier ones."""
+        known = self.offsets
+        before = len(known)
+        known.update(zip(keys, offsets, strict=True))
+        added = len(known) - before
+        if added:
+            key_bytes = sum(map(len, keys)) * added // len(keys)
+            self._used_bytes += added * ENTRY_OVERHEAD_BYTES + key_bytes
+
+    def offset_of(self, key: bytes) -> int:
+        """-1 when the key has not been seen."""
+        return self.offsets.get(key, -1)
+
+    def advance_to(self, offset: int) -> None:
+        """All offsets up to this one have been taken in."""
+        self.latest_offset = max(self.latest_offset, offset)

@@ -1,0 +1,83 @@
+"""Compacted segments take the place of the ones they were made from.
+
+    .cleaned -> .swap   the last one first: from the first rename on a restart finishes the swap
+    old ones -> .deleted, unlinked after file.delete.delay.ms
+    .swap -> the name   and the directory is synced
+
+In      a log, the base offsets of the `.cleaned` segments (synced), those of the old ones.
+Out     True when it was done; False when the log no longer has those old segments (it was
+        truncated, or retention took some), and the `.cleaned` files were thrown away.
+Invariants
+    At every instant the names on the disk are either the old segments or a swap that the next
+    start completes; readers of old segments keep their open files.
+
+Source: Kafka's LocalLog.replaceSegments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.log.files import Files
+from pykbroker.log.segment import (
+    CLEANED_SUFFIX,
+    DELETED_SUFFIX,
+    INDEX_SUFFIX,
+    LOG_SUFFIX,
+    SWAP_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    TXN_INDEX_SUFFIX,
+    Segment,
+    segment_path,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.log.log_state import LogState
+
+_SUFFIXES = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TXN_INDEX_SUFFIX)
+
+
+def replace_segments(log: LogState, old: Sequence[Segment], new: Sequence[int]) -> bool:
+    """See the module. LogDirFailure when the disk fails in between."""
+    with log.guard("swapping compacted segments in"):
+        if log.is_offline or any(segment not in log.segments for segment in old):
+            discard_cleaned(log.files, log.directory, new)
+            return False
+        swapped = [_to_swap(log, base_offset) for base_offset in sorted(new, reverse=True)]
+        for segment in old:
+            _retire(log, segment, is_replaced=segment.base_offset in new)
+        for segment in reversed(swapped):
+            segment.change_suffix(SWAP_SUFFIX, "")
+            log.segments.add(segment)
+        log.files.sync_dir(log.directory)
+    return True
+
+
+def _to_swap(log: LogState, base_offset: int) -> Segment:
+    segment = Segment.open(
+        log.files, log.directory, base_offset, log.config, log._now_ms, suffix=CLEANED_SUFFIX
+    )
+    segment.change_suffix(CLEANED_SUFFIX, SWAP_SUFFIX)
+    return segment
+
+
+def _retire(log: LogState, segment: Segment, *, is_replaced: bool) -> None:
+    """Out of the log. A producer snapshot goes with a segment whose base offset goes."""
+    log.segments.remove(segment)
+    segment.release()
+    segment.change_suffix("", DELETED_SUFFIX)
+    paths = segment.paths()
+    if not is_replaced:
+        snapshot = log.snapshots.remove(segment.base_offset)
+        if snapshot is not None:
+            log.files.rename(snapshot, snapshot + DELETED_SUFFIX)
+            paths.append(snapshot + DELETED_SUFFIX)
+    log.chores.delete_later(paths, log.config.file_delete_delay_ms)
+
+
+def discard_cleaned(files: Files, directory: str, base_offsets: Iterable[int]) -> None:
+    """Throw away what a round made that is not wanted any more."""
+    for base_offset in base_offsets:
+        for suffix in _SUFFIXES:
+            files.unlink(segment_path(directory, base_offset, suffix) + CLEANED_SUFFIX)
