@@ -160,6 +160,7 @@ def read_all_partitions(
         if isinstance(partition, int):
             entry = error_entry(asked.index, partition)
             if partition in UNKNOWN_CODES:
+                entry.aborted_transactions = []  # where Kafka leaves the default
                 result.unknown.append((asked, entry))
                 continue
         else:

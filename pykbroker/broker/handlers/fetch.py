@@ -88,11 +88,16 @@ def handle(broker: BrokerServer, request: Request) -> FetchResponse | Deferred:
     return waiting.deferred
 
 
+def _replica_of(message: FetchRequest, version: int) -> tuple[int, int]:
+    """(replica id, replica epoch); -1, -1 for a consumer."""
+    if version < FIRST_WITH_REPLICA_STATE:
+        return message.replica_id, -1
+    state = message.replica_state
+    return (-1, -1) if state is None else (state.replica_id, state.replica_epoch)
+
+
 def _params(broker: BrokerServer, message: FetchRequest, version: int) -> FetchParams:
-    replica_id, replica_epoch = message.replica_id, -1
-    if version >= FIRST_WITH_REPLICA_STATE and message.replica_state is not None:
-        replica_id = message.replica_state.replica_id
-        replica_epoch = message.replica_state.replica_epoch
+    replica_id, replica_epoch = _replica_of(message, version)
     return FetchParams(
         replica_id,
         replica_epoch,
@@ -150,6 +155,7 @@ def _explain_errors(
     """Codes that this version knows, and where the leader is."""
     manager = broker.replica_manager
     version = request.api_version
+    is_follower = _replica_of(request.message, version)[0] >= 0  # it has other ways to find out
     endpoints: dict[int, NodeEndpoint] = {}
     for asked, entry in zip(result.read, result.entries, strict=True):
         if not entry.error_code:
@@ -162,7 +168,7 @@ def _explain_errors(
             entry.current_leader = LeaderIdAndEpoch(
                 leader_id=hint.leader, leader_epoch=hint.leader_epoch
             )
-            if hint.endpoint is not None:
+            if hint.endpoint is not None and not is_follower:
                 host, port, rack = hint.endpoint
                 endpoints[hint.leader] = NodeEndpoint(
                     node_id=hint.leader, host=host, port=port, rack=rack

@@ -72,11 +72,16 @@ def handle(broker: BrokerServer, request: Request) -> ListOffsetsResponse:
     """Look up every partition."""
     message: ListOffsetsRequest = request.message
     repeated = _repeated(message)
+    refused: set[tuple[str, int]] = set()
     topics = []
     for topic in message.topics:
         answers = []
         for asked in topic.partitions:
-            if (topic.name, asked.partition_index) in repeated:
+            key = (topic.name, asked.partition_index)
+            if key in refused:
+                continue
+            if key in repeated:
+                refused.add(key)  # once is enough
                 answers.append(_refused(asked, int(ErrorCode.INVALID_REQUEST)))
             else:
                 answers.append(_answer(broker, request, topic.name, asked))

@@ -24,12 +24,14 @@ Not done: transactions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.leader_hints import leader_hint
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.errors import ErrorCode, KafkaError, error_message
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.produce_response import (
@@ -40,6 +42,7 @@ from pykbroker.protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from pykbroker.protocol.record_batch import CorruptBatch
 from pykbroker.purgatory import Deferred
 from pykbroker.replication.delayed_produce import DelayedProduce
 
@@ -63,6 +66,8 @@ TRANSACTIONAL = 0x10
 LOOK_CLOSER = TRANSACTIONAL | ZSTD  # bits of the attributes that may not be fine
 MIN_BATCH_BYTES = 61
 LOG_OVERHEAD = 12
+UP_TO_MAGIC = 17
+MIN_LEGACY_BATCH_LENGTH = 14
 _batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
 
 NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -141,16 +146,16 @@ class PendingProduce(DelayedProduce):
         if isinstance(partition, int):
             return self._refuse(index, partition)
         if records is None or len(records) < MIN_BATCH_BYTES:
-            return self._refuse(index, code_of_malformed(records))
+            return self._refuse_malformed(index, records)
         size = len(records)
         length, magic, attributes = _batch_head(records)
-        if (
-            length + LOG_OVERHEAD != size
-            or magic != 2
-            or attributes & LOOK_CLOSER
-            or topic in INTERNAL_TOPICS
-        ):
-            code = self._refusal(topic, records, length, magic, attributes)
+        if length + LOG_OVERHEAD != size or magic != 2:
+            if not is_one_batch(records):
+                return self._refuse_malformed(index, records)
+            size = length + LOG_OVERHEAD
+            records = records[:size]
+        if attributes & LOOK_CLOSER or topic in INTERNAL_TOPICS:
+            code = self._refusal(topic, attributes)
             if code:
                 return self._refuse(index, code)
         try:
@@ -171,12 +176,8 @@ class PendingProduce(DelayedProduce):
         counters.messages_in += outcome.last_offset - outcome.base_offset + 1
         return reply
 
-    def _refusal(
-        self, topic: str, records: memoryview, length: int, magic: int, attributes: int
-    ) -> int:
+    def _refusal(self, topic: str, attributes: int) -> int:
         """The code for a batch that is not even given to the log; 0 when it may go there."""
-        if length + LOG_OVERHEAD != len(records) or magic != 2:
-            return code_of_malformed(records)
         if attributes & CODEC_MASK == ZSTD and self._request.api_version < FIRST_WITH_ZSTD:
             return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         if attributes & TRANSACTIONAL:
@@ -191,6 +192,13 @@ class PendingProduce(DelayedProduce):
         self._failed = True
         self._broker.counters.failed_produce_requests += 1
         return refused(index, code)
+
+    def _refuse_malformed(self, index: int, records: memoryview | None) -> PartitionProduceResponse:
+        reply = self._refuse(index, code_of_malformed(records))
+        if reply.error_code == ErrorCode.CORRUPT_MESSAGE:
+            # Kafka trips over these bytes before it looks at partitions: with a message.
+            reply.error_message = error_message(reply.error_code)
+        return reply
 
     def _refused_by_partition(self, partition: Partition, code: int) -> PartitionProduceResponse:
         reply = self._refuse(partition.index, code)
@@ -249,17 +257,46 @@ class PendingProduce(DelayedProduce):
         self.reply.node_endpoints = list(endpoints.values())
 
 
+def batch_sizes(records: memoryview) -> Iterator[int]:
+    """The size of each whole batch; bytes at the end that are no whole batch are left out.
+
+    CorruptBatch where Kafka's ByteBufferLogInputStream finds the bytes corrupt.
+    """
+    position = 0
+    left = len(records)
+    while left >= LOG_OVERHEAD:
+        length = int.from_bytes(records[position + 8 : position + 12], "big", signed=True)
+        if length < MIN_LEGACY_BATCH_LENGTH:
+            raise CorruptBatch(f"a batch of {length} bytes")
+        if left < UP_TO_MAGIC:
+            return
+        if not 0 <= int.from_bytes(records[position + 16 : position + 17], "big") <= 2:
+            raise CorruptBatch("no magic that ever was")
+        size = length + LOG_OVERHEAD
+        if left < size:
+            return
+        yield size
+        position += size
+        left -= size
+
+
+def is_one_batch(records: memoryview) -> bool:
+    """Does one whole batch of magic 2 lead these bytes, and no other whole one follow?"""
+    try:
+        sizes = list(islice(batch_sizes(records), 2))
+    except CorruptBatch:
+        return False
+    return len(sizes) == 1 and sizes[0] >= MIN_BATCH_BYTES and records[16] == 2
+
+
 def code_of_malformed(records: memoryview | None) -> int:
     """Why these bytes are not one whole batch of magic 2 (ProduceRequest.validateRecords)."""
-    size = 0 if records is None else len(records)
-    if records is None or size < LOG_OVERHEAD:
-        return int(ErrorCode.INVALID_RECORD)  # no batch at all
-    length = int.from_bytes(records[8:12], "big", signed=True)
-    if length < 14:
-        return int(ErrorCode.CORRUPT_MESSAGE)
-    if size > 16 and not 0 <= int.from_bytes(records[16:17], "big", signed=True) <= 2:
-        return int(ErrorCode.CORRUPT_MESSAGE)
-    return int(ErrorCode.INVALID_RECORD)  # cut short, another magic, or more than one batch
+    if records is not None:
+        try:
+            next(batch_sizes(records), 0)
+        except CorruptBatch:
+            return int(ErrorCode.CORRUPT_MESSAGE)
+    return int(ErrorCode.INVALID_RECORD)  # no batch, cut short, another magic, more than one
 
 
 def refused(index: int, code: int) -> PartitionProduceResponse:

@@ -158,7 +158,17 @@ def with_length(length: int) -> memoryview:
 )
 def test_what_is_not_one_batch(broker: Broker, records: Any, code: int) -> None:
     reply = only(produce(broker, request(records)))
-    assert (reply.error_code, reply.base_offset, reply.error_message) == (code, -1, None)
+    assert (reply.error_code, reply.base_offset) == (code, -1)
+    assert (reply.error_message is None) is (code != ErrorCode.CORRUPT_MESSAGE)
+
+
+@pytest.mark.parametrize("rest", [b"\0", bytes(11), bytes(batch())[:30]])
+def test_bytes_after_the_batch_that_are_no_batch_are_dropped(broker: Broker, rest: bytes) -> None:
+    call = produce(broker, request(bytes(batch()) + rest))
+    broker.node.end_turn()
+    assert (only(call).error_code, only(call).base_offset) == (0, 0)
+    log = broker.node.manager.partition(TP).log
+    assert log.size_bytes == len(batch())
 
 
 def test_a_wrong_checksum_is_refused_and_nothing_is_stored(broker: Broker) -> None:

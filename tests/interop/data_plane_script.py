@@ -1,0 +1,583 @@
+"""A long conversation about records: what Apache Kafka answers to each line, pykbroker must too.
+
+`play` speaks every line to a fresh broker and returns what came back, line by line, with what may
+differ between two brokers taken out: topic ids become names, session ids "session", times of now
+"now". Lines are in the order of a story: later ones see what earlier ones wrote.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from pykbroker.protocol.crc32c import crc32c
+from pykbroker.protocol.messages import (
+    create_topics_request,
+    delete_records_request,
+    describe_log_dirs_request,
+    describe_producers_request,
+    fetch_request,
+    init_producer_id_request,
+    list_offsets_request,
+    offset_for_leader_epoch_request,
+    produce_request,
+)
+from pykbroker.protocol.primitives import Message
+from pykbroker.protocol.record_batch import build_batch
+from tests.harness.raw_client import RawClient
+
+T0 = int(time.time() * 1000) // 1000 * 1000 - 60_000
+UNKNOWN_ID = b"nobody knows me!"
+NOTHING: dict[str, Any] = {"name": "no partition at all"}
+PARTITIONS = 3
+TOPICS: dict[str, dict[str, str]] = {
+    "plain": {},
+    "compacted": {"cleanup.policy": "compact"},
+    "both": {"cleanup.policy": "compact,delete"},
+    "stamped": {"message.timestamp.type": "LogAppendTime"},
+    "small": {"max.message.bytes": "300"},
+    "gzipped": {"compression.type": "gzip"},
+    "strict": {"min.insync.replicas": "2"},
+}
+
+
+class Line(NamedTuple):
+    """What to say; `label` names it in a failure."""
+
+    label: str
+    api: str
+    version: int
+    message: Message
+    timeout_s: float = 10.0
+
+
+class Play:
+    """One conversation with one broker."""
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.client = RawClient(bootstrap_servers)
+        self.ids: dict[str, bytes] = {}
+        self.session_id = 0
+
+    def prepare(self) -> None:
+        """Make the topics, learn their ids."""
+        made = self.client.ask("CreateTopics", 7, _create_topics(), 30)
+        assert [t.error_code for t in made.topics] == [0] * len(TOPICS)
+        self.ids = {t.name: t.topic_id for t in made.topics}
+        deadline = time.monotonic() + 30
+        while not self._all_led():
+            assert time.monotonic() < deadline, "the topics have no leaders"
+            time.sleep(0.05)
+
+    def _all_led(self) -> bool:
+        """Not what Metadata says, but what the partitions do: Apache's lag behind it."""
+        asked = list_offsets_request.ListOffsetsRequest(
+            replica_id=-1,
+            topics=[
+                list_offsets_request.ListOffsetsTopic(
+                    name=name,
+                    partitions=[
+                        list_offsets_request.ListOffsetsPartition(partition_index=p, timestamp=-1)
+                        for p in range(PARTITIONS)
+                    ],
+                )
+                for name in TOPICS
+            ],
+        )
+        answer = self.client.ask("ListOffsets", 7, asked)
+        return all(p.error_code == 0 for t in answer.topics for p in t.partitions)
+
+    def say(self, line: Line) -> tuple[str, Any]:
+        """Label and normalised answer."""
+        answer = self.client.ask(line.api, line.version, line.message, line.timeout_s)
+        deadline = time.monotonic() + 10
+        while line.api == "InitProducerId" and answer.error_code == 14:
+            # Apache has the first producers try again until it has a block of ids; we make them
+            # wait for it.
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+            answer = self.client.ask(line.api, line.version, line.message)
+        if line.api == "Fetch" and not isinstance(answer, str) and answer.session_id:
+            self.session_id = answer.session_id
+        return f"{line.api} v{line.version} {line.label}", self.plain(answer)
+
+    def plain(self, value: Any, name: str = "") -> Any:
+        """Dicts, lists and numbers, without what differs from broker to broker."""
+        if isinstance(value, Message):
+            fields = {
+                slot: self.plain(getattr(value, slot), slot)
+                for slot in type(value).__slots__  # type: ignore[attr-defined]
+                if slot != "unknown_tags"
+            }
+            return {"": type(value).__name__} | fields
+        if isinstance(value, list):
+            items = [self.plain(item) for item in value]
+            # Kafka answers from hash maps in many places: the order of topics and partitions is
+            # not the request's.
+            return sorted(items, key=repr) if items and isinstance(items[0], dict) else items
+        if name == "topic_id":
+            return {raw: text for text, raw in self.ids.items()}.get(value, value)
+        if name == "session_id":
+            return "session" if value else 0
+        if name in ("log_append_time_ms", "timestamp", "last_timestamp"):
+            return "now" if value > T0 + 50_000 else value
+        if name in ("log_dir", "total_bytes", "usable_bytes", "error_message"):
+            return value is not None
+        if name == "batch_index_error_message":
+            return value is not None
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return _records_as_they_matter(bytes(value))
+        return value
+
+
+def _records_as_they_matter(raw: bytes) -> str:
+    """Record batches without the timestamps that the broker chose, and so without the CRC."""
+    batches = bytearray(raw)
+    position = 0
+    while position + 61 <= len(batches):
+        if batches[position + 22] & 0x08:  # log append time
+            batches[position + 35 : position + 43] = bytes(8)
+            batches[position + 17 : position + 21] = bytes(4)
+        position += 12 + int.from_bytes(batches[position + 8 : position + 12], "big")
+    return batches.hex()
+
+
+def play(bootstrap_servers: str, only: str = "") -> list[tuple[str, Any]]:
+    """Speak every line; what came back."""
+    story = Play(bootstrap_servers)
+    story.prepare()
+    heard = []
+    for line in lines(story):
+        if only in line.api:
+            heard.append(story.say(line))
+    story.client.close()
+    return heard
+
+
+def lines(story: Play) -> Iterator[Line]:
+    """The whole story."""
+    yield from _produce_lines(story)
+    yield from _idempotent_lines(story)
+    yield from _fetch_lines(story)
+    yield from _session_lines(story)
+    yield from _list_offsets_lines()
+    yield from _epoch_lines()
+    yield from _producer_lines()
+    yield from _delete_lines()
+
+
+# ---- Produce
+
+
+def batch(
+    *values: bytes | None, key: bytes | None = None, at: int | None = None, **options: Any
+) -> bytes:
+    at = T0 if at is None else at
+    records = [(key, value, at + i, ()) for i, value in enumerate(values or (b"v",))]
+    return bytes(build_batch(records, **options))
+
+
+def patched(raw: bytes, position: int, *changed: int) -> bytes:
+    """Bytes changed, checksum made right again."""
+    raw = raw[:position] + bytes(changed) + raw[position + len(changed) :]
+    return raw[:17] + crc32c(raw[21:]).to_bytes(4, "big") + raw[21:]
+
+
+def produce(
+    story: Play, topic: str, records: bytes | None, acks: int = -1, partition: int = 0, **more: Any
+) -> Message:
+    return produce_request.ProduceRequest(
+        acks=acks,
+        timeout_ms=5000,
+        transactional_id=more.get("transactional_id"),
+        topic_data=[
+            produce_request.TopicProduceData(
+                name=topic,
+                topic_id=story.ids.get(topic, UNKNOWN_ID),
+                partition_data=[
+                    produce_request.PartitionProduceData(index=partition, records=records)
+                ],
+            )
+        ],
+    )
+
+
+def _produce_lines(story: Play) -> Iterator[Line]:
+    one = batch()
+    bad: dict[str, tuple[str, bytes]] = {
+        "one record": ("plain", one),
+        "three records": ("plain", batch(b"a", b"b", b"c")),
+        "no bytes": ("plain", b""),
+        "eleven bytes": ("plain", one[:11]),
+        "sixty bytes": ("plain", one[:60]),
+        "cut by one": ("plain", one[:-1]),
+        "one byte more": ("plain", one + b"\0"),
+        "two batches": ("plain", one + one),
+        "magic 0": ("plain", one[:16] + b"\0" + one[17:]),
+        "magic 1": ("plain", one[:16] + b"\1" + one[17:]),
+        "magic 3": ("plain", one[:16] + b"\3" + one[17:]),
+        "wrong checksum": ("plain", one[:-1] + b"\1"),
+        "length 13": ("plain", one[:8] + bytes((0, 0, 0, 13)) + one[12:]),
+        "length -1": ("plain", one[:8] + b"\xff\xff\xff\xff" + one[12:]),
+        "count 0": ("plain", patched(one, 57, 0, 0, 0, 0)),
+        "count 2": ("plain", patched(one, 57, 0, 0, 0, 2)),
+        "count -1": ("plain", patched(one, 57, 255, 255, 255, 255)),
+        "last offset delta 5": ("plain", patched(one, 23, 0, 0, 0, 5)),
+        "control batch": ("plain", patched(one, 21, 0, 0x20)),
+        "log append time bit": ("plain", patched(one, 21, 0, 0x08)),
+        "delete horizon bit": ("plain", patched(one, 21, 0, 0x40)),
+        "transactional": ("plain", batch(is_transactional=True)),
+        "null key, compacted": ("compacted", batch(b"a", b"b")),
+        "with key, compacted": ("compacted", batch(b"a", key=b"k")),
+        "tombstone": ("compacted", batch(None, key=b"k")),
+        "null key, compact,delete": ("both", one),
+        "log append time": ("stamped", batch(b"a", b"b")),
+        "too large": ("small", batch(bytes(400))),
+        "just fits": ("small", batch(bytes(200))),
+        "recompressed": ("gzipped", batch(bytes(400))),
+        "far future": ("plain", batch(at=T0 + 7_200_000)),
+        "far past": ("plain", batch(at=1)),
+        "no timestamp": ("plain", batch(at=-1)),
+        "unknown topic": ("missing", one),
+        "too few replicas": ("strict", one),
+        "a null value": ("plain", batch(None)),
+    }
+    bad |= {f"codec {c}": ("plain", batch(bytes(300), codec=c)) for c in (1, 2, 3, 4)}
+    for version in (3, 5, 6, 7, 8, 9, 10, 12, 13):
+        for label, (topic, records) in bad.items():
+            yield Line(label, "Produce", version, produce(story, topic, records))
+        yield Line("acks 1", "Produce", version, produce(story, "plain", one, acks=1))
+        yield Line("acks 2", "Produce", version, produce(story, "plain", one, acks=2))
+        yield Line("acks -2", "Produce", version, produce(story, "plain", one, acks=-2))
+        yield Line("partition 9", "Produce", version, produce(story, "plain", one, partition=9))
+        yield Line(
+            "a transactional id without a transaction",
+            "Produce",
+            version,
+            produce(story, "plain", one, transactional_id="t"),
+        )
+        yield Line(
+            "nothing", "Produce", version, produce_request.ProduceRequest(acks=-1, timeout_ms=100)
+        )
+    yield Line("acks 0", "Produce", 9, produce(story, "plain", one, acks=0), 0.3)
+    yield Line("acks 0, error", "Produce", 9, produce(story, "missing", one, acks=0), 5)
+
+
+def _idempotent_lines(story: Play) -> Iterator[Line]:
+    def send(label: str, sequence: int, epoch: int = 0, count: int = 1, producer: int = 77) -> Line:
+        records = batch(
+            *[b"v"] * count,
+            producer_id=producer,
+            producer_epoch=epoch,
+            base_sequence=sequence,
+        )
+        return Line(label, "Produce", 9, produce(story, "plain", records, partition=1))
+
+    yield send("first", 0)
+    yield send("second, of three", 1, count=3)
+    for sequence in range(4, 9):
+        yield send(f"sequence {sequence}", sequence)
+    yield send("the last again", 8)
+    yield send("one of the last five again", 5)
+    yield send("older than the last five", 0)
+    yield send("part of a batch again", 2)
+    yield send("a gap", 20)
+    yield send("a new epoch not at 0", 5, epoch=1)
+    yield send("a new epoch at 0", 0, epoch=1)
+    yield send("the old epoch", 9, epoch=0)
+    yield send("an unknown producer in the middle", 33, producer=78)
+    yield send("no sequence", -1, producer=79)
+    yield send("a negative epoch", 0, epoch=-1, producer=80)
+    yield send("the largest sequence", 0x7FFFFFFF, producer=81)
+    yield send("and around", 0, producer=81)
+
+
+# ---- Fetch
+
+
+def fetch(
+    story: Play,
+    *asked: dict[str, Any],
+    topic: str = "plain",
+    forget: list[int] | None = None,
+    **more: Any,
+) -> Message:
+    topics = []
+    if asked != (NOTHING,):
+        partitions = [
+            fetch_request.FetchPartition(**{"partition_max_bytes": 1 << 20} | p)
+            for p in asked or ({},)
+        ]
+        topics = [
+            fetch_request.FetchTopic(
+                topic=topic, topic_id=story.ids.get(topic, UNKNOWN_ID), partitions=partitions
+            )
+        ]
+    forgotten = [
+        fetch_request.ForgottenTopic(
+            topic=topic, topic_id=story.ids.get(topic, UNKNOWN_ID), partitions=forget
+        )
+    ]
+    fields: dict[str, Any] = {"max_wait_ms": 100, "min_bytes": 1, "max_bytes": 1 << 20} | more
+    return fetch_request.FetchRequest(
+        topics=topics,
+        forgotten_topics_data=forgotten if forget else [],
+        **fields,
+    )
+
+
+def _fetch_lines(story: Play) -> Iterator[Line]:
+    for version in range(4, 19):
+        told: list[tuple[str, Message]] = [
+            ("from the start", fetch(story, {"fetch_offset": 0})),
+            ("in the middle", fetch(story, {"fetch_offset": 2})),
+            ("at the end", fetch(story, {"fetch_offset": 0}, topic="strict")),
+            ("below the start", fetch(story, {"fetch_offset": -1})),
+            ("beyond the end", fetch(story, {"fetch_offset": 100_000})),
+            ("beyond the largest", fetch(story, {"fetch_offset": 1 << 62})),
+            ("unknown topic", fetch(story, topic="missing")),
+            ("unknown partition", fetch(story, {"partition": 9})),
+            ("unknown and known", fetch(story, {"partition": 9}, {"fetch_offset": 1})),
+            ("max bytes 1", fetch(story, {"fetch_offset": 1}, {"partition": 1}, max_bytes=1)),
+            ("partition max bytes 1", fetch(story, {"partition_max_bytes": 1})),
+            ("partition max bytes 0", fetch(story, {"partition_max_bytes": 0})),
+            ("max bytes 0", fetch(story, max_bytes=0)),
+            ("max bytes 200", fetch(story, {}, {"partition": 1}, max_bytes=200)),
+            ("committed", fetch(story, isolation_level=1, max_bytes=500)),
+            ("no wait, at the end", fetch(story, topic="strict", max_wait_ms=0)),
+            ("a partition twice", fetch(story, {"fetch_offset": 1}, {"fetch_offset": 2})),
+            ("no topics", fetch(story, NOTHING)),
+        ]
+        if version < 15:
+            told.append(("a follower", fetch(story, replica_id=5)))
+            told.append(("a debugging consumer", fetch(story, replica_id=-2, max_bytes=300)))
+        else:
+            state = fetch_request.ReplicaState(replica_id=5, replica_epoch=3)
+            told.append(("a follower", fetch(story, replica_state=state)))
+            told.append(
+                (
+                    "a follower in epoch 0",
+                    fetch(story, {"current_leader_epoch": 0}, replica_state=state),
+                )
+            )
+        if version >= 9:
+            told += [
+                (f"leader epoch {e}", fetch(story, {"current_leader_epoch": e}, max_bytes=300))
+                for e in (0, 1, 7)
+            ]
+        if version >= 12:
+            told += [
+                (
+                    f"last fetched epoch {e} at {at}",
+                    fetch(story, {"last_fetched_epoch": e, "fetch_offset": at}, max_bytes=300),
+                )
+                for e, at in ((0, 0), (0, 3), (0, 100_000), (3, 1), (3, 100_000))
+            ]
+        if version < 7:
+            for _, message in told:
+                message.session_epoch = -1  # type: ignore[attr-defined]
+        for label, message in told:
+            yield Line(label, "Fetch", version, message)
+
+
+def _session_lines(story: Play) -> Iterator[Line]:
+    for version in (7, 12, 13, 18):
+
+        def again(*asked: dict[str, Any], epoch: int, **more: Any) -> Message:
+            return fetch(story, *asked, session_id=story.session_id, session_epoch=epoch, **more)
+
+        nothing = NOTHING
+        quiet = {"partition": 2}
+        yield Line(
+            "make",
+            "Fetch",
+            version,
+            fetch(story, quiet, {"fetch_offset": 1}, session_epoch=0, max_bytes=200),
+        )
+        yield Line("go on", "Fetch", version, again(nothing, epoch=1, max_bytes=200))
+        yield Line("go on after records", "Fetch", version, again(nothing, epoch=2, max_bytes=200))
+        yield Line("move one", "Fetch", version, again({"fetch_offset": 3}, epoch=3, max_bytes=200))
+        yield Line("add one", "Fetch", version, again({"partition": 1}, epoch=4, max_bytes=200))
+        yield Line(
+            "an unknown one", "Fetch", version, again({"partition": 9}, epoch=5, max_bytes=200)
+        )
+        yield Line("still unknown", "Fetch", version, again(nothing, epoch=6, max_bytes=200))
+        yield Line("out of range", "Fetch", version, again({"fetch_offset": 1 << 40}, epoch=7))
+        yield Line(
+            "back in range", "Fetch", version, again({"fetch_offset": 1}, epoch=8, max_bytes=200)
+        )
+        yield Line("forget", "Fetch", version, again(nothing, epoch=9, forget=[0, 1, 9]))
+        yield Line("wrong epoch", "Fetch", version, again(nothing, epoch=9))
+        yield Line("other id form", "Fetch", 12 if version >= 13 else 13, again(nothing, epoch=10))
+        yield Line(
+            "unknown session",
+            "Fetch",
+            version,
+            fetch(story, nothing, session_id=1 << 30, session_epoch=3),
+        )
+        yield Line("forget all", "Fetch", version, again(nothing, epoch=10, forget=[2]))
+        yield Line("it is gone", "Fetch", version, again(nothing, epoch=11))
+        yield Line("make another", "Fetch", version, fetch(story, quiet, session_epoch=0))
+        yield Line("close it", "Fetch", version, again(quiet, epoch=-1))
+        yield Line("closed", "Fetch", version, again(nothing, epoch=1))
+
+
+# ---- offsets, epochs, producers, deletion
+
+
+def _list_offsets_lines() -> Iterator[Line]:
+    def ask(*asked: dict[str, Any], topic: str = "plain", **more: Any) -> Message:
+        return list_offsets_request.ListOffsetsRequest(
+            **{"replica_id": -1} | more,
+            topics=[
+                list_offsets_request.ListOffsetsTopic(
+                    name=topic,
+                    partitions=[list_offsets_request.ListOffsetsPartition(**p) for p in asked],
+                )
+            ],
+        )
+
+    stamps = (-1, -2, -3, -4, -5, -6, -7, 0, 2, T0, T0 + 1, T0 + 2, T0 + 3, T0 + 8_000_000)
+    for version in range(1, 12):
+        for stamp in stamps:
+            for topic in ("plain", "strict", "stamped"):
+                at = f"T0+{stamp - T0}" if stamp > 10 else str(stamp)
+                label = f"{topic} at {at}"
+                yield Line(label, "ListOffsets", version, ask({"timestamp": stamp}, topic=topic))
+        yield Line("twice", "ListOffsets", version, ask({"timestamp": -1}, {"timestamp": -2}))
+        yield Line("unknown", "ListOffsets", version, ask({"timestamp": -1}, topic="missing"))
+        yield Line(
+            "partition 9", "ListOffsets", version, ask({"partition_index": 9, "timestamp": -1})
+        )
+        yield Line("a follower", "ListOffsets", version, ask({"timestamp": -1}, replica_id=5))
+        yield Line("debugging", "ListOffsets", version, ask({"timestamp": -1}, replica_id=-2))
+        if version >= 2:
+            yield Line(
+                "committed", "ListOffsets", version, ask({"timestamp": -1}, isolation_level=1)
+            )
+        if version >= 4:
+            for epoch in (0, 3):
+                asked = {"timestamp": -1, "current_leader_epoch": epoch}
+                yield Line(f"leader epoch {epoch}", "ListOffsets", version, ask(asked))
+
+
+def _epoch_lines() -> Iterator[Line]:
+    for version in (2, 3, 4):
+        for topic, partition, current, epoch in (
+            ("plain", 0, -1, 0),
+            ("plain", 0, 0, 0),
+            ("plain", 0, 2, 0),
+            ("plain", 0, -1, 5),
+            ("plain", 0, -1, -1),
+            ("strict", 0, -1, 0),
+            ("plain", 9, -1, 0),
+            ("missing", 0, -1, 0),
+        ):
+            asked = offset_for_leader_epoch_request.OffsetForLeaderPartition(
+                partition=partition, current_leader_epoch=current, leader_epoch=epoch
+            )
+            message = offset_for_leader_epoch_request.OffsetForLeaderEpochRequest(
+                replica_id=-1 if version >= 3 else -2,
+                topics=[
+                    offset_for_leader_epoch_request.OffsetForLeaderTopic(
+                        topic=topic, partitions=[asked]
+                    )
+                ],
+            )
+            label = f"{topic}-{partition} epoch {epoch} in {current}"
+            yield Line(label, "OffsetForLeaderEpoch", version, message)
+
+
+def _producer_lines() -> Iterator[Line]:
+    for topic, partition in (("plain", 1), ("plain", 2), ("plain", 9), ("missing", 0), ("a b", 0)):
+        message = describe_producers_request.DescribeProducersRequest(
+            topics=[
+                describe_producers_request.TopicRequest(name=topic, partition_indexes=[partition])
+            ]
+        )
+        yield Line(f"{topic}-{partition}", "DescribeProducers", 0, message)
+    for version in range(6):
+        first: dict[str, Any] = {"transactional_id": None, "transaction_timeout_ms": 1000}
+        told: list[tuple[str, dict[str, Any]]] = [
+            ("fresh", first),
+            ("empty id", {"transactional_id": "", "transaction_timeout_ms": 1000}),
+        ]
+        if version >= 3:
+            told.append(("only an id", first | {"producer_id": 5}))
+            told.append(("only an epoch", first | {"producer_epoch": 5}))
+            told.append(("both", first | {"producer_id": 5, "producer_epoch": 5}))
+        for label, fields in told:
+            message = init_producer_id_request.InitProducerIdRequest(**fields)
+            yield Line(label, "InitProducerId", version, message)
+    for version in range(1, 6):
+        for label, topics in (
+            ("all plain", ("plain", [0, 1, 2, 9])),
+            ("missing", ("missing", [0])),
+        ):
+            asked = describe_log_dirs_request.DescribableLogDirTopic(
+                topic=topics[0], partitions=topics[1]
+            )
+            message = describe_log_dirs_request.DescribeLogDirsRequest(topics=[asked])
+            yield Line(label, "DescribeLogDirs", version, message)
+
+
+def _delete_lines() -> Iterator[Line]:
+    def ask(offset: int, topic: str = "plain", partition: int = 0) -> Message:
+        return delete_records_request.DeleteRecordsRequest(
+            timeout_ms=5000,
+            topics=[
+                delete_records_request.DeleteRecordsTopic(
+                    name=topic,
+                    partitions=[
+                        delete_records_request.DeleteRecordsPartition(
+                            partition_index=partition, offset=offset
+                        )
+                    ],
+                )
+            ],
+        )
+
+    make: Callable[..., Line] = lambda label, version, message: Line(  # noqa: E731
+        label, "DeleteRecords", version, message
+    )
+    for version in (0, 1, 2):
+        yield make("to 2", version, ask(2 + version))
+        yield make("backwards", version, ask(1))
+        yield make("beyond the end", version, ask(1 << 40))
+        yield make("to -2", version, ask(-2))
+        yield make("compacted", version, ask(1, topic="compacted"))
+        yield make("compact,delete", version, ask(0, topic="both"))
+        yield make("unknown topic", version, ask(1, topic="missing"))
+        yield make("unknown partition", version, ask(1, partition=9))
+    yield make("to the high watermark", 2, ask(-1))
+    for version in (1, 11):
+        for stamp in (-1, -2, -3, 0):
+            message = list_offsets_request.ListOffsetsRequest(
+                replica_id=-1,
+                topics=[
+                    list_offsets_request.ListOffsetsTopic(
+                        name="plain",
+                        partitions=[list_offsets_request.ListOffsetsPartition(timestamp=stamp)],
+                    )
+                ],
+            )
+            yield Line(f"after deletion, at {stamp}", "ListOffsets", version, message)
+
+
+def _create_topics() -> Message:
+    return create_topics_request.CreateTopicsRequest(
+        timeout_ms=30_000,
+        topics=[
+            create_topics_request.CreatableTopic(
+                name=name,
+                num_partitions=PARTITIONS,
+                replication_factor=1,
+                configs=[
+                    create_topics_request.CreatableTopicConfig(name=key, value=value)
+                    for key, value in configs.items()
+                ],
+            )
+            for name, configs in TOPICS.items()
+        ],
+    )

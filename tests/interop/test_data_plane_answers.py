@@ -1,0 +1,26 @@
+"""Apache Kafka 4.4 and pykbroker answer 1500 requests about records alike, error by error.
+
+Produce, Fetch with sessions, ListOffsets, OffsetForLeaderEpoch, DeleteRecords, InitProducerId,
+DescribeProducers and DescribeLogDirs, in every version: see data_plane_script.
+"""
+
+from __future__ import annotations
+
+from pykbroker.testing import Broker
+from tests.harness.apache import ApacheBroker
+from tests.interop import data_plane_script
+
+
+def test_every_answer_is_apaches() -> None:
+    with ApacheBroker() as apache:
+        theirs = data_plane_script.play(apache.bootstrap_servers)
+    with Broker() as broker:
+        ours = data_plane_script.play(broker.bootstrap_servers)
+    assert len(theirs) > 1500
+    assert [label for label, _ in ours] == [label for label, _ in theirs]
+    different = [
+        f"{label}\n   apache {expected}\n   ours   {found}"
+        for (label, expected), (_, found) in zip(theirs, ours, strict=True)
+        if found != expected
+    ]
+    assert different == [], "\n".join(different[:20])
