@@ -1,0 +1,73 @@
+"""One real broker for all tests of commands, and commands run in this process."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+
+from pykbroker.cli.main import main
+from pykbroker.testing import Broker
+
+_numbers = itertools.count(1)
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    with Broker(group_initial_rebalance_delay_ms=0) as running:
+        yield running
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `pykbroker ARGUMENTS` in this process."""
+
+    def call(*arguments: str) -> Outcome:
+        capsys.readouterr()
+        try:
+            code = main(arguments)
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def ask(run: Run, broker: Broker) -> Run:
+    """Runs a command against the broker of these tests."""
+
+    def call(command: str, *arguments: str) -> Outcome:
+        return run(command, "--bootstrap-server", broker.bootstrap_servers, *arguments)
+
+    return call
+
+
+@pytest.fixture
+def topic(ask: Run) -> str:
+    """A new topic of two partitions."""
+    name = f"cli-{next(_numbers)}"
+    assert ask("topics", "--create", "--topic", name, "--partitions", "2").code == 0
+    return name
+
+
+@pytest.fixture
+def group() -> str:
+    """The id of a group that no other test uses."""
+    return f"cli-group-{next(_numbers)}"

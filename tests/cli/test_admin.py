@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from pykbroker.cli.admin import AdminClient, ServerError, by_topic
+from pykbroker.cli.command import CommandError
+from pykbroker.testing import Broker
+
+
+@contextmanager
+def stranger(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server that is no Kafka broker; its address."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1024)
+                answer(connection)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        thread.join()
+
+
+def test_nodes_topics_and_leaders(broker: Broker, topic: str) -> None:
+    with AdminClient(broker.bootstrap_servers) as client:
+        assert client.nodes()[1].host == "127.0.0.1"
+        assert topic in client.topic_names()
+        assert client.leaders([(topic, 0), (topic, 1), (topic, 7)]) == {
+            -1: [(topic, 7)],
+            1: [(topic, 0), (topic, 1)],
+        }
+        with pytest.raises(CommandError, match="Broker 9 does not exist"):
+            client.node(9)
+
+
+def test_the_second_server_is_tried(broker: Broker) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        closed = unused.getsockname()[1]
+    servers = f"127.0.0.1:{closed},{broker.bootstrap_servers}"
+    with AdminClient(servers) as client:
+        assert list(client.nodes()) == [1]
+    with pytest.raises(CommandError, match=f"Cannot connect to 127.0.0.1:{closed}: Connection"):
+        AdminClient(f"127.0.0.1:{closed}")
+
+
+@pytest.mark.parametrize("servers", ["", "localhost", "localhost:x", "localhost:70000"])
+def test_bad_addresses(servers: str) -> None:
+    with pytest.raises(CommandError, match="Invalid bootstrap server"):
+        AdminClient(servers)
+
+
+def test_a_server_that_speaks_something_else() -> None:
+    with (
+        stranger(lambda connection: connection.sendall(b"HTTP/1.1 400 Bad Request\r\n")) as address,
+        pytest.raises(CommandError, match="does not speak the Kafka protocol"),
+    ):
+        AdminClient(address)
+
+
+def test_a_server_that_hangs_up() -> None:
+    with (
+        stranger(lambda connection: None) as address,
+        pytest.raises(CommandError, match="connection closed by the broker"),
+    ):
+        AdminClient(address)
+
+
+def test_passing_errors_are_waited_out(broker: Broker) -> None:
+    answers = [15, 14, 0]
+
+    def action() -> str:
+        code = answers.pop(0)
+        if code:
+            raise ServerError(code)
+        return "done"
+
+    with AdminClient(broker.bootstrap_servers) as client:
+        assert client.retry(action) == "done"
+        with pytest.raises(ServerError, match="The group is not empty"):
+            client.retry(lambda: (_ for _ in ()).throw(ServerError(68)))
+
+
+def test_waiting_ends_with_the_timeout(broker: Broker) -> None:
+    def fail() -> None:
+        raise ServerError(15)
+
+    with (
+        AdminClient(broker.bootstrap_servers, timeout_ms=1) as client,
+        pytest.raises(ServerError, match="The coordinator is not available"),
+    ):
+        client.retry(fail)
+
+
+def test_by_topic() -> None:
+    assert by_topic([("a", 0), ("b", 1), ("a", 2)]) == {"a": [0, 2], "b": [1]}

@@ -1,0 +1,173 @@
+"""`pykbroker start` as a process: what it says, and what it leaves alone when it cannot start."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pykbroker.cli import start
+from pykbroker.config import BrokerConfig
+from pykbroker.testing import Broker
+from tests.cli.conftest import Run
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pykbroker", "start", *arguments]
+
+
+def options(*arguments: str) -> argparse.Namespace:
+    from pykbroker.cli.command import CommandParser
+
+    parser = CommandParser(prog="start")
+    start.add_arguments(parser)
+    return parser.parse_args(arguments)
+
+
+def config(*arguments: str, **environment: str) -> BrokerConfig:
+    return BrokerConfig.from_properties(start.gather(options(*arguments), environment))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_ready_line_logs_and_a_clean_stop(tmp_path: Path, number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        command("--data-dir", str(tmp_path / "d"), "--listen", "127.0.0.1:0", "--node-id", "7"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        match = re.fullmatch(
+            rf"ready node=7 listeners=PLAINTEXT://127\.0\.0\.1:(\d+) log\.dirs={tmp_path}/d\n", line
+        )
+        assert match is not None, line
+        socket.create_connection(("127.0.0.1", int(match[1])), timeout=5).close()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert out == ""
+    assert f"Terminating process due to {number.name}" in err
+    assert re.search(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] INFO .* \(pykbroker\.", err, re.M)
+    assert re.search("Transitioning from RECOVERY to RUNNING", err)
+    assert (tmp_path / "d" / ".kafka_cleanshutdown").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--override", "num.partition=3"), ("--override: num.partition: unknown configuration. "
+         "Did you mean num.partitions?")),
+        (("--override", "x"), "--override x: expected KEY=VALUE"),
+        (("--listen", "nowhere"), "--listen nowhere: expected HOST:PORT"),
+        (("--node-id", "x"), ("--node-id: Invalid value x for configuration node.id: Not a number"
+         " of type INT")),
+        (("--config", "/nope"), "/nope: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_bad_configuration_is_one_line(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    data = tmp_path / "data"
+    outcome = run("start", "--data-dir", str(data), *arguments)
+    assert (outcome.code, outcome.out, outcome.err) == (1, "", f"pykbroker start: {message}\n")
+    assert not data.exists()
+
+
+def test_a_port_in_use(run: Run, broker: Broker, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    outcome = run("start", "--data-dir", str(data), "--listen", broker.bootstrap_servers)
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1] == (
+        f"pykbroker start: Socket server failed to bind to {broker.bootstrap_servers}: "
+        "Address already in use."
+    )
+    assert not data.exists()
+
+
+def test_a_directory_in_use(run: Run, broker: Broker) -> None:
+    before = sorted(os.listdir(broker.data_dir))
+    outcome = run("start", "--data-dir", str(broker.data_dir), "--listen", "127.0.0.1:0")
+    assert outcome.code == 1
+    assert "Failed to acquire lock on file .lock" in outcome.err.splitlines()[-1]
+    assert sorted(os.listdir(broker.data_dir)) == before
+
+
+def test_a_directory_of_another_node(run: Run, tmp_path: Path) -> None:
+    with Broker(data_dir=tmp_path):
+        pass
+    before = (tmp_path / "meta.properties").read_bytes()
+    outcome = run("start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0", "--node-id", "2")
+    assert outcome.code == 1
+    assert "doesn't match the configured node.id 2" in outcome.err.splitlines()[-1]
+    assert (tmp_path / "meta.properties").read_bytes() == before
+
+
+def test_a_directory_that_holds_something_else(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    outcome = run("start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0")
+    assert outcome.code == 1
+    assert "is not empty (it holds thesis.txt)" in outcome.err.splitlines()[-1]
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
+# --- where values come from ---------------------------------------------------------------------
+
+
+def test_defaults() -> None:
+    node = config()
+    assert node.node_id == 1
+    assert [str(each) for each in node.endpoints] == ["PLAINTEXT://127.0.0.1:9092"]
+    assert node.log_directories == ("./pykbroker-data",)
+
+
+def test_flags_stand_above_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    sample = Path(__file__).resolve().parents[2] / "config" / "server.properties"
+    file.write_text(sample.read_text())
+    node = config(
+        *("--config", str(file), "--listen", ":19092", "--node-id", "5", "--data-dir", "/d"),
+        *("--override", "num.partitions=9"),
+        KAFKA_NUM_PARTITIONS="8",
+    )
+    assert node.node_id == node.broker_id == 5
+    assert [str(each) for each in node.endpoints] == ["PLAINTEXT://:19092"]
+    assert [each.port for each in node.controller_endpoints] == [9093]
+    assert [str(each) for each in node.advertised_endpoints] == ["PLAINTEXT://:19092"]
+    assert node.log_directories == ("/d",)
+    assert node.num_partitions == 9
+
+
+def test_parts_of_the_defaults_may_be_replaced() -> None:
+    listeners = "PLAINTEXT://127.0.0.1:1,INSIDE://127.0.0.1:2"
+    protocols = "PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT,CONTROLLER:PLAINTEXT"
+    node = config(
+        *("--override", f"listeners={listeners}"),
+        *("--override", f"listener.security.protocol.map={protocols}"),
+    )
+    assert [each.port for each in node.endpoints] == [1, 2]
+    voters = config(
+        KAFKA_CONTROLLER_QUORUM_VOTERS="1@localhost:9093",
+        KAFKA_LISTENERS="PLAINTEXT://:9092,CONTROLLER://:9093",
+    )
+    assert voters.controller_quorum_bootstrap_servers == ()
+    named = config(KAFKA_LISTENERS="PLAINTEXT://:9092,CONTROLLER://:9093")
+    assert named.controller_quorum_bootstrap_servers == ("localhost:9093",)
+
+
+def test_levels_are_named_as_in_kafka() -> None:
+    import logging
+
+    formatter = start.KafkaFormatter()
+    record = logging.LogRecord("kafka.x", logging.WARNING, "f", 1, "told %s", ("you",), None)
+    assert re.fullmatch(
+        r"\[[-\d]+ [:\d]+,\d{3}\] WARN told you \(kafka\.x\)", formatter.format(record)
+    )

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pykbroker.protocol.primitives import uuid_from_str
+from tests.cli.conftest import Run
+
+CLUSTER = "5L6g3nShT-eMCtK--X86sw"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "server.properties"
+    path.write_text(
+        "process.roles=broker,controller\nnode.id=4\ncontroller.listener.names=CONTROLLER\n"
+        "listeners=PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093\n"
+        "controller.quorum.bootstrap.servers=127.0.0.1:9093\n"
+        f"log.dirs={tmp_path}/one,{tmp_path}/two\n"
+    )
+    return path
+
+
+def test_random_uuid(run: Run) -> None:
+    first, second = run("storage", "random-uuid"), run("storage", "random-uuid")
+    assert len(uuid_from_str(first.out.strip())) == 16
+    assert first.out != second.out
+
+
+def test_format_and_info(run: Run, file: Path, tmp_path: Path) -> None:
+    empty = run("storage", "info", "-c", str(file))
+    assert (empty.code, empty.lines[0]) == (1, "Found problems:")
+    assert empty.lines[1] == f"  {tmp_path}/one does not exist"
+    done = run("storage", "format", "-t", CLUSTER, "-c", str(file))
+    assert done.code == 0
+    assert done.lines[0].startswith("Bootstrap metadata: BootstrapMetadata(records=[")
+    version = "metadata.version 4.4-IV2."
+    assert done.lines[1:] == [
+        f"Formatting data directory {tmp_path}/two with {version}",
+        f"Formatting dynamic metadata voter directory {tmp_path}/one with {version}",
+    ]
+    told = run("storage", "info", "-c", str(file))
+    assert told.code == 0
+    assert told.lines[:3] == ["Found log directories:", f"  {tmp_path}/one", f"  {tmp_path}/two"]
+    assert told.lines[4].startswith(f"Found metadata: {{cluster.id={CLUSTER}, directory.id=")
+    assert told.lines[4].endswith(", node.id=4, version=1}")
+
+
+def test_formatting_twice(run: Run, file: Path, tmp_path: Path) -> None:
+    again = ("storage", "format", "-t", CLUSTER, "-c", str(file))
+    assert run(*again).code == 0
+    refused = run(*again)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == (
+        f"Log directory {tmp_path}/one is already formatted. Use --ignore-formatted to ignore this "
+        "directory and format the others.\n"
+    )
+    ignored = run(*again, "--ignore-formatted")
+    assert (ignored.code, ignored.out) == (
+        0,
+        "All of the log directories are already formatted.\n",
+    )
+    other = run("storage", "format", "-t", "5L6g3nShT-eMCtK--X86sg", "-c", str(file), "-g")
+    assert other.code == 1
+    assert other.err.startswith(f"Invalid cluster.id in: {tmp_path}/one/meta.properties.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-t", "bad"), "Cluster ID string bad does not appear to be a valid UUID"),
+        (("-t", CLUSTER, "-f", "nope.version=1"), "Unsupported feature: nope.version"),
+        (("-t", CLUSTER, "-f", "kraft.version=9"), "No feature:kraft.version with feature level 9"),
+        (("-t", CLUSTER, "-f", "x"), "Can't parse feature=level string x"),
+        (("-t", CLUSTER, "-r", "3.3-IV3"), "Unknown metadata.version '3.3-IV3'"),
+    ],
+)
+def test_refusals(run: Run, file: Path, arguments: tuple[str, ...], message: str) -> None:
+    outcome = run("storage", "format", "-c", str(file), *arguments)
+    assert outcome.code == 1
+    assert outcome.err.startswith(message)
+    assert not (file.parent / "one").exists()
+
+
+def test_features_that_are_not_built_may_be_switched_off(run: Run, file: Path) -> None:
+    off = ("-f", "group.version=0", "-f", "transaction.version=0")
+    assert run("storage", "format", "-t", CLUSTER, "-c", str(file), *off).code == 0
+
+
+def test_files_that_are_wrong(run: Run, tmp_path: Path, file: Path) -> None:
+    assert run("storage", "info", "-c", str(tmp_path / "none")).code == 1
+    bad = tmp_path / "bad.properties"
+    bad.write_text(file.read_text() + "num.partitions=x\n")
+    outcome = run("storage", "info", "-c", str(bad))
+    assert outcome.err == (
+        f"{bad}, line 7: Invalid value x for configuration num.partitions: "
+        "Not a number of type INT\n"
+    )
+
+
+def test_damaged_and_foreign_directories(run: Run, file: Path, tmp_path: Path) -> None:
+    assert run("storage", "format", "-t", CLUSTER, "-c", str(file)).code == 0
+    meta = tmp_path / "two" / "meta.properties"
+    meta.write_text(meta.read_text().replace("node.id=4", "node.id=5"))
+    foreign = run("storage", "info", "-c", str(file))
+    assert foreign.code == 1
+    assert f"  {meta} belongs to another cluster or node than the others." in foreign.lines
+    meta.write_text("nonsense\n")
+    damaged = run("storage", "info", "-c", str(file))
+    assert damaged.code == 1
+    assert any(line.startswith(f"  Error reading {meta}: ") for line in damaged.lines)
