@@ -17,19 +17,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import socket
-import uuid
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.broker.clock import Clock
+from pykbroker.broker.entropy import Entropy, new_uuid
 from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.worker import Worker
 from pykbroker.config import Endpoint, TopicConfig
 from pykbroker.errors import KafkaError, StartError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.log.checkpoints import CLEAN_SHUTDOWN, CleanShutdown, CorruptCheckpoint
 from pykbroker.log.files import LogDirFailure
 from pykbroker.metrics import Counters
@@ -80,6 +81,7 @@ class BrokerServer:
         self.counters = Counters()
         self.routes = make_routes()
         self.on_fatal: Callable[[str], None] = _nobody_told
+        self.entropy = Entropy()
         self._clock = Clock()
         self.now_ms = self._clock.now_ms
         self.purgatory = Purgatory(self.now_ms())
@@ -92,12 +94,9 @@ class BrokerServer:
         self.log_manager: LogManager
         self.housekeeping: HousekeepingDriver
         self.replica_manager: ReplicaManager
-        self.groups: GroupCoordinator
         self.kraft: KraftNodeDriver
         self.metadata: MetadataView
-        self.fetch_sessions: FetchSessions
-        self.producer_ids: ProducerIds
-        self.topic_creation: TopicCreation
+        self._groups: GroupCoordinator | None = None
         self._undo: list[Callable[[], Any]] = []
 
     # ---------------------------------------------------------------- up
@@ -178,7 +177,7 @@ class BrokerServer:
             scheduler=LoopScheduler(self.loop),
             now_ms=self.now_ms,
             new_uuid=new_uuid,
-            random=random.Random(),
+            random=self.entropy,
             on_fatal=self.halt,
             is_clean=clean_epoch is not None,
             previous_broker_epoch=-1 if clean_epoch is None else clean_epoch,
@@ -193,34 +192,15 @@ class BrokerServer:
     def _build_services(self) -> None:
         """Make all that is told of metadata, and tell it what there is: this loads the logs."""
         from pykbroker.broker.dynamic_config import DynamicConfig
-        from pykbroker.broker.fetch_sessions import FetchSessions
         from pykbroker.broker.metadata_view import MetadataView
-        from pykbroker.broker.producer_ids import ProducerIds
-        from pykbroker.broker.topic_creation import TopicCreation
-        from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
         from pykbroker.log.housekeeping_driver import HousekeepingDriver
         from pykbroker.log.log_directory import DirectoryRefused
         from pykbroker.replication.replica_manager import ReplicaManager
 
-        config = self.config
-        self.fetch_sessions = FetchSessions(
-            config.max_incremental_fetch_session_cache_slots, random.randrange
-        )
         self.metadata = MetadataView(self.cluster_id)
-        self.producer_ids = ProducerIds(self.kraft.allocate_producer_ids)
-        self.topic_creation = TopicCreation(self._create_topics)
         self.replica_manager = ReplicaManager(
-            self.node_id, self.log_manager, self.purgatory, config, now_ms=self.now_ms()
+            self.node_id, self.log_manager, self.purgatory, self.config, now_ms=self.now_ms()
         )
-        self.groups = GroupCoordinator.create(
-            node_id=self.node_id,
-            config=config,
-            replica_manager=self.replica_manager,
-            scheduler=self.loop,
-            now_ms=self.now_ms,
-            wake=self.wake,
-        )
-        self._undo.append(self.groups.stop)
         self.worker = Worker(
             self, self.network.channel, self.routes, self._end_round, self._turn_ended
         )
@@ -228,10 +208,10 @@ class BrokerServer:
             self.log_manager.load(self.now_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
-        self._undo.append(self._close_logs)
+        self._undo += [self._close_logs, self._stop_groups]
         self.kraft.publish_to(
             # What clients ask comes last: what serves them is there before they are sent to it.
-            [ReplicaManagerStep(self), self.groups, DynamicConfig(self), self.metadata],
+            [ReplicaManagerStep(self), GroupsStep(self), DynamicConfig(self), self.metadata],
         )
         self.housekeeping = HousekeepingDriver(
             self.log_manager,
@@ -371,6 +351,57 @@ class BrokerServer:
         return value
 
     # ---------------------------------------------------------------- what handlers ask
+    # Parts that not every node needs are made, and their modules imported, when first asked for.
+
+    @cached_property
+    def fetch_sessions(self) -> FetchSessions:
+        """The cache of fetch sessions."""
+        from pykbroker.broker.fetch_sessions import FetchSessions
+
+        slots = self.config.max_incremental_fetch_session_cache_slots
+        return FetchSessions(slots, self.entropy.randrange)
+
+    @cached_property
+    def producer_ids(self) -> ProducerIds:
+        """Producer ids out of the blocks that the controller gives."""
+        from pykbroker.broker.producer_ids import ProducerIds
+
+        return ProducerIds(self.kraft.allocate_producer_ids)
+
+    @cached_property
+    def topic_creation(self) -> TopicCreation:
+        """Topics that the broker makes by itself."""
+        from pykbroker.broker.topic_creation import TopicCreation
+
+        def submit(request: Any, deadline_ms: int) -> Deferred:
+            return self.controller.submit(
+                lambda controller, now_ms: controller.create_topics(request)
+            )
+
+        return TopicCreation(submit)
+
+    @property
+    def groups(self) -> GroupCoordinator:
+        """The group coordinator; it follows the metadata from when it is made."""
+        groups = self._groups
+        if groups is None:
+            from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+            from pykbroker.kraft.publisher import delta_of_all
+
+            groups = self._groups = GroupCoordinator.create(
+                node_id=self.node_id,
+                config=self.config,
+                replica_manager=self.replica_manager,
+                scheduler=self.loop,
+                now_ms=self.now_ms,
+                wake=self.wake,
+            )
+            groups.apply(delta_of_all(self.image), self.image)
+        return groups
+
+    def _stop_groups(self) -> None:
+        if self._groups is not None:
+            self._groups.stop()
 
     @property
     def controller(self) -> ControllerDriver:
@@ -392,9 +423,6 @@ class BrokerServer:
         supported = {name: (low, high) for name, (low, high) in SUPPORTED_FEATURES.items()}
         return Features(supported, self.kraft.finalized_features(), self.kraft.image.offset)
 
-    def _create_topics(self, request: Any, deadline_ms: int) -> Deferred:
-        return self.controller.submit(lambda controller, now_ms: controller.create_topics(request))
-
 
 class ReplicaManagerStep:
     """The replica manager as a publisher."""
@@ -409,12 +437,19 @@ class ReplicaManagerStep:
         server.wake()
 
 
-def new_uuid() -> bytes:
-    """A random UUID that is not one of Kafka's reserved ones and whose text begins with no dash."""
-    while True:
-        raw = uuid.uuid4().bytes
-        if raw[0] >> 2 != 62:  # `-` in Kafka's base64
-            return raw
+class GroupsStep:
+    """The group coordinator as a publisher; it is made when its topic is there."""
+
+    def __init__(self, server: BrokerServer) -> None:
+        self._server = server
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """See `Publisher`."""
+        groups = self._server._groups
+        if groups is not None:
+            groups.apply(delta, image)
+        elif GROUP_METADATA_TOPIC in image.topics_by_name:
+            _ = self._server.groups
 
 
 def _nobody_told(message: str) -> None:

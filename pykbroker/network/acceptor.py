@@ -71,10 +71,14 @@ class Listener:
 
 def _bind(host: str, port: int, backlog: int, receive_buffer_bytes: int) -> socket.socket:
     """A listening socket; an empty host means every address, IPv4 and IPv6."""
+    address: tuple[str | bytes, int]
     if host:
-        family, _, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        # As bytes, or the import of the codec for international names would cost 3 ms.
+        name = host.encode() if host.isascii() else host
+        family, _, _, _, found = socket.getaddrinfo(
+            name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
+        address = (str(found[0]).encode(), port)
     elif socket.has_dualstack_ipv6():
         family, address = socket.AF_INET6, ("::", port)
     else:

@@ -135,6 +135,7 @@ class SocketServer:
         """Close everything."""
         self._stopped = True
         self.stop_accepting()
+        self.channel.flush_connections()
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.broker.server import BrokerServer, new_uuid
+from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.errors import ErrorCode, KafkaError, StartError
@@ -18,7 +18,6 @@ from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
 from pykbroker.protocol.parts_writer import Parts, join_parts
-from pykbroker.protocol.primitives import uuid_to_str
 from pykbroker.purgatory import Deferred, DelayedOperation
 
 
@@ -186,9 +185,3 @@ def test_halt_tells_whoever_runs_the_node(tmp_path: Path) -> None:
         assert told == ["this node cannot go on: ValueError('in doubt')"]
 
     run(make_config(tmp_path / "d"), scenario)
-
-
-def test_uuids_never_look_like_a_flag() -> None:
-    texts = [uuid_to_str(new_uuid()) for _ in range(2000)]
-    assert len(set(texts)) == 2000
-    assert not [text for text in texts if text.startswith("-")]

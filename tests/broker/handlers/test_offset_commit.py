@@ -18,6 +18,8 @@ from pykbroker.protocol.messages.offset_fetch_request import (
 )
 from tests.broker.handlers.group_broker import TOPIC_ID, GroupBroker
 
+USER_ID = (8).to_bytes(16, "big")
+
 
 def request(version: int, topics: list[tuple[str, bytes, list[int]]]) -> OffsetCommitRequest:
     return OffsetCommitRequest(
@@ -63,13 +65,15 @@ def test_commit(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(2, 11))
-def test_what_does_not_exist_is_refused_in_place(version: int) -> None:
+def test_what_does_not_exist_comes_first(version: int) -> None:
     broker = GroupBroker()
     topics = [
         ("ghost", b"g" * 16, [0, 1]),
         ("t", TOPIC_ID, [9, 1, 8, 0]),
         ("ghoul", b"h" * 16, [0]),
+        ("u", USER_ID, [1]),
     ]
+    broker.node.create_topic("u", partitions=2, number=8)
     answer = broker.ask(HANDLER, request(version, topics), version)
     unknown = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     no_topic = int(ErrorCode.UNKNOWN_TOPIC_ID) if version >= 10 else unknown
@@ -78,10 +82,11 @@ def test_what_does_not_exist_is_refused_in_place(version: int) -> None:
     ]
     assert codes == [
         [(0, no_topic), (1, no_topic)],
-        [(9, unknown), (1, 0), (8, unknown), (0, 0)],
+        [(9, unknown), (8, unknown), (1, 0), (0, 0)],
         [(0, no_topic)],
+        [(1, 0)],
     ]
-    assert {entry[:3] for entry in committed(broker)} == {("t", 0, 5), ("t", 1, 6)}
+    assert {entry[:3] for entry in committed(broker)} == {("t", 0, 5), ("t", 1, 6), ("u", 1, 6)}
 
 
 def test_nothing_that_exists() -> None:

@@ -79,17 +79,17 @@ def test_several_groups() -> None:
     assert [g.group_id for g in answer.groups] == list("cxab")
 
 
-def test_unknown_topic_ids_keep_their_place() -> None:
+def test_unknown_topic_ids_come_last() -> None:
     broker = GroupBroker()
     broker.commit("g", 5)
     ids = [b"x" * 16, TOPIC_ID, b"y" * 16]
     topics = [OffsetFetchRequestTopics(topic_id=i, partition_indexes=[0]) for i in ids]
     asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=topics)])
     (group,) = broker.ask(HANDLER, asked, 10).groups
-    assert [topic.topic_id for topic in group.topics] == ids
+    assert [topic.topic_id for topic in group.topics] == [TOPIC_ID, ids[0], ids[2]]
     unknown = int(ErrorCode.UNKNOWN_TOPIC_ID)
-    assert [t.partitions[0].error_code for t in group.topics] == [unknown, 0, unknown]
-    assert [t.partitions[0].committed_offset for t in group.topics] == [-1, 5, -1]
+    assert [t.partitions[0].error_code for t in group.topics] == [0, unknown, unknown]
+    assert [t.partitions[0].committed_offset for t in group.topics] == [5, -1, -1]
 
 
 def test_a_deleted_topic_takes_its_offsets_with_it() -> None:
