@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
+from kafka import KafkaProducer
 
 from pykbroker.cli.main import main
 from pykbroker.testing import Broker
@@ -71,3 +72,15 @@ def topic(ask: Run) -> str:
 def group() -> str:
     """The id of a group that no other test uses."""
     return f"cli-group-{next(_numbers)}"
+
+
+@pytest.fixture
+def filled(topic: str, broker: Broker) -> str:
+    """A topic with five records in each of its two partitions, a millisecond apart."""
+    producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+    for number in range(10):
+        at = 1_600_000_000_000 + number
+        producer.send(topic, b"v%d" % number, b"k", partition=number % 2, timestamp_ms=at)
+    producer.flush(10)
+    producer.close()
+    return topic
