@@ -21,7 +21,7 @@ Source: `FetchManager`, `FetchSession`, `FetchSessionCacheShard` of Kafka's serv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeAlias
 
 from pykbroker.errors import ErrorCode
@@ -45,7 +45,7 @@ FINAL_EPOCH = -1
 
 FIRST_VERSION_BY_ID = 13
 
-Answers: TypeAlias = "Iterable[tuple[FetchPartition, PartitionData]]"
+Answers: TypeAlias = "list[tuple[FetchPartition, PartitionData]]"
 
 
 def next_epoch(epoch: int) -> int:
@@ -208,6 +208,11 @@ class FetchContext:
         self._by_id = by_id
         self._privileged = privileged
 
+    @property
+    def is_incremental(self) -> bool:
+        """Does the answer leave out what is unchanged?"""
+        return self._session is not None
+
     def respond(
         self, answers: Answers, node_endpoints: list[NodeEndpoint], now_ms: int
     ) -> FetchResponse:
@@ -222,7 +227,6 @@ class FetchContext:
             answers = _changed(session, answers)
             session_id = session.id
         elif self._sessions is not None:
-            answers = list(answers)
             session_id = self._sessions.make(answers, self._by_id, self._privileged, now_ms)
         else:
             session_id = NO_SESSION

@@ -6,19 +6,23 @@ In:  `try_complete`, `expire` (the purgatory). Out: one call of `answer`, which 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pykbroker.purgatory import DelayedOperation
 from pykbroker.replication.fetch_reader import FetchParams, FetchPartition, has_enough
 
 if TYPE_CHECKING:
+    from pykbroker.replication.partition import Partition
     from pykbroker.replication.replica_manager import ReplicaManager
+
+MANY = 8  # partitions of one fetch from which on finding the written one pays
 
 
 class DelayedFetch(DelayedOperation):
     """One waiting fetch; a subclass knows how to answer."""
 
-    __slots__ = ("_manager", "_params", "_wanted")
+    __slots__ = ("_by_partition", "_manager", "_params", "_wanted")
 
     def __init__(
         self, manager: ReplicaManager, params: FetchParams, wanted: list[FetchPartition]
@@ -27,16 +31,27 @@ class DelayedFetch(DelayedOperation):
         self._manager = manager
         self._params = params
         self._wanted = wanted
+        self._by_partition: dict[Partition | None, FetchPartition] | None = None
 
     def answer(self) -> None:
         """Read again and reply with whatever there is."""
         raise NotImplementedError  # each kind of fetch replies in its own way
 
     def try_complete(self) -> bool:
-        if has_enough(self._manager, self._params, self._wanted):
+        if has_enough(self._manager, self._params, self._changed()):
             self.answer()
             return True
         return False
+
+    def _changed(self) -> Iterable[FetchPartition]:
+        """Those to look at: when any byte will do, only the one that was written just now."""
+        written = self._manager.written
+        if written is None or self._params.min_bytes > 1 or len(self._wanted) < MANY:
+            return self._wanted
+        if self._by_partition is None:
+            self._by_partition = {asked.partition: asked for asked in self._wanted}
+        asked = self._by_partition.get(written)
+        return self._wanted if asked is None else (asked,)
 
     def expire(self) -> None:
         self.answer()

@@ -13,6 +13,7 @@ Source: `ReplicaManager.readFromLog`, `Partition.readRecords`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pykbroker.errors import ErrorCode, KafkaError
@@ -117,17 +118,18 @@ class FetchParams:
 
 
 class FetchResult:
-    """What a read found: `entries` runs beside `read`.
+    """What a read found: `answers`, in the order asked.
 
-    `unknown` has the partitions that no topic of the cluster has: they are answered last, and do
-    not end the wait for the others (a client of a deleted topic must not spin).
+    `read` are the partitions that there are, also those left out as unchanged. `unknown` has the
+    partitions that no topic of the cluster has: they are answered last, and do not end the wait for
+    the others (a client of a deleted topic must not spin).
     """
 
-    __slots__ = ("entries", "must_answer", "read", "size_bytes", "unknown")
+    __slots__ = ("answers", "must_answer", "read", "size_bytes", "unknown")
 
     def __init__(self, wanted: list[FetchPartition]) -> None:
         self.read = wanted
-        self.entries: list[PartitionData] = []
+        self.answers: list[tuple[FetchPartition, PartitionData]] = []
         self.unknown: list[tuple[FetchPartition, PartitionData]] = []
         self.size_bytes = 0
         self.must_answer = False  # an error or a diverging epoch: waiting would not help
@@ -145,11 +147,18 @@ def error_entry(index: int, code: int) -> PartitionData:
 
 
 def read_all_partitions(
-    manager: ReplicaManager, params: FetchParams, wanted: list[FetchPartition]
+    manager: ReplicaManager,
+    params: FetchParams,
+    wanted: list[FetchPartition],
+    skip_unchanged: bool = False,
 ) -> FetchResult:
-    """Read `wanted` in order; a follower's progress is noted by the manager, not here."""
+    """Read `wanted` in order; a follower's progress is noted by the manager, not here.
+
+    `skip_unchanged`: the session has told all about partitions at their end (KIP-227), and its
+    answer would leave them out.
+    """
     result = FetchResult(wanted)
-    entries = result.entries
+    answers = result.answers
     left_bytes = params.max_bytes
     total = 0
     min_one_batch = True
@@ -163,13 +172,15 @@ def read_all_partitions(
                 entry.aborted_transactions = []  # where Kafka leaves the default
                 result.unknown.append((asked, entry))
                 continue
+        elif skip_unchanged and is_unchanged(partition, asked):
+            continue
         else:
             try:
                 entry = read_partition(partition, params, asked, left_bytes, min_one_batch)
             except LogDirFailure as failure:
                 manager.on_directory_failure(failure)
                 entry = error_entry(asked.index, int(ErrorCode.KAFKA_STORAGE_ERROR))
-        entries.append(entry)
+        answers.append((asked, entry))
         size = len(entry.records)  # type: ignore[arg-type]
         if size:
             min_one_batch = False
@@ -182,6 +193,20 @@ def read_all_partitions(
         missing = {id(asked) for asked, _ in result.unknown}
         result.read = [asked for asked in wanted if id(asked) not in missing]
     return result
+
+
+def is_unchanged(partition: Partition, asked: FetchPartition) -> bool:
+    """Is the consumer at the high watermark, and was it told so? In doubt no: then it is read."""
+    high_watermark = partition.high_watermark
+    leader_epoch = partition.leader_epoch
+    return (
+        asked.fetch_offset == high_watermark
+        and asked.sent_high_watermark == high_watermark
+        and asked.sent_log_start_offset == partition.log.log_start_offset
+        and partition.is_leader
+        and (asked.current_leader_epoch == leader_epoch or asked.current_leader_epoch == -1)
+        and (asked.last_fetched_epoch == leader_epoch or asked.last_fetched_epoch == -1)
+    )
 
 
 def read_partition(
@@ -244,7 +269,11 @@ def read_partition(
     return entry
 
 
-def has_enough(manager: ReplicaManager, params: FetchParams, wanted: list[FetchPartition]) -> bool:
+def has_enough(
+    manager: ReplicaManager,
+    params: FetchParams,
+    wanted: Iterable[FetchPartition],
+) -> bool:
     """Would a read now have something to say: `min_bytes` readable, or something changed?
 
     Cases as in Kafka's DelayedFetch: gone or moved partitions, a fenced epoch, a diverging log, an

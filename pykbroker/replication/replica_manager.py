@@ -73,6 +73,7 @@ class ReplicaManager:
         self._log_manager = log_manager
         self._dirty: dict[Partition, None] = {}
         self._turn_waiting: list[DelayedProduce] = []
+        self.written: Partition | None = None  # while the fetches that wait for it are checked
         self._failed: set[Partition] = set()  # lost what this turn queued before its end
         self._listeners: dict[TopicPartition, list[PartitionListener]] = {}
 
@@ -244,7 +245,9 @@ class ReplicaManager:
         is_watched = self.purgatory.is_watched
         for partition in written:
             if is_watched(partition):
+                self.written = partition
                 self.purgatory.check(partition)
+        self.written = None
 
     def _answer_waiting(self, waiting: list[DelayedProduce], failed: set[Partition]) -> None:
         for produce in waiting:

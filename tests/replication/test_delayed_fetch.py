@@ -41,3 +41,15 @@ def test_time_ends_the_wait() -> None:
     node.purgatory.advance(node.now_ms + 500)
     node.append(node.manager.find("t", 0), b"v")  # type: ignore[arg-type]
     assert fetch.answers == 1
+
+
+def test_of_many_partitions_only_the_written_one_is_looked_at() -> None:
+    node = Node()
+    node.create_topic(partitions=20)
+    partitions = [node.manager.find("t", p) for p in range(20)]
+    wanted = [FetchPartition("t", ZERO_UUID, p, 0, 100) for p in range(20)]
+    fetch = Fetch(node.manager, FetchParams(min_bytes=1), wanted)
+    assert not fetch.try_complete()
+    node.purgatory.watch(fetch, partitions, None)
+    node.append(partitions[13], b"v")  # type: ignore[arg-type]
+    assert fetch.answers == 1

@@ -30,8 +30,12 @@ def read(node: Node, *wanted: FetchPartition, **params: int | bool) -> FetchResu
 
 def read_one(node: Node, asked: FetchPartition, **params: int | bool) -> PartitionData:
     result = read(node, asked, **params)
-    assert len(result.entries) == 1
-    return result.entries[0]
+    assert len(result.answers) == 1
+    return result.answers[0][1]
+
+
+def entries(result: FetchResult) -> list[PartitionData]:
+    return [entry for _, entry in result.answers]
 
 
 @pytest.fixture
@@ -73,7 +77,7 @@ def test_at_the_end_there_is_nothing(node: Node) -> None:
 @pytest.mark.parametrize("offset", [4, -1])
 def test_outside_the_log_every_offset_is_minus_one(node: Node, offset: int) -> None:
     result = read(node, ask(0, offset))
-    entry = result.entries[0]
+    entry = entries(result)[0]
     assert entry.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
     assert (entry.high_watermark, entry.last_stable_offset, entry.log_start_offset) == (-1, -1, -1)
     assert entry.records == b""
@@ -84,22 +88,22 @@ def test_the_first_batch_is_whole_whatever_the_limits(node: Node) -> None:
     one = size_of_one(node)
     for limits in ({"max_bytes": 1}, {"max_bytes": 1 << 20}):
         result = read(node, ask(0, max_bytes=1), ask(1), **limits)
-        assert len(result.entries[0].records) == one  # type: ignore[arg-type]
-    assert len(read(node, ask(2), ask(0), max_bytes=1).entries[1].records) == one  # type: ignore[arg-type]
+        assert len(entries(result)[0].records) == one  # type: ignore[arg-type]
+    assert len(entries(read(node, ask(2), ask(0), max_bytes=1))[1].records) == one  # type: ignore[arg-type]
 
 
 def test_later_partitions_share_what_is_left(node: Node) -> None:
     one = size_of_one(node)
     full = read(node, ask(0, max_bytes=one), ask(1), max_bytes=2 * one)
-    assert [len(e.records) for e in full.entries] == [one, one]  # type: ignore[arg-type]
+    assert [len(e.records) for e in entries(full)] == [one, one]  # type: ignore[arg-type]
     tight = read(node, ask(0, max_bytes=one), ask(1), max_bytes=2 * one - 1)
-    assert [len(e.records) for e in tight.entries] == [one, 0]  # type: ignore[arg-type]
+    assert [len(e.records) for e in entries(tight)] == [one, 0]  # type: ignore[arg-type]
     assert tight.size_bytes == one
 
 
 def test_errors_of_one_partition_leave_the_others_alone(node: Node) -> None:
     result = read(node, ask(0, current_leader_epoch=7), ask(1), ask(9), ask(0, topic="missing"))
-    assert [e.error_code for e in result.entries] == [ErrorCode.UNKNOWN_LEADER_EPOCH, 0]
+    assert [e.error_code for e in entries(result)] == [ErrorCode.UNKNOWN_LEADER_EPOCH, 0]
     assert [e.error_code for _, e in result.unknown] == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * 2
     assert [a.index for a in result.read] == [0, 1]
     assert result.must_answer
@@ -142,6 +146,39 @@ def test_a_follower_reads_past_the_high_watermark() -> None:
 
 def test_min_bytes_is_never_more_than_max_bytes() -> None:
     assert FetchParams(min_bytes=100, max_bytes=10).min_bytes == 10
+
+
+# ---- sessions leave out what is unchanged
+
+
+def told(partition: FetchPartition, high_watermark: int, log_start: int = 0) -> FetchPartition:
+    """As it is in a session that has told this."""
+    partition.sent_high_watermark = high_watermark
+    partition.sent_log_start_offset = log_start
+    return partition
+
+
+def test_a_consumer_at_the_end_that_knows_is_left_out(node: Node) -> None:
+    wanted = [told(ask(0, 3), 3), told(ask(1, 1), 1), told(ask(2, 0), 0)]
+    result = read_all_partitions(node.manager, FetchParams(), wanted, skip_unchanged=True)
+    assert (result.answers, result.read, result.must_answer) == ([], wanted, False)
+    assert len(read_all_partitions(node.manager, FetchParams(), wanted).answers) == 3
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        told(ask(0, 2), 3),  # there are records
+        told(ask(0, 3), 2),  # it knows an older high watermark
+        told(ask(0, 3), 3, log_start=-1),
+        told(ask(0, 3, current_leader_epoch=5), 3),
+        told(ask(0, 3, last_fetched_epoch=5), 3),
+        told(ask(0, 4), 3),  # out of range
+    ],
+)
+def test_anything_else_is_read(node: Node, asked: FetchPartition) -> None:
+    result = read_all_partitions(node.manager, FetchParams(), [asked], skip_unchanged=True)
+    assert len(result.answers) == 1
 
 
 # ---- when a wait is over

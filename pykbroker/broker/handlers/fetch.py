@@ -22,7 +22,6 @@ Not done: reading from followers (preferred replica is always -1, the rack is ig
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
@@ -72,7 +71,7 @@ def handle(broker: BrokerServer, request: Request) -> FetchResponse | Deferred:
     if context.error:
         return FetchResponse(error_code=context.error)
     manager = broker.replica_manager
-    result = read_all_partitions(manager, params, context.wanted)
+    result = read_all_partitions(manager, params, context.wanted, context.is_incremental)
     if is_follower:
         manager.note_follower_fetch(params, result.read, now_ms)
     if (
@@ -130,7 +129,9 @@ class WaitingFetch(DelayedFetch):
         self.deferred = Deferred()
 
     def answer(self) -> None:
-        result = read_all_partitions(self._manager, self._params, self._wanted)
+        result = read_all_partitions(
+            self._manager, self._params, self._wanted, self._context.is_incremental
+        )
         result.unknown.extend(self._unknown)
         self.deferred.resolve(respond(self._broker, self._request, self._context, result))
 
@@ -143,9 +144,9 @@ def respond(
     if result.must_answer:
         endpoints = _explain_errors(broker, request, result)
     broker.counters.bytes_out += result.size_bytes
-    answers = zip(result.read, result.entries, strict=True)
+    answers = result.answers
     if result.unknown:
-        return context.respond(chain(answers, result.unknown), endpoints, request.received_ms)
+        answers += result.unknown
     return context.respond(answers, endpoints, request.received_ms)
 
 
@@ -157,7 +158,7 @@ def _explain_errors(
     version = request.api_version
     is_follower = _replica_of(request.message, version)[0] >= 0  # it has other ways to find out
     endpoints: dict[int, NodeEndpoint] = {}
-    for asked, entry in zip(result.read, result.entries, strict=True):
+    for asked, entry in result.answers:
         if not entry.error_code:
             continue
         broker.counters.failed_fetch_requests += 1
