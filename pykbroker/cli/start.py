@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -63,6 +64,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    gc.disable()  # while modules are imported there is nothing to collect; see _settle_down
     configure_logging(options.log_level)
     try:
         properties = gather(options, os.environ)
@@ -164,6 +166,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
     await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
         await starting
+        _settle_down()
         _announce(server, config)
         await ending
     else:
@@ -173,6 +176,17 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
     await server.stop()
     log.info("[BrokerServer id=%d] shut down completed", config.node_id)
     return ending.result()
+
+
+def _settle_down() -> None:
+    """What was made so far stays: the garbage collector need not look at it again and again.
+
+    Requests make no cycles; what they allocate dies with its last reference. So the collector
+    comes less often than it would (700 allocations), which is some percent of a small request.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 50)
+    gc.enable()
 
 
 def _announce(server: BrokerServer, config: BrokerConfig) -> None:

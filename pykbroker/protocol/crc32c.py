@@ -9,16 +9,38 @@ crcmod takes its place, correct but some fifty times slower.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview
 
 
+def _load_extension() -> Callable[..., int]:
+    """The extension module inside the package `crc32c`, without the package.
+
+    The package imports importlib.metadata to learn its own version: 13 ms of every start.
+    """
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    # Who has imported the package already, or forbidden it (None), is heard.
+    package = None if "crc32c" in sys.modules else PathFinder.find_spec("crc32c")
+    where = None if package is None else package.submodule_search_locations
+    extension = None if where is None else PathFinder.find_spec("crc32c._crc32c", where)
+    if extension is None or extension.loader is None:
+        from crc32c import crc32c as as_the_package_has_it
+
+        return as_the_package_has_it  # type: ignore[no-any-return]
+    module = module_from_spec(extension)
+    extension.loader.exec_module(module)
+    return module.crc32c  # type: ignore[no-any-return]
+
+
 def _load() -> tuple[Callable[..., int], str]:
     try:
-        from crc32c import crc32c as hardware
-    except ImportError:
+        hardware = _load_extension()
+    except (ImportError, AttributeError):
         from crcmod.predefined import mkPredefinedCrcFun
 
         return mkPredefinedCrcFun("crc-32c"), "crcmod"
