@@ -25,7 +25,7 @@ from typing import Any
 
 from pykbroker.log.batch_filter import Retention, collect_keys, filter_batch
 from pykbroker.log.cleaned_transactions import CleanedTransactions
-from pykbroker.log.files import Buffer, Files
+from pykbroker.log.files import Buffer, Files, OpenFile
 from pykbroker.log.key_map import KeyMap
 from pykbroker.log.producer_state import CompletedTxn
 from pykbroker.log.segment import CLEANED_SUFFIX, Segment, segment_path
@@ -327,8 +327,7 @@ def read_batches(
         while position < source.size:
             size = _whole_size(piece, at)
             if size is None or at + size > len(piece):
-                wanted = max(job.io_buffer_bytes, size or 0)
-                piece = memoryview(file.pread(min(wanted, source.size - position), position))
+                piece = _read_piece(file, position, source.size, job.io_buffer_bytes)
                 at = 0
                 size = _whole_size(piece, 0)
                 if size is None or size > len(piece):
@@ -345,6 +344,16 @@ def read_batches(
             position += size
     finally:
         file.close()
+
+
+def _read_piece(file: OpenFile, position: int, end: int, io_buffer_bytes: int) -> memoryview:
+    """At least the whole batch at `position`, unless the segment ends before."""
+    left = end - position
+    piece = file.pread(min(max(io_buffer_bytes, RECORD_BATCH_OVERHEAD), left), position)
+    size = _whole_size(memoryview(piece), 0)
+    if size is not None and len(piece) < size <= left:
+        piece = file.pread(size, position)
+    return memoryview(piece)
 
 
 def _whole_size(piece: memoryview, at: int) -> int | None:
