@@ -2,7 +2,7 @@
 
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID per
 partition); the rest is decided by the coordinator, see `coordinator/group/offsets.py`. The reply
-follows once the offsets are committed, and lists every partition in the order of the request.
+follows once the offsets are committed, and lists every partition: refused ones first.
 Versions: 2-10. 2-4 a retention of the client's own; 6+ leader epoch; 7+ group.instance.id;
 9+ GROUP_ID_NOT_FOUND in place of ILLEGAL_GENERATION; 10 topic ids.
 Not done: member epochs of KIP-848 groups.
@@ -34,18 +34,20 @@ if TYPE_CHECKING:
 API_KEY = 8
 TOPIC_IDS_FROM = 10
 
-Errors = dict[tuple[int, int], int]
+# What was refused so far, by topic (name, or id from version 10 on).
+Refused = dict[str | bytes, OffsetCommitResponseTopic]
 
 
 def handle(broker: BrokerServer, request: Request) -> OffsetCommitResponse | Deferred:
     """Check the topics, commit what exists."""
     message: OffsetCommitRequest = request.message
-    errors: Errors = {}
-    known = _known_topics(broker, message, request.api_version >= TOPIC_IDS_FROM, errors)
-    if not errors:
+    by_id = request.api_version >= TOPIC_IDS_FROM
+    refused: Refused = {}
+    known = _known_topics(broker, message, by_id, refused)
+    if not refused:
         return broker.groups.commit_offsets(message, request.api_version)  # type: ignore[no-any-return]
     if not known:
-        return _merged(message, errors, OffsetCommitResponse())
+        return OffsetCommitResponse(topics=list(refused.values()))
     valid = OffsetCommitRequest(
         group_id=message.group_id,
         generation_id_or_member_epoch=message.generation_id_or_member_epoch,
@@ -55,31 +57,31 @@ def handle(broker: BrokerServer, request: Request) -> OffsetCommitResponse | Def
         topics=known,
     )
     outcome = broker.groups.commit_offsets(valid, request.api_version)
-    return then(outcome, lambda response: _merged(message, errors, response))  # type: ignore[no-any-return]
+    return then(outcome, lambda response: _merged(refused, response, by_id))  # type: ignore[no-any-return]
 
 
 def _known_topics(
-    broker: BrokerServer, message: OffsetCommitRequest, by_id: bool, errors: Errors
+    broker: BrokerServer, message: OffsetCommitRequest, by_id: bool, refused: Refused
 ) -> list[OffsetCommitRequestTopic]:
-    """The part of the request that exists, with names and ids filled in; `errors` gets the rest,
-    by (position of the topic, position of the partition)."""
+    """What exists of the request, with names and ids filled in; `refused` gets the rest."""
     image = broker.replica_manager.image
     known = []
-    for at, topic in enumerate(message.topics):
+    for topic in message.topics:
         found = image.topic_by_id(topic.topic_id) if by_id else image.topic(topic.name)
         if found is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            for position in range(len(topic.partitions)):
-                errors[(at, position)] = int(code)
+            for partition in topic.partitions:
+                _refuse(refused, topic, partition.partition_index, code, by_id)
             continue
         topic.name = found.name
         topic.topic_id = found.id
         partitions = []
-        for position, partition in enumerate(topic.partitions):
-            if partition.partition_index in found.partitions:
+        for partition in topic.partitions:
+            index = partition.partition_index
+            if index in found.partitions:
                 partitions.append(partition)
             else:
-                errors[(at, position)] = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                _refuse(refused, topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, by_id)
         if len(partitions) == len(topic.partitions):
             known.append(topic)
         elif partitions:
@@ -89,29 +91,26 @@ def _known_topics(
     return known
 
 
-def _merged(
-    message: OffsetCommitRequest, errors: Errors, response: OffsetCommitResponse
-) -> OffsetCommitResponse:
-    """All partitions in the order of the request."""
-    decided = iter([p for topic in response.topics for p in topic.partitions])
-    topics = []
-    for at, topic in enumerate(message.topics):
-        partitions = []
-        for position, partition in enumerate(topic.partitions):
-            code = errors.get((at, position))
-            if code is None:
-                code = next(decided).error_code
-            partitions.append(
-                OffsetCommitResponsePartition(
-                    partition_index=partition.partition_index, error_code=code
-                )
-            )
-        topics.append(
-            OffsetCommitResponseTopic(
-                name=topic.name, topic_id=topic.topic_id, partitions=partitions
-            )
-        )
-    return OffsetCommitResponse(topics=topics)
+def _refuse(
+    refused: Refused, topic: OffsetCommitRequestTopic, index: int, code: int, by_id: bool
+) -> None:
+    key = topic.topic_id if by_id else topic.name
+    response = refused.get(key)
+    if response is None:
+        response = OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id)
+        refused[key] = response
+    response.partitions.append(
+        OffsetCommitResponsePartition(partition_index=index, error_code=int(code))
+    )
+
+
+def _merged(refused: Refused, response: OffsetCommitResponse, by_id: bool) -> OffsetCommitResponse:
+    """What was refused first, then what the coordinator decided, as Kafka orders it."""
+    for topic in response.topics:
+        present = refused.setdefault(topic.topic_id if by_id else topic.name, topic)
+        if present is not topic:
+            present.partitions.extend(topic.partitions)
+    return OffsetCommitResponse(topics=list(refused.values()))
 
 
 def error_reply(request: Request, code: int, message: str | None) -> OffsetCommitResponse:

@@ -3,7 +3,7 @@
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION); a topic that the members
 of a consumer group subscribe to gets GROUP_SUBSCRIBED_TO_TOPIC; a group with members of another
 protocol type NON_EMPTY_GROUP; no such group GROUP_ID_NOT_FOUND. A partition without an offset is
-no error. Every partition is answered, in the order of the request.
+no error. Every partition is answered, those that do not exist first.
 Versions: 0.
 Not done: authorization.
 """
@@ -38,41 +38,41 @@ def handle(broker: BrokerServer, request: Request) -> OffsetDeleteResponse | Def
     message: OffsetDeleteRequest = request.message
     image = broker.replica_manager.image
     known = []
+    refused: dict[str, OffsetDeleteResponseTopic] = {}
     for topic in message.topics:
         found = image.topic(topic.name)
-        if found is not None:
-            partitions = [p for p in topic.partitions if p.partition_index in found.partitions]
-            if partitions:
-                known.append(OffsetDeleteRequestTopic(name=topic.name, partitions=partitions))
-    asked = OffsetDeleteRequest(group_id=message.group_id, topics=known)
-    deleted = broker.groups.delete_offsets(asked)
-    return then(deleted, lambda response: _merged(message, response))  # type: ignore[no-any-return]
-
-
-def _merged(message: OffsetDeleteRequest, response: OffsetDeleteResponse) -> OffsetDeleteResponse:
-    if response.error_code:
-        return response
-    codes = {
-        (topic.name, partition.partition_index): partition.error_code
-        for topic in response.topics
-        for partition in topic.partitions
-    }
-    unknown = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return OffsetDeleteResponse(
-        topics=[
-            OffsetDeleteResponseTopic(
+        there = () if found is None else found.partitions
+        partitions = [p for p in topic.partitions if p.partition_index in there]
+        if partitions:
+            known.append(OffsetDeleteRequestTopic(name=topic.name, partitions=partitions))
+        if len(partitions) < len(topic.partitions):
+            refused[topic.name] = OffsetDeleteResponseTopic(
                 name=topic.name,
                 partitions=[
                     OffsetDeleteResponsePartition(
                         partition_index=partition.partition_index,
-                        error_code=codes.get((topic.name, partition.partition_index), unknown),
+                        error_code=int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
                     )
                     for partition in topic.partitions
+                    if partition.partition_index not in there
                 ],
             )
-            for topic in message.topics
-        ]
-    )
+    asked = OffsetDeleteRequest(group_id=message.group_id, topics=known)
+    deleted = broker.groups.delete_offsets(asked)
+    return then(deleted, lambda response: _merged(refused, response))  # type: ignore[no-any-return]
+
+
+def _merged(
+    refused: dict[str, OffsetDeleteResponseTopic], response: OffsetDeleteResponse
+) -> OffsetDeleteResponse:
+    """What was refused first, then what the coordinator decided, as Kafka orders it."""
+    if response.error_code or not refused:
+        return response
+    for topic in response.topics:
+        present = refused.setdefault(topic.name, topic)
+        if present is not topic:
+            present.partitions.extend(topic.partitions)
+    return OffsetDeleteResponse(topics=list(refused.values()))
 
 
 def error_reply(request: Request, code: int, message: str | None) -> OffsetDeleteResponse:

@@ -1,6 +1,7 @@
 """OffsetFetch (9): the offsets a group has committed.
 
-Behaviour: every partition asked for is answered, in order; -1 and "" where nothing is committed.
+Behaviour: every partition asked for is answered, in order (unknown topic ids come last); -1 and ""
+where nothing is committed.
 A null list of topics asks for all. With require_stable a partition that an open transaction is
 about to commit gets UNSTABLE_OFFSET_COMMIT. Topics need not exist: their offsets do.
 Versions: 1-10. 1 has no error of the group (each partition carries it); 2+ null topics; 7+ require
@@ -123,11 +124,11 @@ def _fetch_by_id(
         fetched = broker.groups.fetch_offsets(group, require_stable)
         return then(fetched, lambda reply: _with_ids(broker, reply))  # type: ignore[no-any-return]
     known = []
-    unknown: dict[int, OffsetFetchResponseTopics] = {}
-    for at, topic in enumerate(group.topics):
+    unknown = []
+    for topic in group.topics:
         found = image.topic_by_id(topic.topic_id)
         if found is None:
-            unknown[at] = _unknown_topic(topic)
+            unknown.append(_unknown_topic(topic))
         else:
             topic.name = found.name
             known.append(topic)
@@ -159,11 +160,10 @@ def _unknown_topic(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics
 
 
 def _merged(
-    reply: OffsetFetchResponseGroup, unknown: dict[int, OffsetFetchResponseTopics]
+    reply: OffsetFetchResponseGroup, unknown: list[OffsetFetchResponseTopics]
 ) -> OffsetFetchResponseGroup:
     if not reply.error_code:
-        for at, topic in unknown.items():  # ascending: each goes to its place in the request
-            reply.topics.insert(at, topic)
+        reply.topics.extend(unknown)  # last, as Kafka orders them
     return reply
 
 

@@ -1,0 +1,26 @@
+"""The same raw group requests to Apache Kafka and to pykbroker: the same answers, line by line."""
+
+from __future__ import annotations
+
+from pykbroker.testing import Broker
+from tests.harness.apache import ApacheBroker
+from tests.interop.group_requests import Script
+
+CONFIG = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "100",
+    "group.max.size": "2",
+    "offsets.topic.num.partitions": "1",
+}
+
+
+def test_group_apis_answer_as_apache_kafka_does() -> None:
+    with ApacheBroker(config=CONFIG) as apache:
+        expected = Script(apache.port, "conform").play()
+    with Broker(overrides=CONFIG) as ours:
+        actual = Script(ours.port, "conform").play()
+    assert len(expected) > 380
+    differences = [
+        f"- {one}\n+ {other}" for one, other in zip(expected, actual, strict=True) if one != other
+    ]
+    assert differences == []
