@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
-from kafka import KafkaProducer
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from pykbroker.cli.main import main
 from pykbroker.testing import Broker
@@ -77,10 +77,43 @@ def group() -> str:
 @pytest.fixture
 def filled(topic: str, broker: Broker) -> str:
     """A topic with five records in each of its two partitions, a millisecond apart."""
-    producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
     for number in range(10):
         at = 1_600_000_000_000 + number
-        producer.send(topic, b"v%d" % number, b"k", partition=number % 2, timestamp_ms=at)
-    producer.flush(10)
-    producer.close()
+        producer.produce(topic, b"v%d" % number, b"k", partition=number % 2, timestamp=at)
+    assert producer.flush(10) == 0
     return topic
+
+
+@pytest.fixture
+def committed(group: str, filled: str, broker: Broker) -> str:
+    """A group without members that committed offset 3 of partition 0 of `filled`."""
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
+    consumer.commit(offsets=[TopicPartition(filled, 0, 3)], asynchronous=False)
+    consumer.close()
+    return group
+
+
+class Member(NamedTuple):
+    group: str
+    topic: str
+    id: str
+
+
+@pytest.fixture
+def member(filled: str, broker: Broker) -> Iterator[Member]:
+    """The only member of a group of its own, which reads both partitions of `filled`."""
+    group = f"cli-live-{next(_numbers)}"
+    consumer = Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "group.id": group,
+            "client.id": "cli-client",
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.subscribe([filled])
+    while len(consumer.assignment()) < 2:
+        consumer.poll(0.1)
+    yield Member(group, filled, consumer.memberid())
+    consumer.close()

@@ -33,8 +33,8 @@ def test_refusals(ask: Run) -> None:
     assert (unknown.code, unknown.err) == (
         1,
         (
-            "ERROR: The given brokers do not exist from --broker-list: 5. Current existent brokers: "
-            "1\n"
+            "ERROR: The given brokers do not exist from --broker-list: 5. "
+            "Current existent brokers: 1\n"
         ),
     )
     assert ask("log-dirs", "--describe", "--broker-list", "x").err == 'For input string: "x"\n'
