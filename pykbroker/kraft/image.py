@@ -58,6 +58,10 @@ class TopicImage(NamedTuple):
     partitions: dict[int, PartitionImage]
 
 
+def _own(table: dict[Any, Any] | None) -> dict[Any, Any]:
+    return {} if table is None else table
+
+
 class MetadataImage:
     """All of the cluster's metadata at `provenance`. Read only."""
 
@@ -87,15 +91,15 @@ class MetadataImage:
         kept_records: dict[Any, MetadataRecord] | None = None,
     ) -> None:
         self.provenance = provenance
-        self.topics_by_name: dict[str, TopicImage] = topics_by_name or {}
-        self.topics_by_id: dict[bytes, TopicImage] = topics_by_id or {}
-        self.brokers: dict[int, BrokerRegistration] = brokers or {}
-        self.controllers: dict[int, ControllerRegistration] = controllers or {}
-        self.configs: dict[ConfigResource, dict[str, str]] = configs or {}
+        self.topics_by_name: dict[str, TopicImage] = _own(topics_by_name)
+        self.topics_by_id: dict[bytes, TopicImage] = _own(topics_by_id)
+        self.brokers: dict[int, BrokerRegistration] = _own(brokers)
+        self.controllers: dict[int, ControllerRegistration] = _own(controllers)
+        self.configs: dict[ConfigResource, dict[str, str]] = _own(configs)
         # Finalised levels above 0, metadata.version included; kraft.version lives in raft.
-        self.features: dict[str, int] = features or {}
+        self.features: dict[str, int] = _own(features)
         self.next_producer_id = next_producer_id
-        self.kept_records: dict[Any, MetadataRecord] = kept_records or {}
+        self.kept_records: dict[Any, MetadataRecord] = _own(kept_records)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MetadataImage):

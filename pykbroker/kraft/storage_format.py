@@ -32,8 +32,9 @@ from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_st
 METADATA_DIRECTORY: Final = "__cluster_metadata-0"
 DEFAULT_CONTROLLER_PORT: Final = 9093
 
-# Names that a fresh directory may hold: a mount point, and what we take to own it.
-_HARMLESS: Final = frozenset({"lost+found", ".lock"})
+# What a fresh directory may hold: a mount point's own, our lock, what a crash left of formatting.
+_HARMLESS: Final = frozenset({"lost+found", ".lock", f"{META_PROPERTIES}.tmp"})
+_FORMATTING: Final = frozenset({BOOTSTRAP.file_name, f"{BOOTSTRAP.file_name}.part"})
 
 
 class StorageError(Exception):
@@ -98,6 +99,11 @@ def format_storage(
     for directory in all_directories(config):
         properties = read_meta_properties(files, directory)
         if properties is None:
+            if _holds_metadata(files, directory):
+                raise StorageError(
+                    f"{directory} has no {META_PROPERTIES}, but a metadata log: it cannot be "
+                    "formatted over that"
+                )
             fresh.append(directory)
             continue
         if not ignore_formatted:
@@ -172,12 +178,21 @@ def _check_empty(files: Files, directory: str) -> None:
         names = files.listdir(directory) if files.is_dir(directory) else []
     except OSError as fault:
         raise StorageError(f"{directory}: {fault.strerror}") from fault
-    foreign = sorted(name for name in names if name not in _HARMLESS)
+    harmless = set(_HARMLESS)
+    if not _holds_metadata(files, directory):
+        harmless.add(METADATA_DIRECTORY)
+    foreign = sorted(name for name in names if name not in harmless)
     if foreign:
         raise StorageError(
             f"{directory} has no {META_PROPERTIES} and is not empty (it holds {foreign[0]}): "
             "give an empty directory, or format it with `pykbroker storage format`"
         )
+
+
+def _holds_metadata(files: Files, directory: str) -> bool:
+    """Is there more of a metadata log than an interrupted format leaves?"""
+    path = f"{directory}/{METADATA_DIRECTORY}"
+    return files.is_dir(path) and not set(files.listdir(path)) <= _FORMATTING
 
 
 def _write(
@@ -199,6 +214,7 @@ def _write(
             properties = MetaProperties(cluster_id, config.node_id, directory_id)
             path = f"{directory}/{META_PROPERTIES}"
             files.replace_file(path, properties.to_bytes(now_ms))
+            files.sync_dir(directory.rpartition("/")[0] or "/")
         except OSError as fault:
             raise StorageError(f"{directory}: {fault.strerror}") from fault
 
@@ -211,8 +227,7 @@ def _write_bootstrap(
     features: Mapping[str, int],
 ) -> None:
     path = f"{metadata_log_path(config)}/{BOOTSTRAP.file_name}"
-    if files.exists(path):
-        return
+    # One that is there already names another directory id: what a crash left of formatting.
     files.mkdir(metadata_log_path(config))
     # A static list of voters (controller.quorum.voters) is kraft.version 0: it stays in the file.
     kraft_version = 0 if config.controller_quorum_voters else features.get(KRAFT_VERSION, 0)

@@ -1,0 +1,164 @@
+"""One node's metadata on a disk in memory; time and threads move when the test says so."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from pykbroker.config import BrokerConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.kraft.node_driver import KraftNodeDriver
+from pykbroker.kraft.registration import Listener
+from pykbroker.kraft.scheduler_driver import Done
+from pykbroker.kraft.storage_format import ensure_storage
+from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from pykbroker.purgatory import Deferred
+
+NOW_MS = 1_700_000_000_000
+
+
+class ManualTimer:
+    def __init__(self, deadline_ms: int, callback: Callable[[], None]) -> None:
+        self.deadline_ms = deadline_ms
+        self.callback: Callable[[], None] | None = callback
+
+    def cancel(self) -> None:
+        self.callback = None
+
+
+class ManualScheduler:
+    """Timers fire in `advance`; blocking jobs wait for `run_jobs`, unless `inline`."""
+
+    def __init__(self, now_ms: int, files: MemoryFiles, *, inline: bool = False) -> None:
+        self.now_ms = now_ms
+        self.files = files
+        self.inline = inline
+        self.timers: list[ManualTimer] = []
+        self.jobs: list[tuple[Callable[[], object], Done]] = []
+
+    def call_later(self, delay_ms: int, callback: Callable[[], None]) -> ManualTimer:
+        timer = ManualTimer(self.now_ms + max(delay_ms, 0), callback)
+        self.timers.append(timer)
+        return timer
+
+    def run_blocking(self, job: Callable[[], object], done: Done) -> None:
+        self.jobs.append((job, done))
+        if self.inline:
+            self.run_jobs()
+
+    def run_jobs(self) -> int:
+        """Run what waits for the disk, and what that starts."""
+        count = 0
+        while self.jobs:
+            job, done = self.jobs.pop(0)
+            failure: BaseException | None = None
+            try:
+                job()
+            except OSError as raised:
+                failure = raised
+            done(failure)
+            count += 1
+        return count
+
+    def advance(self, duration_ms: int) -> None:
+        """Let time pass: timers fire in their order, jobs run between."""
+        end = self.now_ms + duration_ms
+        while True:
+            due = [timer for timer in self.timers if timer.callback and timer.deadline_ms <= end]
+            if not due:
+                break
+            timer = min(due, key=lambda timer: timer.deadline_ms)
+            self.timers.remove(timer)
+            self.now_ms = max(self.now_ms, timer.deadline_ms)
+            self.files.now_ms = self.now_ms
+            callback = timer.callback
+            if callback is not None:
+                callback()
+            self.run_jobs()
+        self.now_ms = end
+
+    def close(self) -> None:
+        self.run_jobs()
+
+
+class Watcher:
+    """A publisher that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[list[str], list[str]]] = []
+        self.image: Any = None
+
+    def apply(self, delta: Any, image: Any) -> None:
+        self.image = image
+        changed = sorted(topic.name for topic in delta.changed_topics.values())
+        deleted = sorted(topic.name for topic in delta.deleted_topics.values())
+        self.seen.append((changed, deleted))
+
+
+class NodeWorld:
+    def __init__(self, *, inline: bool = True, **overrides: str) -> None:
+        self.files = MemoryFiles()
+        self.files.now_ms = NOW_MS
+        properties = standalone_properties("/disk", port=9092)
+        properties |= {key.replace("_", "."): value for key, value in overrides.items()}
+        self.config = BrokerConfig.from_properties(properties)
+        self.scheduler = ManualScheduler(NOW_MS, self.files, inline=inline)
+        self.uuids = 0
+        self.fatal: list[BaseException] = []
+        self.node: KraftNodeDriver
+        self.watcher: Watcher
+
+    def new_uuid(self) -> bytes:
+        self.uuids += 1
+        return b"\x01" + self.uuids.to_bytes(15, "big")
+
+    def open(self, *, serve: bool = True) -> NodeWorld:
+        """Start on what the disk holds; with `serve` until the broker is unfenced."""
+        self.scheduler = ManualScheduler(
+            self.scheduler.now_ms, self.files, inline=self.scheduler.inline
+        )
+        storage = ensure_storage(
+            self.files, self.config, now_ms=self.scheduler.now_ms, new_uuid=self.new_uuid
+        )
+        self.node = KraftNodeDriver(
+            config=self.config,
+            storage=storage,
+            files=self.files,
+            scheduler=self.scheduler,
+            now_ms=lambda: self.scheduler.now_ms,
+            new_uuid=self.new_uuid,
+            random=random.Random(1),
+            on_fatal=self.fatal.append,
+        )
+        self.node.open()
+        self.watcher = Watcher()
+        self.node.publish_to([self.watcher])
+        if serve:
+            self.settle(self.node.register_broker([Listener("PLAINTEXT", "127.0.0.1", 9092)]))
+            self.settle(self.node.unfence())
+        return self
+
+    def settle(self, deferred: Deferred) -> Any:
+        for _ in range(100):
+            if deferred.done:
+                return deferred.value
+            if not self.scheduler.run_jobs():
+                self.scheduler.advance(50)
+        raise AssertionError("it never settled")
+
+    def create(self, name: str, partitions: int = 1) -> Deferred:
+        request = CreateTopicsRequest(
+            topics=[CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)]
+        )
+        return self.node.controller.submit(
+            lambda controller, now_ms: controller.create_topics(request)
+        )
+
+    def stop(self) -> None:
+        self.settle(self.node.controlled_shutdown())
+        self.node.close()
+
+    def metadata_files(self) -> list[str]:
+        return sorted(self.files.listdir("/disk/__cluster_metadata-0"))

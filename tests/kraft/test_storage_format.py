@@ -1,0 +1,190 @@
+"""Formatting: what it writes, what it leaves alone, what it refuses."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pykbroker.config import BrokerConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, decode_snapshot
+from pykbroker.kraft.storage_format import (
+    StorageError,
+    ensure_storage,
+    format_storage,
+    read_meta_properties,
+)
+from pykbroker.log.files import RealFiles
+from pykbroker.protocol.primitives import uuid_to_str
+
+CLUSTER_ID = "e62swP6mSqqOBMmGnL4lng"
+
+
+class Disk:
+    def __init__(self, root: Path, **overrides: str) -> None:
+        self.root = root
+        self.files = RealFiles()
+        self.uuids = 0
+        properties = standalone_properties(str(root / "a"))
+        properties |= {key.replace("_", "."): value for key, value in overrides.items()}
+        self.config = BrokerConfig.from_properties(properties)
+
+    def new_uuid(self) -> bytes:
+        self.uuids += 1
+        return b"\x01" + self.uuids.to_bytes(15, "big")
+
+    def format(self, *, ignore_formatted: bool = False, cluster_id: str = CLUSTER_ID) -> list[str]:
+        return format_storage(
+            self.files,
+            self.config,
+            cluster_id,
+            now_ms=1000,
+            new_uuid=self.new_uuid,
+            ignore_formatted=ignore_formatted,
+        )
+
+    def ensure(self):
+        return ensure_storage(self.files, self.config, now_ms=1000, new_uuid=self.new_uuid)
+
+
+def two(root: Path, **overrides: str) -> Disk:
+    return Disk(root, log_dirs=f"{root}/a,{root}/b", **overrides)
+
+
+def test_format_writes_identity_and_bootstrap(tmp_path: Path) -> None:
+    disk = two(tmp_path)
+    assert disk.format() == [f"{tmp_path}/a", f"{tmp_path}/b"]
+    a = read_meta_properties(disk.files, f"{tmp_path}/a")
+    b = read_meta_properties(disk.files, f"{tmp_path}/b")
+    assert a is not None
+    assert b is not None
+    assert (a.cluster_id, a.node_id, a.version) == (CLUSTER_ID, 1, 1)
+    assert a.directory_id != b.directory_id
+    path = tmp_path / "a" / "__cluster_metadata-0" / BOOTSTRAP.file_name
+    assert path.stat().st_mode & 0o777 == 0o400
+    assert not (tmp_path / "b" / "__cluster_metadata-0").exists()
+    snapshot = decode_snapshot(BOOTSTRAP, path.read_bytes())
+    assert snapshot.voters is not None
+    assert snapshot.voters.nodes[1].key.directory_id == a.directory_id
+    # A listener on port 0 has no port to name yet.
+    assert snapshot.voters.nodes[1].endpoints[0].port == 9093
+
+
+def test_static_voters_are_kraft_version_0(tmp_path: Path) -> None:
+    disk = Disk(
+        tmp_path,
+        listeners="PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093",
+        controller_quorum_voters="1@127.0.0.1:9093",
+        controller_quorum_bootstrap_servers="",
+    )
+    disk.format()
+    path = tmp_path / "a" / "__cluster_metadata-0" / BOOTSTRAP.file_name
+    snapshot = decode_snapshot(BOOTSTRAP, path.read_bytes())
+    assert (snapshot.kraft_version, snapshot.voters) == (0, None)
+
+
+def test_formatting_twice(tmp_path: Path) -> None:
+    disk = two(tmp_path)
+    disk.format()
+    with pytest.raises(StorageError, match="already formatted"):
+        disk.format()
+    assert disk.format(ignore_formatted=True) == []
+    with pytest.raises(StorageError, match=r"Invalid cluster\.id"):
+        disk.format(ignore_formatted=True, cluster_id="AAAAAAAAAAAAAAAAAAAAAQ")
+
+
+def test_a_cluster_id_must_be_one(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="does not appear to be a valid UUID"):
+        Disk(tmp_path).format(cluster_id="x")
+
+
+def test_a_start_formats_an_empty_directory_once(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    first = disk.ensure()
+    assert first.formatted == [f"{tmp_path}/a"]
+    again = disk.ensure()
+    assert again == first._replace(formatted=[])
+
+
+def test_a_new_directory_joins_the_others(tmp_path: Path) -> None:
+    first = Disk(tmp_path).ensure()
+    storage = two(tmp_path).ensure()
+    assert storage.cluster_id == first.cluster_id
+    assert storage.formatted == [f"{tmp_path}/b"]
+    assert len(set(storage.directory_ids.values())) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("node.id=1|node.id=2", "Stored node id 2"),
+        ("version=1|version=7", "unknown version 7"),
+        ("cluster.id=|cluster", "not `key=value`"),
+    ],
+)
+def test_another_owner_is_refused(tmp_path: Path, change: str, message: str) -> None:
+    disk = Disk(tmp_path)
+    disk.ensure()
+    path = tmp_path / "a" / "meta.properties"
+    old, _, new = change.partition("|")
+    text = path.read_text()
+    path.write_text(text.replace(old, new))
+    with pytest.raises(StorageError, match=message):
+        disk.ensure()
+
+
+def test_two_clusters_in_one_node_are_refused(tmp_path: Path) -> None:
+    disk = two(tmp_path)
+    disk.ensure()
+    path = tmp_path / "b" / "meta.properties"
+    cluster_id = disk.ensure().cluster_id
+    path.write_text(path.read_text().replace(cluster_id, uuid_to_str(b"x" * 16)))
+    with pytest.raises(StorageError, match=r"Invalid cluster\.id"):
+        disk.ensure()
+
+
+def test_a_copied_directory_is_refused(tmp_path: Path) -> None:
+    disk = two(tmp_path)
+    disk.ensure()
+    copy = (tmp_path / "a" / "meta.properties").read_text()
+    (tmp_path / "b" / "meta.properties").write_text(copy)
+    with pytest.raises(StorageError, match=r"the directory\.id of another"):
+        disk.ensure()
+
+
+def test_somebody_elses_directory_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "thesis.txt").write_text("mine")
+    with pytest.raises(StorageError, match=r"thesis\.txt"):
+        Disk(tmp_path).ensure()
+    assert os.listdir(tmp_path / "a") == ["thesis.txt"]
+
+
+def test_a_lost_metadata_directory_is_refused(tmp_path: Path) -> None:
+    disk = two(tmp_path)
+    disk.ensure()
+    (tmp_path / "a" / "meta.properties").unlink()
+    path = tmp_path / "a" / "__cluster_metadata-0" / BOOTSTRAP.file_name
+    path.unlink()
+    with pytest.raises(StorageError, match="was it replaced"):
+        disk.ensure()
+
+
+def test_a_metadata_log_without_an_owner_is_not_formatted_over(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    disk.ensure()
+    (tmp_path / "a" / "meta.properties").unlink()
+    (tmp_path / "a" / "__cluster_metadata-0" / "00000000000000000000.log").write_bytes(b"")
+    with pytest.raises(StorageError, match="a metadata log"):
+        disk.format()
+    with pytest.raises(StorageError, match="not empty"):
+        disk.ensure()
+
+
+def test_an_unwritable_place(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    disk = Disk(tmp_path, log_dirs=f"{tmp_path}/file/a")
+    with pytest.raises(StorageError, match="Not a directory"):
+        disk.ensure()
