@@ -64,7 +64,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    gc.disable()  # while modules are imported there is nothing to collect; see _settle_down
+    gc.disable()  # while modules are imported there is nothing to collect; see settle_collector
     configure_logging(options.log_level)
     try:
         properties = gather(options, os.environ)
@@ -150,6 +150,8 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
+    from pykbroker.broker.process_memory import keep_freed_memory, settle_collector
+
     loop = asyncio.get_running_loop()
     ending: asyncio.Future[int] = loop.create_future()
 
@@ -166,8 +168,9 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
     await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
         await starting
-        _settle_down()
+        settle_collector()
         _announce(server, config)
+        keep_freed_memory()
         await ending
     else:
         starting.cancel()
@@ -176,17 +179,6 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
     await server.stop()
     log.info("[BrokerServer id=%d] shut down completed", config.node_id)
     return ending.result()
-
-
-def _settle_down() -> None:
-    """What was made so far stays: the garbage collector need not look at it again and again.
-
-    Requests make no cycles; what they allocate dies with its last reference. So the collector
-    comes less often than it would (700 allocations), which is some percent of a small request.
-    """
-    gc.freeze()
-    gc.set_threshold(20_000, 10, 50)
-    gc.enable()
 
 
 def _announce(server: BrokerServer, config: BrokerConfig) -> None:

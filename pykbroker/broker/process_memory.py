@@ -1,0 +1,39 @@
+"""How the process of a node keeps its memory: set once, when the node serves.
+
+* The garbage collector need not look again and again at what the start made (`gc.freeze`), nor come
+  every 700 allocations: requests make no cycles, what they allocate dies with its last reference.
+* Buffers of large frames are allocated and freed all the time. The C library would give each back
+  to the system at once, and the next one would be faulted in page by page: half of the time that a
+  request of 1 MB costs. So it keeps up to KEPT_BYTES.
+"""
+
+from __future__ import annotations
+
+import gc
+
+KEPT_BYTES = 32 * 1024 * 1024
+FROM_HEAP_BYTES = 8 * 1024 * 1024
+
+# mallopt(3)
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
+
+
+def settle_collector() -> None:
+    """Leave alone what is there now; collect what comes less often."""
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 50)
+    gc.enable()
+
+
+def keep_freed_memory() -> bool:
+    """Have the C library keep freed buffers; False where it is not glibc."""
+    import ctypes
+
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        return False
+    return bool(
+        mallopt(_M_MMAP_THRESHOLD, FROM_HEAP_BYTES) and mallopt(_M_TRIM_THRESHOLD, KEPT_BYTES)
+    )

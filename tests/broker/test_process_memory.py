@@ -1,0 +1,46 @@
+"""What the start sets for the life of the process."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from pykbroker.broker.process_memory import settle_collector
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    threshold = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*threshold)
+    gc.enable()
+
+
+@pytest.mark.usefixtures("collector")
+def test_the_collector_comes_seldom_and_leaves_alone_what_is_there() -> None:
+    gc.disable()
+    settle_collector()
+    assert gc.isenabled()
+    assert gc.get_threshold()[0] > 700
+    assert gc.get_freeze_count() > 0
+
+
+def test_freed_buffers_stay_in_the_process() -> None:
+    program = """
+import platform, sys
+from pykbroker.broker.process_memory import keep_freed_memory
+kept = keep_freed_memory()
+assert kept == (platform.libc_ver()[0] == "glibc"), kept
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+buffer = bytearray(b"x") * (1 << 20)
+full = resident()
+del buffer
+sys.exit(0 if not kept or full - resident() < 1 << 19 else 1)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
