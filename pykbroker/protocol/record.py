@@ -86,7 +86,8 @@ def read_varint(buf: bytes, pos: int) -> tuple[int, int]:
 def read_record(buf: bytes, pos: int) -> tuple[int, int, bytes | None, bytes | None, Headers, int]:
     """One record at `pos`: timestamp delta, offset delta, key, value, headers, end.
 
-    Raises CorruptRecord, IndexError at the end of `buf`, UnicodeDecodeError in a header's key.
+    Raises CorruptRecord, and IndexError at the end of `buf`. Malformed UTF-8 in a header's key is
+    replaced, as Java's consumer does.
     """
     length, pos = read_varint(buf, pos)
     end = pos + length
@@ -106,7 +107,7 @@ def read_record(buf: bytes, pos: int) -> tuple[int, int, bytes | None, bytes | N
             if name is None:
                 raise CorruptRecord("header without a key")
             header_value, pos = _read_bytes(buf, pos, end)
-            headers.append((name.decode(), header_value))
+            headers.append((name.decode("utf-8", "replace"), header_value))
     if pos != end:
         raise CorruptRecord(f"record ends {end - pos} bytes before its length says")
     return timestamp_delta, delta, key, value, headers, pos

@@ -333,7 +333,7 @@ def iter_records(
                 value,
                 headers,
             )
-    except (IndexError, UnicodeDecodeError):
+    except IndexError:
         raise CorruptRecord("the records end early") from None
     if header.record_count < 0 or pos != len(payload):
         raise CorruptRecord(f"{header.record_count} records leave {len(payload) - pos} bytes over")

@@ -1,0 +1,127 @@
+"""Headers of record batches: many at once as a numpy table, and what makes one impossible.
+
+    base offset i64 | length i32 | leader epoch i32 | magic i8 | crc u32 | attributes i16 |
+    last offset delta i32 | base timestamp i64 | max timestamp i64 | producer id i64 |
+    producer epoch i16 | base sequence i32 | record count i32          61 bytes, big endian
+
+Both decoders ask the same two questions here, so that they refuse the same batches with the same
+words: `framing_fault` (where does the next batch begin?) and `header_fault`.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pykbroker.protocol.compression import CODEC_NAMES
+from pykbroker.protocol.record_batch import (
+    CODEC_MASK,
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    RECORD_BATCH_OVERHEAD,
+    BatchHeader,
+)
+
+#: A table of headers: structured array of HEADER_DTYPE.
+HeaderTable = NDArray[np.void]
+Integers = NDArray[np.int64]
+
+HEADER_DTYPE: Final = np.dtype(
+    [
+        ("base_offset", ">i8"),
+        ("length", ">i4"),
+        ("leader_epoch", ">i4"),
+        ("magic", "i1"),
+        ("crc", ">u4"),
+        ("attributes", ">i2"),
+        ("last_offset_delta", ">i4"),
+        ("base_timestamp", ">i8"),
+        ("max_timestamp", ">i8"),
+        ("producer_id", ">i8"),
+        ("producer_epoch", ">i2"),
+        ("base_sequence", ">i4"),
+        ("record_count", ">i4"),
+    ]
+)
+_HEADER_BYTES: Final = np.arange(RECORD_BATCH_OVERHEAD)
+_MAX_CODEC: Final = len(CODEC_NAMES) - 1
+_MAX_OFFSET: Final = 0x7FFF_FFFF_FFFF_FFFF
+_LENGTH: Final = struct.Struct(">8xi").unpack_from
+
+
+def walk(buffer: bytearray, filled: int) -> tuple[list[int], int]:
+    """Positions of the whole batches at the start of a buffer, and where the last of them ends."""
+    positions: list[int] = []
+    found = positions.append
+    position = 0
+    last = filled - RECORD_BATCH_OVERHEAD
+    while position <= last:
+        size = _LENGTH(buffer, position)[0] + LOG_OVERHEAD
+        if size < RECORD_BATCH_OVERHEAD or position + size > filled:
+            break
+        found(position)
+        position += size
+    return positions, position
+
+
+def gather(area: NDArray[np.uint8], positions: Integers) -> HeaderTable:
+    """The headers at these positions as one table, in native byte order field by field."""
+    table: Any = area[positions[:, None] + _HEADER_BYTES].view(HEADER_DTYPE)
+    return table[:, 0]  # type: ignore[no-any-return]
+
+
+def table_of(headers: bytes) -> HeaderTable:
+    """The table of headers that stand one behind the other."""
+    return np.frombuffer(headers, HEADER_DTYPE)
+
+
+def framing_fault(head: bytes | bytearray | memoryview, remaining: int) -> tuple[int, str | None]:
+    """(size of the batch, None), or (0, why no next batch can be found).
+
+    `head`: the first bytes of the batch; `remaining`: how many there are up to the end.
+    """
+    if len(head) < RECORD_BATCH_OVERHEAD:
+        remaining = min(remaining, len(head))
+    if remaining < RECORD_BATCH_OVERHEAD:
+        return 0, f"{remaining} bytes are too few for a record batch"
+    size: int = _LENGTH(head)[0] + LOG_OVERHEAD
+    if size < RECORD_BATCH_OVERHEAD:
+        return 0, f"record batch of {size} bytes, less than its header"
+    if size > remaining:
+        return 0, f"record batch of {size} bytes, only {remaining} are there"
+    return size, None
+
+
+def header_fault(header: BatchHeader) -> str | None:
+    """What makes a header impossible, the checksum aside."""
+    if header.magic != MAGIC_V2:
+        return f"record batch of magic {header.magic}"
+    codec = header.attributes & CODEC_MASK
+    if codec > _MAX_CODEC:
+        return f"unknown compression codec {codec}"
+    delta, count = header.last_offset_delta, header.record_count
+    if header.base_offset < 0 or header.base_offset + delta > _MAX_OFFSET:
+        return f"base offset {header.base_offset} with a last offset delta of {delta}"
+    if count < 0 or delta < count - 1:
+        return f"{count} records with a last offset delta of {delta}"
+    return None
+
+
+def possible(table: HeaderTable) -> NDArray[np.bool_]:
+    """Where `header_fault` finds nothing."""
+    base: Integers = table["base_offset"]
+    delta = table["last_offset_delta"].astype(np.int64)
+    count = table["record_count"]
+    sane: NDArray[np.bool_] = table["magic"] == MAGIC_V2
+    sane &= (table["attributes"] & CODEC_MASK) <= _MAX_CODEC
+    sane &= (base >= 0) & (base <= _MAX_OFFSET - np.maximum(delta, 0))
+    sane &= (count >= 0) & (delta >= count.astype(np.int64) - 1)
+    return sane
+
+
+def header_at(table: HeaderTable, index: int) -> BatchHeader:
+    """One row as the protocol's own header."""
+    return BatchHeader(*table[index].item())

@@ -1,0 +1,196 @@
+"""Where every record of many batches begins.
+
+A record's length is in front of it, so the records of one batch can only be found one after the
+other; but all batches are walked in lock-step: one numpy look-up moves a lane of every batch to its
+next record. Where there are few and big batches, each is first cut into lanes by guessing: a zero
+byte (a record's attributes) is taken for a record when it and the next one carry neighbouring
+offset deltas.
+
+Invariants
+    Every lane must land exactly where the next lane, or the next batch, begins. By induction from
+    the first record (whose place is known) a wrong guess is noticed, so it is only ever slow.
+    Lanes that do not (a record of 8 KiB or more, a bad guess, broken bytes) are walked singly.
+    The starts that are returned ascend, and the last record of a batch ends where the batch ends.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pykbroker.offline.varints import ADVANCE, Doubt, Integers, Words
+from pykbroker.protocol.record import CorruptRecord, read_varint
+
+_FEW_LANES: Final = 48
+_WANTED_LANES: Final = 96
+_BIG_BATCH: Final = 256
+_LANE_RECORDS: Final = 64
+
+
+def find_records(
+    area: bytearray, words: Words, starts: Integers, ends: Integers, counts: Integers
+) -> Integers:
+    """Positions of all records of the batches at [starts, ends), in order; counts are all > 0.
+
+    Doubt when the lengths of the records do not fit the batches.
+    """
+    batches = starts.size
+    if batches < _FEW_LANES and int(counts.max()) >= _BIG_BATCH:
+        lanes = _cut(area, starts, ends, counts, max(2, _WANTED_LANES // batches))
+        positions, landed = _lock_step(words, *lanes)
+        if landed.all():
+            return positions
+    positions, landed = _lock_step(words, starts, ends, counts)
+    if landed.all():
+        return positions
+    first = np.cumsum(counts) - counts
+    for index in np.flatnonzero(~landed).tolist():
+        count = int(counts[index])
+        at = int(first[index])
+        positions[at : at + count] = _walk(area, int(starts[index]), int(ends[index]), count)
+    return positions
+
+
+def _lock_step(
+    words: Words, starts: Integers, ends: Integers, counts: Integers
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """(positions of the records in order of the lanes, which lanes landed on their end)."""
+    lanes = starts.size
+    order = np.argsort(-counts, kind="stable")  # lanes still active are always the first ones
+    sorted_counts = counts[order]
+    steps = int(sorted_counts[0])
+    at = starts[order]
+    np.empty((steps, lanes), np.int64)
+    active = np.searchsorted(-sorted_counts, -np.arange(steps), side="left").tolist()
+    total = int(counts.sum())
+    # Step by step is the fast way to store, but a few long lanes beside many short ones would
+    # need a table that is nearly empty.
+    store = _store_steps if steps * lanes <= 4 * total + 65536 else _store_lanes
+    try:
+        positions, at = store(words, starts[order], counts, order, active, words.size)
+    except IndexError:
+        # A lane left the area: let it stand still at the end, where it cannot land.
+        positions, at = store(words, starts[order], counts, order, active, words.size - 1)
+    landed = np.empty(lanes, np.bool_)
+    landed[order] = at == ends[order]
+    return positions, landed
+
+
+def _store_steps(
+    words: Words, at: Integers, counts: Integers, order: Integers, active: list[int], limit: int
+) -> tuple[Integers, Integers]:
+    steps, lanes = len(active), at.size
+    visited = np.empty((steps, lanes), np.int64)
+    advance = ADVANCE
+    bounded = limit < words.size
+    for step, count in enumerate(active):
+        lane = at[:count]
+        visited[step, :count] = lane
+        lane += advance[words[lane]]
+        if bounded:
+            np.minimum(lane, limit, out=lane)
+    place = np.empty(lanes, np.int64)
+    place[order] = np.arange(lanes)
+    rows = visited.T[place]
+    if active[-1] == lanes:
+        return rows.reshape(-1), at
+    return rows[np.arange(steps) < counts[:, None]], at
+
+
+def _store_lanes(
+    words: Words, at: Integers, counts: Integers, order: Integers, active: list[int], limit: int
+) -> tuple[Integers, Integers]:
+    positions = np.empty(int(counts.sum()), np.int64)
+    slots = (np.cumsum(counts) - counts)[order]
+    advance = ADVANCE
+    bounded = limit < words.size
+    for count in active:
+        lane, slot = at[:count], slots[:count]
+        positions[slot] = lane
+        slot += 1
+        lane += advance[words[lane]]
+        if bounded:
+            np.minimum(lane, limit, out=lane)
+    return positions, at
+
+
+def _walk(area: bytearray, position: int, end: int, count: int) -> list[int]:
+    """The records of one batch, one after the other."""
+    found: list[int] = []
+    try:
+        for _ in range(count):
+            if position >= end:
+                raise Doubt
+            found.append(position)
+            length, position = read_varint(area, position)  # type: ignore[arg-type]
+            if length < 0:
+                raise Doubt
+            position += length
+    except (IndexError, CorruptRecord):
+        raise Doubt from None
+    if position != end:
+        raise Doubt
+    return found
+
+
+def _cut(
+    area: bytearray, starts: Integers, ends: Integers, counts: Integers, wanted: int
+) -> tuple[Integers, Integers, Integers]:
+    """(starts, ends, counts) of lanes: every batch cut into up to `wanted` of them."""
+    lane_starts: list[int] = []
+    lane_ends: list[int] = []
+    lane_counts: list[int] = []
+    for start, end, count in zip(starts.tolist(), ends.tolist(), counts.tolist(), strict=True):
+        parts = min(wanted, max(1, count // _LANE_RECORDS))
+        stride = (end - start) // parts
+        window = 6 * (end - start) // count + 64
+        position, delta = start, 0
+        for part in range(1, parts):
+            near = start + part * stride
+            guess = _guess_record(area, near, min(near + window, end), count)
+            if guess is not None and guess[0] > position and guess[1] > delta:
+                lane_starts.append(position)
+                lane_ends.append(guess[0])
+                lane_counts.append(guess[1] - delta)
+                position, delta = guess
+        lane_starts.append(position)
+        lane_ends.append(end)
+        lane_counts.append(count - delta)
+    return np.array(lane_starts), np.array(lane_ends), np.array(lane_counts)
+
+
+def _guess_record(area: bytearray, low: int, high: int, count: int) -> tuple[int, int] | None:
+    """(position, offset delta) of what looks like a record that begins in [low, high)."""
+    find = area.find
+    zero = low - 1
+    while (zero := find(0, zero + 1, high)) >= 0:
+        for width in (2, 1):
+            start = zero - width
+            low_byte, high_byte = area[start], area[start + 1]
+            if width == 1:
+                if low_byte > 127:
+                    continue
+                length = low_byte >> 1
+            else:
+                if low_byte < 128 or high_byte > 127:
+                    continue
+                length = (low_byte & 127 | high_byte << 7) >> 1
+            following = zero + length
+            if length < 6 or following + 8 > len(area):
+                continue
+            try:
+                delta = _offset_delta(area, zero)
+                if 0 < delta < count - 1:
+                    _, attributes = read_varint(area, following)  # type: ignore[arg-type]
+                    if area[attributes] == 0 and _offset_delta(area, attributes) == delta + 1:
+                        return start, delta
+            except (IndexError, CorruptRecord):
+                continue
+    return None
+
+
+def _offset_delta(area: bytearray, attributes_at: int) -> int:
+    _, position = read_varint(area, attributes_at + 1)  # type: ignore[arg-type]
+    return read_varint(area, position)[0]  # type: ignore[arg-type]

@@ -1,0 +1,354 @@
+"""The fast decoder: chunks of many batches, decoded column by column in numpy and Arrow.
+
+    file -> chunk (4 MiB, one reused buffer) -> header table -> checksums -> which are wanted
+         -> decompress into one reused area -> Span -> Fields -> Arrow
+
+State   two buffers, reused for every chunk: fresh memory costs more (page faults) than decoding.
+In      a Split and ReadOptions. Out: Arrow record batches; faults go to the reporter.
+Invariants
+    The rows and the faults are those of the plain decoder, in the same order.
+    Memory: a chunk, what it decompresses to (a few MiB more than the largest batch may have), and
+    what is being handed out. A length that lies allocates nothing beyond the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pykbroker.offline.arrow_columns import ColumnBuilder
+from pykbroker.offline.batch_headers import (
+    HeaderTable,
+    framing_fault,
+    gather,
+    header_at,
+    header_fault,
+    possible,
+    walk,
+)
+from pykbroker.offline.columns import FIELD_COLUMNS, TIME_COLUMNS, schema_of
+from pykbroker.offline.plain_decoder import BAD_CHECKSUM, arrow_batch, rows_of
+from pykbroker.offline.record_fields import Span, decode_fields
+from pykbroker.offline.segment_index import next_known_batch
+from pykbroker.offline.split import FaultReporter, ReadOptions, Split
+from pykbroker.offline.storage import SegmentFile, open_file
+from pykbroker.offline.varints import PADDING_BYTES, Doubt, Integers
+from pykbroker.protocol.compression import CorruptCompression, decompress
+from pykbroker.protocol.crc32c import crc32c
+from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
+    CODEC_MASK,
+    CONTROL_BIT,
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    RECORD_BATCH_OVERHEAD,
+    TRANSACTIONAL_BIT,
+    CorruptBatch,
+)
+
+_COMPRESSED_CHUNK: Final = 1 << 20
+_AREA_BYTES: Final = 4 << 20
+
+
+class _Chunk:
+    """Whole batches at the start of the buffer; `at` is the first one's position in the file."""
+
+    __slots__ = ("at", "buffer", "codecs", "positions", "sizes", "table", "view")
+
+    def __init__(self, buffer: bytearray, positions: list[int], at: int) -> None:
+        self.buffer = buffer
+        self.view = memoryview(buffer)
+        self.at = at
+        self.positions: Integers = np.array(positions, np.int64)
+        self.table: HeaderTable = gather(np.frombuffer(buffer, np.uint8), self.positions)
+        self.sizes: Integers = self.table["length"].astype(np.int64) + LOG_OVERHEAD
+        self.codecs = self.table["attributes"] & CODEC_MASK
+
+    def batch(self, index: int) -> memoryview:
+        start = int(self.positions[index])
+        return self.view[start : start + int(self.sizes[index])]
+
+
+def read_fast(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
+    """The rows of a split as record batches."""
+    with open_file(split.path) as opened:
+        yield from _FastReader(opened, split, options, reporter).run()
+
+
+class _FastReader:
+    """Reads one split; see the module."""
+
+    def __init__(
+        self, opened: SegmentFile, split: Split, options: ReadOptions, reporter: FaultReporter
+    ) -> None:
+        self.opened = opened
+        self.split = split
+        self.options = options
+        self.reporter = reporter
+        self.schema = schema_of(options.columns)
+        names = set(options.columns)
+        by_time = split.start_timestamp_ms is not None or split.end_timestamp_ms is not None
+        self.needs_times = bool(names & TIME_COLUMNS) or by_time
+        self.needs_fields = bool(names & FIELD_COLUMNS)
+        self.end = min(split.end_position, opened.size)
+        self.chunk_bytes = max(options.chunk_bytes, RECORD_BATCH_OVERHEAD)
+        self.wanted = self.chunk_bytes
+        self.buffer = bytearray(min(self.chunk_bytes, max(self.end, 0)) + PADDING_BYTES)
+        self.area = bytearray()
+
+    def run(self) -> Iterator[Any]:
+        position = self.split.start_position
+        end = self.end
+        if end < self.split.end_position and position >= end:
+            reason = f"the file ends at {end}, before {self.split.end_position}"
+            self.reporter.report(position, 0, reason)
+            return
+        while position < end:
+            room = min(self.wanted, len(self.buffer) - PADDING_BYTES, end - position)
+            filled = self.opened.read_into(memoryview(self.buffer)[:room], position)
+            positions, used = walk(self.buffer, filled)
+            if not positions:
+                position = self._obstacle(position, filled)
+                continue
+            chunk = _Chunk(self.buffer, positions, position)
+            position += used
+            yield from self._decode_chunk(chunk)
+            compressed = bool(chunk.codecs.any())
+            self.wanted = self.chunk_bytes
+            if compressed:
+                self.wanted = min(self.chunk_bytes, _COMPRESSED_CHUNK)
+
+    def _obstacle(self, position: int, filled: int) -> int:
+        """No whole batch in the buffer: make room for a big one, or step over what is none."""
+        head = bytes(self.buffer[: min(filled, RECORD_BATCH_OVERHEAD)])
+        size, fault = framing_fault(head, self.end - position)
+        if fault is None and filled == min(self.wanted, len(self.buffer) - PADDING_BYTES):
+            self.wanted = size  # there is more of it in the file than was read
+            if size > len(self.buffer) - PADDING_BYTES:
+                self.buffer = bytearray(size + PADDING_BYTES)
+            return position
+        if fault is None:
+            fault = f"record batch of {size} bytes, only {filled} are there"  # cut while reading
+        known = next_known_batch(
+            self.opened,
+            self.split.index_path,
+            self.split.segment_base_offset,
+            position,
+            self.end,
+        )
+        self.reporter.report(position, known - position, fault, raw=head)
+        return known
+
+    # -- which batches --------------------------------------------------------------------------
+
+    def _decode_chunk(self, chunk: _Chunk) -> Iterator[Any]:
+        """Runs of sound batches, and between them the faults, in the order of the file."""
+        wanted, faults = self._choose(chunk)
+        start = 0
+        for index in sorted(faults):
+            yield from self._decode_run(chunk, wanted[(wanted >= start) & (wanted < index)])
+            position = chunk.at + int(chunk.positions[index])
+            batch = chunk.batch(index)
+            header = header_at(chunk.table, index)
+            self.reporter.report(position, len(batch), faults[index], header, batch)
+            start = index + 1
+        yield from self._decode_run(chunk, wanted[wanted >= start] if start else wanted)
+
+    def _choose(self, chunk: _Chunk) -> tuple[Integers, dict[int, str]]:
+        """(indices of the batches to decode, faults by index)."""
+        table, split = chunk.table, self.split
+        faults: dict[int, str] = {}
+        base = table["base_offset"].astype(np.int64)
+        delta = table["last_offset_delta"].astype(np.int64)
+        current = table["magic"] == MAGIC_V2
+        # Without `base + delta`, which may overflow.
+        overlapping = (base >= split.start_offset - delta) & (base < split.end_offset)
+        looked_at = overlapping | (base < 0) | ~current
+        if self.options.verify_checksums:
+            self._check_sums(chunk, looked_at & current, faults)
+        for index in np.flatnonzero(looked_at & ~possible(table)).tolist():
+            if index not in faults:
+                faults[index] = header_fault(header_at(table, index)) or "impossible header"
+        wanted = looked_at & ((table["attributes"] & CONTROL_BIT) == 0)
+        if split.start_timestamp_ms is not None:
+            wanted &= table["max_timestamp"] >= split.start_timestamp_ms
+        if split.aborted:
+            wanted &= ~self._aborted(table, base)
+        if faults:
+            wanted[list(faults)] = False
+        return np.flatnonzero(wanted), faults
+
+    def _check_sums(self, chunk: _Chunk, chosen: NDArray[np.bool_], faults: dict[int, str]) -> None:
+        positions, sizes, stored = chunk.positions, chunk.sizes, chunk.table["crc"]
+        everything = bool(chosen.all())
+        indices = None if everything else np.flatnonzero(chosen)
+        if indices is not None:
+            positions, sizes, stored = positions[indices], sizes[indices], stored[indices]
+        view, checksum = chunk.view, crc32c
+        starts = (positions + ATTRIBUTES_AT).tolist()
+        ends = (positions + sizes).tolist()
+        for index, (start, end, expected) in enumerate(
+            zip(starts, ends, stored.tolist(), strict=True)
+        ):
+            if checksum(view[start:end]) != expected:
+                faults[index if indices is None else int(indices[index])] = BAD_CHECKSUM
+
+    def _aborted(self, table: HeaderTable, base: Integers) -> NDArray[np.bool_]:
+        low, high = int(base.min()), int(base.max())
+        aborted = np.zeros(base.size, np.bool_)
+        producers = table["producer_id"].astype(np.int64)
+        for producer_id, first, last in self.split.aborted:
+            if first <= high and last >= low:
+                aborted |= (producers == producer_id) & (base >= first) & (base <= last)
+        aborted &= (table["attributes"] & TRANSACTIONAL_BIT) != 0
+        return aborted
+
+    # -- records --------------------------------------------------------------------------------
+
+    def _decode_run(self, chunk: _Chunk, indices: Integers) -> Iterator[Any]:
+        """Sound batches of one chunk, decompressed in groups of a few MiB."""
+        if not indices.size:
+            return
+        if not (self.needs_times or self.needs_fields) and self._is_dense(chunk, indices):
+            # Nothing inside the records is needed: their number and offsets are in the headers.
+            starts = chunk.positions[indices] + RECORD_BATCH_OVERHEAD
+            yield from self._group(chunk, indices, bytearray(), starts, None)
+            return
+        if not chunk.codecs[indices].any():
+            starts = chunk.positions[indices] + RECORD_BATCH_OVERHEAD
+            ends = chunk.positions[indices] + chunk.sizes[indices]
+            yield from self._group(chunk, indices, chunk.buffer, starts, ends)
+            return
+        yield from self._decompress_groups(chunk, indices)
+
+    def _is_dense(self, chunk: _Chunk, indices: Integers) -> bool:
+        """Whether offsets follow from the headers, whose counts are not out of all proportion."""
+        table = chunk.table[indices]
+        deltas = table["last_offset_delta"].astype(np.int64)
+        counts = table["record_count"].astype(np.int64)
+        payload = chunk.sizes[indices] - RECORD_BATCH_OVERHEAD
+        return bool((deltas + 1 == counts).all() and (counts <= 4 * payload).all())
+
+    def _decompress_groups(self, chunk: _Chunk, indices: Integers) -> Iterator[Any]:
+        limit = self.options.max_decompressed_bytes
+        parts: list[bytes | memoryview] = []
+        members: list[int] = []
+        held = 0
+        for index in indices.tolist():
+            batch = chunk.batch(index)
+            try:
+                part = decompress(int(chunk.codecs[index]), batch[RECORD_BATCH_OVERHEAD:], limit)
+            except CorruptCompression as fault:
+                yield from self._joined(chunk, members, parts)
+                parts, members, held = [], [], 0
+                position = chunk.at + int(chunk.positions[index])
+                header = header_at(chunk.table, index)
+                self.reporter.report(position, len(batch), str(fault), header, batch)
+                continue
+            parts.append(part)
+            members.append(index)
+            held += len(part)
+            if held >= _AREA_BYTES:
+                yield from self._joined(chunk, members, parts)
+                parts, members, held = [], [], 0
+        yield from self._joined(chunk, members, parts)
+
+    def _joined(
+        self, chunk: _Chunk, members: list[int], parts: list[bytes | memoryview]
+    ) -> Iterator[Any]:
+        if not members:
+            return
+        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+        ends = np.cumsum(sizes)
+        needed = int(ends[-1]) + PADDING_BYTES
+        if len(self.area) < needed or len(self.area) > 4 * max(needed, _AREA_BYTES):
+            self.area = bytearray(max(needed, _AREA_BYTES + (_AREA_BYTES >> 1)))
+        starts = ends - sizes
+        area = memoryview(self.area)
+        for start, part in zip(starts.tolist(), parts, strict=True):
+            area[start : start + len(part)] = part
+        yield from self._group(chunk, np.array(members), self.area, starts, ends)
+
+    def _group(
+        self,
+        chunk: _Chunk,
+        indices: Integers,
+        area: bytearray,
+        starts: Integers,
+        ends: Integers | None,
+    ) -> Iterator[Any]:
+        """Batches that lie decompressed in `area`; `ends` is None when no record is looked at."""
+        try:
+            made = self._build(chunk, indices, area, starts, ends)
+        except (Doubt, IndexError):
+            if indices.size > 1 and ends is not None:
+                for each in range(indices.size):
+                    one = slice(each, each + 1)
+                    yield from self._group(chunk, indices[one], area, starts[one], ends[one])
+                return
+            made = self._build_plain(chunk, int(indices[0]))
+        if made is not None and made.num_rows:
+            yield made
+
+    def _build(
+        self,
+        chunk: _Chunk,
+        indices: Integers,
+        area: bytearray,
+        starts: Integers,
+        ends: Integers | None,
+    ) -> Any:
+        span = Span(area, starts, starts if ends is None else ends, chunk.table[indices])
+        limit = self.options.max_decompressed_bytes
+        if ends is not None and int((ends - starts).max()) > limit:
+            raise Doubt
+        fields = decode_fields(span, times=self.needs_times, fields=self.needs_fields)
+        builder = ColumnBuilder(
+            span,
+            fields,
+            topic=self.split.topic,
+            partition=self.split.partition,
+            segment_base_offset=self.split.segment_base_offset,
+            positions=chunk.positions[indices] + chunk.at,
+        )
+        arrays = builder.build(self.options.columns)
+        made = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        keep = self._rows_wanted(span, builder)
+        return made if keep is None else made.filter(pa.array(keep))
+
+    def _rows_wanted(self, span: Span, builder: ColumnBuilder) -> NDArray[np.bool_] | None:
+        """Which rows of a span are wanted; None: all of them."""
+        split = self.split
+        base = span.field("base_offset")
+        last = base + span.field("last_offset_delta")
+        keep: NDArray[np.bool_] | None = None
+        if (base < split.start_offset).any() or (last >= split.end_offset).any():
+            offsets = builder.offsets()
+            keep = (offsets >= split.start_offset) & (offsets < split.end_offset)
+        low, high = split.start_timestamp_ms, split.end_timestamp_ms
+        if low is not None or high is not None:
+            times = builder.timestamps_ms()
+            inside = np.ones(times.size, np.bool_)
+            if low is not None:
+                inside &= times >= low
+            if high is not None:
+                inside &= times < high
+            keep = inside if keep is None else keep & inside
+        return keep
+
+    def _build_plain(self, chunk: _Chunk, index: int) -> Any:
+        """One batch by the plain decoder: its rows, or its fault."""
+        header = header_at(chunk.table, index)
+        position = chunk.at + int(chunk.positions[index])
+        batch = chunk.batch(index)
+        limit = self.options.max_decompressed_bytes
+        try:
+            rows = rows_of(bytes(batch), header, position, self.split, limit)
+        except CorruptBatch as fault:
+            self.reporter.report(position, len(batch), str(fault), header, batch)
+            return None
+        return arrow_batch(rows, self.options.columns, self.schema) if rows else None

@@ -1,0 +1,95 @@
+"""Where a partition's log ends right now: beyond that nothing is read, whatever is appended later.
+
+The last segment may be written to at this very moment, or have been when its writer was killed. A
+batch that is not whole, or whose checksum is wrong, is its end if nothing sound follows: the last
+batch of a live log is half written for a while. Zeros (a preallocated file, or one that grew before
+a crash) are the end too. Everywhere else the same bytes are corruption, and are left to the reader.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pykbroker.offline.batch_headers import framing_fault
+from pykbroker.offline.layout import PartitionFiles, SegmentFiles
+from pykbroker.offline.segment_index import is_entry_true, offset_entries
+from pykbroker.offline.storage import SegmentFile, open_file
+from pykbroker.protocol.record_batch import (
+    HEADER,
+    RECORD_BATCH_OVERHEAD,
+    BatchHeader,
+    check_crc,
+)
+
+_ZEROS = bytes(65536)
+
+
+class FrozenEnd(NamedTuple):
+    """End of the last segment: position, and the offset of the next record."""
+
+    position: int
+    next_offset: int
+
+
+def freeze(files: PartitionFiles) -> FrozenEnd:
+    """The end of a partition's last segment; (0, log start offset) when it has none."""
+    if not files.segments:
+        return FrozenEnd(0, files.log_start_offset)
+    with open_file(files.segments[-1].path) as opened:
+        return freeze_segment(opened, files.segments[-1])
+
+
+def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
+    """The end of one segment, found from the last entry of its index that is true."""
+    end = opened.size
+    position = _start(opened, segment, end)
+    next_offset = segment.base_offset
+    last: tuple[int, int, BatchHeader] | None = None
+    while position < end:
+        head = opened.read(RECORD_BATCH_OVERHEAD, position)
+        size, fault = framing_fault(head, end - position)
+        if fault is not None:
+            break
+        header = BatchHeader(*HEADER.unpack(head))
+        if last is not None:
+            next_offset = last[2].next_offset
+        last = position, size, header
+        position += size
+    if last is not None:
+        at, size, header = last
+        if _is_sound(opened, at, size):
+            next_offset = header.next_offset
+        else:
+            position = at
+    if position < end and not _is_end(opened, position, end):
+        return FrozenEnd(end, next_offset)  # broken in the middle: the reader will say so
+    return FrozenEnd(position, next_offset)
+
+
+def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
+    for entry in reversed(offset_entries(segment.index_path, segment.base_offset, end)):
+        if is_entry_true(opened, entry, end):
+            return entry[1]
+    return 0
+
+
+def _is_sound(opened: SegmentFile, position: int, size: int) -> bool:
+    batch = opened.read(size, position)
+    return len(batch) == size and check_crc(batch)
+
+
+def _is_end(opened: SegmentFile, position: int, end: int) -> bool:
+    """Whether what stands from here on is a batch that is not whole, or zeros."""
+    head = opened.read(RECORD_BATCH_OVERHEAD, position)
+    _size, fault = framing_fault(head, end - position)
+    if fault is None or len(head) < RECORD_BATCH_OVERHEAD:
+        return True  # whole with a wrong checksum, or a few bytes
+    (length,) = HEADER.unpack(head)[1:2]
+    if length >= RECORD_BATCH_OVERHEAD - 12:
+        return True  # longer than the file
+    while position < end:
+        piece = opened.read(min(len(_ZEROS), end - position), position)
+        if not piece or piece != _ZEROS[: len(piece)]:
+            return False
+        position += len(piece)
+    return True

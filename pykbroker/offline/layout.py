@@ -1,0 +1,248 @@
+"""Log directories as they lie on disk: which partitions, which segments, which small files.
+
+    <log directory>/
+      meta.properties, *-offset-checkpoint           of the whole directory
+      <topic>-<partition>/
+        partition.metadata, leader-epoch-checkpoint
+        <20 digits>.log .index .timeindex .txnindex  a segment, by its base offset
+        <20 digits>.snapshot                         producers as of that offset
+
+Left alone: directories `-delete`, `-future`, `-stray`, files `.deleted`, `.cleaned`, `.swap`.
+
+In      paths or URIs of log directories, or of single partitions.
+Out     PartitionFiles, sorted by topic and partition, each partition once: of several replicas the
+        one that reaches furthest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from pykbroker.log.checkpoints import (
+    LOG_START_OFFSET_CHECKPOINT,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    REPLICATION_OFFSET_CHECKPOINT,
+    CorruptCheckpoint,
+    PartitionMetadata,
+    parse_offsets,
+)
+from pykbroker.offline.faults import NotALogDirectory, OfflineError
+from pykbroker.offline.storage import join, list_directory, read_small_file, split_name
+from pykbroker.types import TopicPartition
+
+_PARTITION: Final = re.compile(r"([a-zA-Z0-9._-]{1,249})-(0|[1-9]\d{0,9})")
+_NUMBERED: Final = re.compile(r"(\d{20})(\.[a-z]+)")
+_PASSING: Final = re.compile(r".*(\.deleted|\.cleaned|\.swap|\.tmp)")
+_OWN_FILES: Final = frozenset(
+    {PARTITION_METADATA, "leader-epoch-checkpoint", "quorum-state", ".lock", "bootstrap.checkpoint"}
+)
+_OWN_SUFFIXES: Final = frozenset({".log", ".index", ".timeindex", ".txnindex", ".snapshot"})
+_CHECKPOINT: Final = re.compile(r"\d{20}-\d{10}\.checkpoint")
+
+
+@dataclass(frozen=True)
+class SegmentFiles:
+    """The files of one segment; sizes as they were listed, paths None where there is no file."""
+
+    base_offset: int
+    path: str
+    size_bytes: int
+    index_path: str | None
+    time_index_path: str | None
+    txn_index_path: str | None
+
+
+@dataclass(frozen=True)
+class PartitionFiles:
+    """One partition: its segments in order, and what the checkpoints say of it."""
+
+    topic: str
+    partition: int
+    directory: str
+    topic_id: bytes | None
+    segments: tuple[SegmentFiles, ...]
+    #: (offset, path) of the producer snapshots, in order.
+    producer_snapshots: tuple[tuple[int, str], ...]
+    log_start_offset: int
+    #: None when the checkpoint does not know the partition.
+    high_watermark: int | None
+    #: Names of files that belong to no log.
+    foreign: tuple[str, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size_bytes for segment in self.segments)
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True)
+class LogDirectoryFiles:
+    """A log directory: its partitions by name of their directory, and its checkpoints."""
+
+    path: str
+    partitions: tuple[str, ...]
+    log_starts: dict[TopicPartition, int]
+    high_watermarks: dict[TopicPartition, int]
+
+
+def parse_partition(name: str) -> TopicPartition | None:
+    """Topic and partition of a directory's name; None for every other directory."""
+    match = _PARTITION.fullmatch(name)
+    return TopicPartition(match[1], int(match[2])) if match is not None else None
+
+
+def read_log_directory(path: str) -> LogDirectoryFiles:
+    """List a log directory; NotALogDirectory names what is there instead."""
+    listed = list_directory(path)
+    if listed is None:
+        raise NotALogDirectory(f"{path} is no directory")
+    files, directories = listed
+    partitions = tuple(name for name in directories if parse_partition(name) is not None)
+    if not partitions and META_PROPERTIES not in files:
+        shown = ", ".join([*directories, *files][:5]) or "nothing"
+        raise NotALogDirectory(
+            f"{path} is no log directory: it has neither {META_PROPERTIES} nor a directory "
+            f"named <topic>-<partition>, but {shown}"
+        )
+    return LogDirectoryFiles(
+        path,
+        partitions,
+        _read_offsets(path, LOG_START_OFFSET_CHECKPOINT, files),
+        _read_offsets(path, REPLICATION_OFFSET_CHECKPOINT, files),
+    )
+
+
+def _read_offsets(directory: str, name: str, files: dict[str, int]) -> dict[TopicPartition, int]:
+    payload = read_small_file(join(directory, name)) if name in files else None
+    if payload is None:
+        return {}
+    try:
+        return parse_offsets(payload, join(directory, name))
+    except CorruptCheckpoint as fault:
+        raise OfflineError(str(fault)) from fault
+
+
+def find_partitions(paths: Iterable[str]) -> list[TopicPartition]:
+    """The partitions of all log directories, without looking into them."""
+    return sorted(_places(paths))
+
+
+def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDirectoryFiles]]]:
+    """Partition -> [(its directory, the log directory)]."""
+    found: dict[TopicPartition, list[tuple[str, LogDirectoryFiles]]] = {}
+    for path in paths:
+        parent, name = split_name(path)
+        single = parse_partition(name)
+        if single is not None and _holds_segments(path):
+            directory = LogDirectoryFiles(parent, (name,), {}, {})
+            if list_directory(parent) is not None:
+                listed, _ = list_directory(parent) or ({}, [])
+                directory = LogDirectoryFiles(
+                    parent,
+                    (name,),
+                    _read_offsets(parent, LOG_START_OFFSET_CHECKPOINT, listed),
+                    _read_offsets(parent, REPLICATION_OFFSET_CHECKPOINT, listed),
+                )
+        else:
+            directory = read_log_directory(path)
+        for each in directory.partitions:
+            partition = parse_partition(each)
+            assert partition is not None
+            found.setdefault(partition, []).append((join(directory.path, each), directory))
+    return found
+
+
+def _holds_segments(path: str) -> bool:
+    listed = list_directory(path)
+    return listed is not None and any(_NUMBERED.fullmatch(name) for name in listed[0])
+
+
+def read_partitions(
+    paths: Iterable[str], wanted: Iterable[TopicPartition] | None = None
+) -> list[PartitionFiles]:
+    """All (or the wanted) partitions with their segments."""
+    places = _places(paths)
+    chosen = sorted(places) if wanted is None else sorted(set(wanted) & places.keys())
+    found: list[PartitionFiles] = []
+    for partition in chosen:
+        replicas = [
+            each
+            for place, directory in places[partition]
+            if (each := _read_partition(partition, place, directory)) is not None
+        ]
+        if replicas:
+            found.append(max(replicas, key=_reach))
+    return found
+
+
+def _reach(files: PartitionFiles) -> tuple[int, int]:
+    if not files.segments:
+        return -1, 0
+    last = files.segments[-1]
+    return last.base_offset, last.size_bytes
+
+
+def _read_partition(
+    partition: TopicPartition, place: str, directory: LogDirectoryFiles
+) -> PartitionFiles | None:
+    listed = list_directory(place)
+    if listed is None:
+        return None  # deleted since the directory was listed
+    files = listed[0]
+    by_offset: dict[int, dict[str, str]] = {}
+    foreign: list[str] = []
+    for name in sorted(files):
+        match = _NUMBERED.fullmatch(name)
+        if match is not None and match[2] in _OWN_SUFFIXES:
+            by_offset.setdefault(int(match[1]), {})[match[2]] = name
+        elif not (_PASSING.fullmatch(name) or name in _OWN_FILES or _CHECKPOINT.fullmatch(name)):
+            foreign.append(name)
+
+    def path_of(names: dict[str, str], suffix: str) -> str | None:
+        return join(place, names[suffix]) if suffix in names else None
+
+    segments = tuple(
+        SegmentFiles(
+            base_offset,
+            join(place, names[".log"]),
+            files[names[".log"]],
+            path_of(names, ".index"),
+            path_of(names, ".timeindex"),
+            path_of(names, ".txnindex"),
+        )
+        for base_offset, names in sorted(by_offset.items())
+        if ".log" in names
+    )
+    snapshots = tuple(
+        (offset, join(place, names[".snapshot"]))
+        for offset, names in sorted(by_offset.items())
+        if ".snapshot" in names
+    )
+    first = segments[0].base_offset if segments else 0
+    return PartitionFiles(
+        partition.topic,
+        partition.partition,
+        place,
+        _topic_id(place, files),
+        segments,
+        snapshots,
+        max(first, directory.log_starts.get(partition, 0)),
+        directory.high_watermarks.get(partition),
+        tuple(foreign),
+    )
+
+
+def _topic_id(place: str, files: dict[str, int]) -> bytes | None:
+    if PARTITION_METADATA not in files:
+        return None
+    name = join(place, PARTITION_METADATA)
+    try:
+        return PartitionMetadata.from_bytes(read_small_file(name) or b"", name).topic_id
+    except CorruptCheckpoint:
+        return None

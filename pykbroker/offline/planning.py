@@ -1,0 +1,358 @@
+"""From a Selection to Splits: which bytes of which files have to be read, frozen at this moment.
+
+    topic, partition    by the names of directories
+    offsets             by the names of segments, then by the offset index
+    times               by the time index of closed segments, and to start later in one
+    transactions        aborted ranges and the last stable offset (read_committed)
+
+Splits are cut where the offset index has an entry that really begins a batch; without an index the
+headers are walked.
+
+Invariants
+    An index can only make more to be read, never lose a record: what it says of offsets and
+    positions is checked against the log, and a time index out of order is not used.
+    Splits of a partition are in order, do not overlap, and end at its frozen end.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pykbroker.offline.faults import OffsetsGone, UnknownTopic
+from pykbroker.offline.frozen_end import FrozenEnd, freeze
+from pykbroker.offline.layout import (
+    PartitionFiles,
+    SegmentFiles,
+    find_partitions,
+    read_partitions,
+)
+from pykbroker.offline.segment_index import is_entry_true, offset_entries, time_entries
+from pykbroker.offline.segment_walk import walk_headers
+from pykbroker.offline.split import (
+    DEFAULT_SPLIT_BYTES,
+    EARLIEST,
+    HIGH_WATERMARK,
+    LATEST,
+    READ_COMMITTED,
+    AbortedRange,
+    Offsets,
+    Selection,
+    Split,
+)
+from pykbroker.offline.storage import open_file
+from pykbroker.offline.transaction_scan import transaction_state
+from pykbroker.types import TopicPartition
+
+
+@dataclass(frozen=True)
+class PlannedPartition:
+    """What a partition holds, and which offsets [start_offset, end_offset) will be read."""
+
+    topic: str
+    partition: int
+    topic_id: bytes | None
+    directory: str
+    log_start_offset: int
+    log_end_offset: int
+    high_watermark: int | None
+    last_stable_offset: int | None
+    start_offset: int
+    end_offset: int
+    foreign: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The splits to read, and the partitions that they are of."""
+
+    splits: list[Split]
+    partitions: list[PlannedPartition]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(split.size_bytes for split in self.splits)
+
+
+def select_partitions(selection: Selection) -> list[TopicPartition]:
+    """The partitions that a selection names; UnknownTopic for a name that is nowhere."""
+    there = find_partitions(selection.paths)
+    names = {each.topic for each in there}
+    where = ", ".join(selection.paths)
+    for topic in selection.topics or ():
+        if topic not in names:
+            known = ", ".join(sorted(names)[:10]) or "none"
+            raise UnknownTopic(f"no topic {topic!r} in {where}; there are {known}")
+    for offsets in (selection.start_offsets, selection.end_offsets):
+        if offsets is not None and not isinstance(offsets, int):
+            _check_names(offsets, there, where)
+    pattern = None
+    if selection.topic_pattern is not None:
+        try:
+            pattern = re.compile(selection.topic_pattern)
+        except re.error as fault:
+            raise UnknownTopic(f"topic pattern {selection.topic_pattern!r}: {fault}") from None
+    chosen = [each for each in there if _is_chosen(each, selection, pattern)]
+    if selection.partitions is not None and selection.topics is not None:
+        for number in sorted(selection.partitions - {each.partition for each in chosen}):
+            shown = ", ".join(selection.topics)
+            raise UnknownTopic(f"no partition {number} of {shown} in {where}")
+    return chosen
+
+
+def _check_names(offsets: object, there: Sequence[TopicPartition], where: str) -> None:
+    assert isinstance(offsets, dict) or hasattr(offsets, "items")
+    for topic, by_partition in offsets.items():
+        for partition in by_partition:
+            if TopicPartition(topic, partition) not in there:
+                raise UnknownTopic(f"no partition {topic}-{partition} in {where}")
+
+
+def _is_chosen(each: TopicPartition, selection: Selection, pattern: re.Pattern[str] | None) -> bool:
+    if selection.partitions is not None and each.partition not in selection.partitions:
+        return False
+    if selection.topics is not None:
+        return each.topic in selection.topics
+    if pattern is not None:
+        return pattern.fullmatch(each.topic) is not None
+    return not each.topic.startswith("__")
+
+
+def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
+    """(log start, end that may be read now) of each partition, without planning the splits."""
+    found: dict[TopicPartition, tuple[int, int]] = {}
+    for files in read_partitions(selection.paths, select_partitions(selection)):
+        end, _ = _readable_end(files, freeze(files), selection)
+        partition = TopicPartition(files.topic, files.partition)
+        found[partition] = (files.log_start_offset, max(end, files.log_start_offset))
+    return found
+
+
+def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
+    """Freeze the ends, resolve the offsets, cut the splits."""
+    splits: list[Split] = []
+    partitions: list[PlannedPartition] = []
+    for files in read_partitions(selection.paths, select_partitions(selection)):
+        frozen = freeze(files)
+        readable, aborted = _readable_end(files, frozen, selection)
+        log_end = frozen.next_offset
+        start, end = _resolve(files, readable, selection)
+        partitions.append(
+            PlannedPartition(
+                files.topic,
+                files.partition,
+                files.topic_id,
+                files.directory,
+                files.log_start_offset,
+                log_end,
+                files.high_watermark,
+                readable if selection.isolation == READ_COMMITTED else None,
+                start,
+                end,
+                files.foreign,
+            )
+        )
+        splits += _PartitionPlanner(files, frozen, selection, split_bytes, start, end).cut(aborted)
+    return Plan(splits, partitions)
+
+
+def _readable_end(
+    files: PartitionFiles, frozen: FrozenEnd, selection: Selection
+) -> tuple[int, tuple[AbortedRange, ...]]:
+    """(exclusive end by the bound and isolation that were asked for, aborted ranges)."""
+    end = frozen.next_offset
+    if selection.end_bound == HIGH_WATERMARK and files.high_watermark is not None:
+        end = min(end, files.high_watermark)
+    if selection.isolation != READ_COMMITTED:
+        return end, ()
+    state = transaction_state(files, frozen.position, end)
+    return state.last_stable_offset, state.aborted
+
+
+def _resolve(files: PartitionFiles, readable: int, selection: Selection) -> tuple[int, int]:
+    """The offsets to read; OffsetsGone when some that were asked for are not there."""
+    low, high = files.log_start_offset, max(readable, files.log_start_offset)
+    start = _offset_of(selection.start_offsets, files, EARLIEST, low, high)
+    end = _offset_of(selection.end_offsets, files, LATEST, low, high)
+    if selection.fail_on_data_loss:
+        for what, offset in (("start", start), ("end", end)):
+            if not low <= offset <= high:
+                raise OffsetsGone(
+                    f"{what} offset {offset} of {files} is not there: its offsets are "
+                    f"{low} to {high} in {files.directory}"
+                )
+    return min(max(start, low), high), min(max(end, low), high)
+
+
+def _offset_of(offsets: Offsets, files: PartitionFiles, default: int, low: int, high: int) -> int:
+    offset = offsets
+    if offset is not None and not isinstance(offset, int):
+        offset = offset.get(files.topic, {}).get(files.partition, default)
+    if offset is None:
+        offset = default
+    return low if offset == EARLIEST else high if offset == LATEST else offset
+
+
+class _PartitionPlanner:
+    """Cuts one partition."""
+
+    def __init__(
+        self,
+        files: PartitionFiles,
+        frozen: FrozenEnd,
+        selection: Selection,
+        split_bytes: int,
+        start: int,
+        end: int,
+    ) -> None:
+        self.files = files
+        self.frozen = frozen
+        self.selection = selection
+        self.split_bytes = max(1, split_bytes)
+        self.start = start
+        self.end = end
+
+    def cut(self, aborted: Sequence[AbortedRange]) -> list[Split]:
+        splits: list[Split] = []
+        segments = self.files.segments
+        if self.start >= self.end:
+            return splits
+        for index, segment in enumerate(segments):
+            is_last = index + 1 == len(segments)
+            behind = self.frozen.next_offset if is_last else segments[index + 1].base_offset
+            if (behind <= self.start and not is_last) or segment.base_offset >= self.end:
+                continue
+            end = self.frozen.position if is_last else segment.size_bytes
+            if end == 0 or (not is_last and self._is_too_old(segment, behind)):
+                continue
+            inside = tuple(
+                each
+                for each in aborted
+                if each.first_offset < behind and each.last_offset >= segment.base_offset
+            )
+            positions = self._positions(segment, end)
+            splits += [
+                self._split(segment, low, high, inside)
+                for low, high in itertools.pairwise(positions)
+            ]
+        return splits
+
+    def _split(
+        self, segment: SegmentFiles, low: int, high: int, aborted: tuple[AbortedRange, ...]
+    ) -> Split:
+        selection = self.selection
+        return Split(
+            path=segment.path,
+            topic=self.files.topic,
+            partition=self.files.partition,
+            segment_base_offset=segment.base_offset,
+            start_position=low,
+            end_position=high,
+            start_offset=self.start,
+            end_offset=self.end,
+            start_timestamp_ms=selection.start_timestamp_ms,
+            end_timestamp_ms=selection.end_timestamp_ms,
+            aborted=aborted,
+            index_path=segment.index_path,
+            read_committed=selection.isolation == READ_COMMITTED,
+        )
+
+    def _is_too_old(self, segment: SegmentFiles, behind: int) -> bool:
+        """Whether the time index of a closed segment says that all of it is before the start."""
+        low = self.selection.start_timestamp_ms
+        if low is None:
+            return False
+        entries = time_entries(segment.time_index_path, segment.base_offset)
+        if not entries or entries[-1][1] >= behind:
+            return False
+        # Closing a segment adds the entry of its largest timestamp; one that is missing may be
+        # any number of records short, so the last batches have the word.
+        return entries[-1][0] < low and self._tail_is_older(segment, entries[-1][1], low)
+
+    def _tail_is_older(self, segment: SegmentFiles, offset: int, low: int) -> bool:
+        """Whether all batches behind the last time index entry are older than `low`."""
+        with open_file(segment.path) as opened:
+            position = 0
+            entries = offset_entries(segment.index_path, segment.base_offset, opened.size)
+            slot = bisect_right(entries, offset, key=lambda entry: entry[0]) - 1
+            if slot >= 0 and is_entry_true(opened, entries[slot], opened.size):
+                position = entries[slot][1]
+            return all(
+                header is not None and header.max_timestamp < low
+                for _, header in walk_headers(opened, segment, opened.size, position)
+            )
+
+    def _positions(self, segment: SegmentFiles, end: int) -> list[int]:
+        """Where to begin, to cut, and to stop reading a segment."""
+        with open_file(segment.path) as opened:
+            entries = offset_entries(segment.index_path, segment.base_offset, end)
+
+            def first_true(candidates: Iterable[tuple[int, int]]) -> int | None:
+                tries = (entry[1] for entry in candidates if is_entry_true(opened, entry, end))
+                return next(tries, None)
+
+            low = first_true(reversed(entries[: self._floor(segment, entries)])) or 0
+            above = bisect_left(entries, self.end, key=lambda entry: entry[0])
+            high = first_true(entries[above + 1 :]) if self.end < self.frozen.next_offset else None
+            stop = end if high is None else high
+            positions = [low]
+            while stop - positions[-1] > self.split_bytes * 3 // 2:
+                target = positions[-1] + self.split_bytes
+                slot = bisect_left(entries, target, key=lambda entry: entry[1])
+                cut = first_true(entries[slot:])
+                if cut is None:
+                    positions += self._walked(segment, positions[-1], stop)
+                    break
+                if cut >= stop:
+                    break
+                positions.append(cut)
+            return [*positions, stop]
+
+    def _floor(self, segment: SegmentFiles, entries: list[tuple[int, int]]) -> int:
+        """How many leading index entries are at or before the first record that is wanted."""
+        offset = self.start
+        low = self.selection.start_timestamp_ms
+        if low is not None:
+            times = time_entries(segment.time_index_path, segment.base_offset)
+            slot = bisect_left(times, low, key=lambda entry: entry[0]) - 1
+            if slot >= 0:
+                offset = max(offset, times[slot][1])
+        return bisect_right(entries, offset, key=lambda entry: entry[0])
+
+    def _walked(self, segment: SegmentFiles, start: int, stop: int) -> list[int]:
+        """Cuts found by walking the headers, for what no index covers."""
+        cuts: list[int] = []
+        last = start
+        with open_file(segment.path) as opened:
+            for position, header in walk_headers(opened, segment, stop, start):
+                far = position - last >= self.split_bytes
+                if header is not None and far and stop - position > self.split_bytes // 2:
+                    cuts.append(position)
+                    last = position
+        return cuts
+
+
+def pack_splits(
+    splits: Sequence[Split], target_bytes: int, at_least: int = 1
+) -> list[tuple[Split, ...]]:
+    """Splits in order, put together into tasks of about `target_bytes`.
+
+    If that makes fewer than `at_least` tasks, smaller ones, as far as there are splits.
+    """
+    total = sum(split.size_bytes for split in splits)
+    target = max(1, min(target_bytes, -(-total // max(1, at_least))))
+    tasks: list[tuple[Split, ...]] = []
+    current: list[Split] = []
+    held = 0
+    for split in splits:
+        if current and held + split.size_bytes > target:
+            tasks.append(tuple(current))
+            current, held = [], 0
+        current.append(split)
+        held += split.size_bytes
+    if current:
+        tasks.append(tuple(current))
+    return tasks

@@ -1,0 +1,183 @@
+"""`open_log`: topics of log directories as one stream of Arrow record batches.
+
+    log = open_log("/var/kafka-logs", "orders")      plans, and freezes the ends; reads nothing
+    log.read_all()                                   pyarrow.Table
+    log.to_pandas()                                  pandas.DataFrame
+    polars.from_arrow(log)                           by __arrow_c_stream__
+    duckdb.sql("select count(*) from log")           likewise
+
+State   the plan, and the side table of what had to be left out so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from pykbroker.offline.columns import KAFKA_COLUMNS, schema_of
+from pykbroker.offline.fast_decoder import read_fast
+from pykbroker.offline.plain_decoder import read_plain
+from pykbroker.offline.planning import Plan, PlannedPartition, plan
+from pykbroker.offline.split import (
+    DEFAULT_CHUNK_BYTES,
+    DEFAULT_MAX_DECOMPRESSED_BYTES,
+    DEFAULT_SPLIT_BYTES,
+    FAILFAST,
+    LOG_END,
+    MAX_CORRUPTIONS,
+    MAX_RAW_TOTAL,
+    NUMPY,
+    PLAIN,
+    READ_UNCOMMITTED,
+    Corruption,
+    FaultReporter,
+    Offsets,
+    OnCorruption,
+    ReadOptions,
+    Selection,
+    Split,
+    corruption_table,
+)
+
+
+def read_split(
+    split: Split, options: ReadOptions, on_corruption: OnCorruption | None = None
+) -> Iterator[Any]:
+    """The rows of a split as record batches of `schema_of(options.columns)`.
+
+    Corrupt batches: CorruptSegment with FAILFAST, else `on_corruption` is told and they are left
+    out.
+    """
+    reporter = FaultReporter(split, options.mode, on_corruption)
+    read = read_plain if options.decoder == PLAIN else read_fast
+    return read(split, options, reporter)
+
+
+class LogScan:
+    """Records of a plan. Every reading reads anew, up to the ends frozen when it was opened."""
+
+    def __init__(self, planned: Plan, options: ReadOptions) -> None:
+        self._plan = planned
+        self._options = options
+        self.schema = schema_of(options.columns)
+        self._corruptions: list[Corruption] = []
+        self._raw_bytes = 0
+        #: Of the last reading, all of them, also where the side table is full.
+        self.corrupt_batches = 0
+        self.corrupt_bytes = 0
+
+    @property
+    def splits(self) -> list[Split]:
+        return self._plan.splits
+
+    @property
+    def partitions(self) -> list[PlannedPartition]:
+        return self._plan.partitions
+
+    @property
+    def corruptions(self) -> Any:
+        """The side table of the last reading: what was left out, and why."""
+        return corruption_table(self._corruptions)
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{each.topic}-{each.partition}" for each in self.partitions)
+        return f"LogScan({names}; {len(self.splits)} splits, {self._plan.size_bytes} bytes)"
+
+    def __iter__(self) -> Iterator[Any]:
+        self._corruptions = []
+        self._raw_bytes = self.corrupt_batches = self.corrupt_bytes = 0
+        for split in self.splits:
+            yield from read_split(split, self._options, self._note)
+
+    def _note(self, corruption: Corruption) -> None:
+        self.corrupt_batches += 1
+        self.corrupt_bytes += corruption.size_bytes
+        raw = len(corruption.raw or b"")
+        if len(self._corruptions) < MAX_CORRUPTIONS and self._raw_bytes + raw <= MAX_RAW_TOTAL:
+            self._corruptions.append(corruption)
+            self._raw_bytes += raw
+
+    def to_reader(self) -> Any:
+        """A pyarrow.RecordBatchReader."""
+        return pa.RecordBatchReader.from_batches(self.schema, iter(self))
+
+    def read_all(self) -> Any:
+        """All rows as a pyarrow.Table."""
+        return pa.Table.from_batches(iter(self), schema=self.schema)
+
+    def to_pandas(self) -> Any:
+        """All rows as a pandas.DataFrame."""
+        return self.read_all().to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+
+def names_of(names: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """One name, many or none, as a tuple."""
+    if names is None:
+        return None
+    return (names,) if isinstance(names, str) else tuple(map(str, names))
+
+
+def open_log(
+    paths: str | Iterable[str],
+    topics: str | Iterable[str] | None = None,
+    *,
+    topic_pattern: str | None = None,
+    partitions: Collection[int] | None = None,
+    start_offsets: Offsets = None,
+    end_offsets: Offsets = None,
+    start_timestamp_ms: int | None = None,
+    end_timestamp_ms: int | None = None,
+    columns: Iterable[str] | None = None,
+    headers: bool = False,
+    isolation: str = READ_UNCOMMITTED,
+    mode: str = FAILFAST,
+    verify_checksums: bool = True,
+    end_bound: str = LOG_END,
+    decoder: str = NUMPY,
+    fail_on_data_loss: bool = True,
+    split_bytes: int = DEFAULT_SPLIT_BYTES,
+    chunk_bytes: int = DEFAULT_CHUNK_BYTES,
+    max_decompressed_bytes: int = DEFAULT_MAX_DECOMPRESSED_BYTES,
+) -> LogScan:
+    """Plan to read topics of log directories (paths or URIs); all but internal ones by default.
+
+    paths, topics       one or many; a path may also be the directory of one partition
+    start/end_offsets   {topic: {partition: offset}} or one offset for all; -2 earliest, -1 latest;
+                        ends are exclusive
+    start/end_timestamp_ms   of the records; the end is exclusive
+    columns             names of `ALL_COLUMNS`; Spark's seven by default, plus `headers` if asked
+    isolation           read_uncommitted | read_committed (no aborted records, nothing behind the
+                        last stable offset)
+    mode                FAILFAST raises CorruptSegment at the first corrupt batch; DROPMALFORMED
+                        leaves it out and counts it in `corruptions`; PERMISSIVE keeps its bytes
+                        there, too
+    end_bound           leo (all that is written) | hw (the high watermark, as checkpointed)
+    decoder             numpy | plain (record by record, to check the other)
+    fail_on_data_loss   OffsetsGone when offsets that were asked for are not there; else
+                        less is read
+    """
+    chosen = KAFKA_COLUMNS if columns is None else tuple(columns)
+    if headers and "headers" not in chosen:
+        chosen = (*chosen, "headers")
+    options = ReadOptions(
+        chosen, mode, verify_checksums, decoder, chunk_bytes, max_decompressed_bytes
+    )
+    selection = Selection(
+        paths=names_of(paths) or (),
+        topics=names_of(topics),
+        topic_pattern=topic_pattern,
+        partitions=None if partitions is None else frozenset(partitions),
+        start_offsets=start_offsets,
+        end_offsets=end_offsets,
+        start_timestamp_ms=start_timestamp_ms,
+        end_timestamp_ms=end_timestamp_ms,
+        isolation=isolation,
+        end_bound=end_bound,
+        fail_on_data_loss=fail_on_data_loss,
+    )
+    return LogScan(plan(selection, split_bytes), options)

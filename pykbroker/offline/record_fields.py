@@ -1,0 +1,196 @@
+"""The fields of all records of some batches, as positions and numbers in numpy arrays.
+
+    length | attributes | timestamp delta | offset delta | key length | key | value length | value |
+    header count | headers
+
+Only as much is decoded as the columns need: offsets of dense batches need nothing, timestamps only
+the front of a record.
+
+Invariants
+    What is accepted here is accepted by `record_batch.iter_records` with the same values, as far as
+    it was looked at; anything else raises Doubt or IndexError, and is decoded the slow way.
+    Dense batches (as many records as offsets) must carry the offset deltas 0, 1, 2 ... each in as
+    few bytes as it takes, else they are decoded like those with gaps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pykbroker.offline import varints
+from pykbroker.offline.batch_headers import HeaderTable
+from pykbroker.offline.boundaries import find_records
+from pykbroker.offline.varints import Bytes, Doubt, Integers, Words
+
+_MIN_RECORD_BYTES = 7
+_MIN_RECORD_LENGTH = 6
+
+
+class Span:
+    """Batches whose records lie decompressed in one area: [starts, ends), and their headers."""
+
+    __slots__ = ("area", "counts", "ends", "first", "starts", "table", "total")
+
+    def __init__(self, area: bytearray, starts: Integers, ends: Integers, table: HeaderTable):
+        self.area = area
+        self.starts = starts
+        self.ends = ends
+        self.table = table
+        self.counts: Integers = table["record_count"].astype(np.int64)
+        behind = np.cumsum(self.counts)
+        #: Index of each batch's first record.
+        self.first: Integers = behind - self.counts
+        self.total = int(behind[-1]) if behind.size else 0
+
+    def each(self, values: Integers) -> Integers:
+        """One value a batch, repeated for every record of it."""
+        return np.repeat(values, self.counts)
+
+    def field(self, name: str) -> Integers:
+        """A field of the headers as native integers."""
+        return self.table[name].astype(np.int64)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether only the headers are known: dense batches of which no field is wanted."""
+        return not self.area
+
+    def check_counts(self) -> None:
+        """Before anything is allocated by what a header claims."""
+        if (self.counts * _MIN_RECORD_BYTES > self.ends - self.starts).any():
+            raise Doubt
+        if ((self.counts == 0) & (self.ends > self.starts)).any():
+            raise Doubt
+
+    def is_dense(self) -> bool:
+        return bool((self.field("last_offset_delta") + 1 == self.counts).all())
+
+    def ordinals(self) -> Integers:
+        """0, 1, 2 ... within each batch."""
+        ordinals = np.arange(self.total, dtype=np.int64)
+        ordinals -= np.repeat(self.first, self.counts)
+        return ordinals
+
+
+class Fields:
+    """What was decoded; None where it was not asked for."""
+
+    __slots__ = (
+        "header_ends",
+        "header_starts",
+        "key_ends",
+        "key_null",
+        "key_starts",
+        "offset_deltas",
+        "timestamp_deltas",
+        "value_ends",
+        "value_null",
+        "value_starts",
+    )
+
+    offset_deltas: Integers
+    timestamp_deltas: Integers
+    key_starts: Integers
+    key_ends: Integers
+    key_null: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    value_starts: Integers
+    value_ends: Integers
+    value_null: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    header_starts: Integers
+    header_ends: Integers
+
+
+def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
+    """Decode offset deltas, and timestamps and fields if asked; Doubt, IndexError.
+
+    Of a span without an area, the batches are dense and nothing else is asked.
+    """
+    decoded = Fields()
+    if span.is_unread:
+        decoded.offset_deltas = span.ordinals()
+        return decoded
+    span.check_counts()
+    if not span.total:
+        return _nothing(decoded)
+    ordinals = span.ordinals()
+    dense = span.is_dense()
+    area: Bytes = np.frombuffer(span.area, np.uint8)
+    words = varints.words_of(span.area)
+    live = span.counts > 0
+    records = find_records(span.area, words, span.starts[live], span.ends[live], span.counts[live])
+    ends = np.empty_like(records)
+    ends[:-1] = records[1:]
+    ends[span.first[live] + span.counts[live] - 1] = span.ends[live]
+
+    at = records + varints.widths_of(area, words, records)
+    if int((ends - at).min()) < _MIN_RECORD_LENGTH:
+        raise Doubt
+    at += 1  # the attributes, which nobody uses
+    if times:
+        decoded.timestamp_deltas, widths = varints.decode_wide(area, words, at)
+    else:
+        widths = varints.widths_of(area, words, at)
+    at += widths
+    at += _offset_deltas(decoded, span, area, words, at, ordinals, dense)
+    if fields:
+        _key_and_value(decoded, area, words, at, ends)
+    elif int((ends - at).min()) < 0:
+        raise Doubt
+    return decoded
+
+
+def _nothing(decoded: Fields) -> Fields:
+    for name in Fields.__slots__:
+        kind = np.bool_ if name.endswith("null") else np.int64
+        setattr(decoded, name, np.empty(0, kind))
+    return decoded
+
+
+def _offset_deltas(
+    decoded: Fields,
+    span: Span,
+    area: Bytes,
+    words: Words,
+    at: Integers,
+    ordinals: Integers,
+    dense: bool,
+) -> Integers:
+    """Decode them, and return their widths."""
+    if dense and int(span.counts.max()) <= 8192:
+        widths = (ordinals >= 64).astype(np.int64)
+        widths += 1
+        if (varints.PACKED[words[at]] == (ordinals << 2) + widths).all():
+            decoded.offset_deltas = ordinals
+            return widths
+    deltas, widths = varints.decode(area, words, at)
+    deltas = deltas.astype(np.int64)
+    steps = np.diff(deltas)
+    firsts = span.first[span.counts > 0]
+    steps[firsts[1:] - 1] = 1
+    if (steps <= 0).any() or (deltas[firsts] < 0).any():
+        raise Doubt
+    lasts = firsts + span.counts[span.counts > 0] - 1
+    if (deltas[lasts] > span.field("last_offset_delta")[span.counts > 0]).any():
+        raise Doubt
+    decoded.offset_deltas = deltas
+    return widths
+
+
+def _key_and_value(
+    decoded: Fields, area: Bytes, words: Words, at: Integers, ends: Integers
+) -> None:
+    lengths, widths = varints.decode(area, words, at)
+    decoded.key_null = lengths < 0
+    decoded.key_starts = at + widths
+    decoded.key_ends = decoded.key_starts + np.maximum(lengths, 0)
+    lengths, widths = varints.decode(area, words, decoded.key_ends)
+    decoded.value_null = lengths < 0
+    decoded.value_starts = decoded.key_ends + widths
+    decoded.value_ends = decoded.value_starts + np.maximum(lengths, 0)
+    room = ends - decoded.value_ends
+    if int(room.min()) < 1:
+        raise Doubt
+    if (area[decoded.value_ends[room == 1]] != 0).any():
+        raise Doubt  # one byte is left, and it does not say "no headers"
+    decoded.header_starts = decoded.value_ends
+    decoded.header_ends = ends

@@ -1,0 +1,108 @@
+"""The indexes of a segment, believed only as far as they can be checked.
+
+In      paths of `.index`, `.timeindex` and `.txnindex` files, which may be missing, cut short,
+        padded with zeros (preallocated), out of order, or of another segment altogether.
+Out     the leading entries that ascend; positions that really begin a batch.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.offline.storage import SegmentFile, read_small_file
+from pykbroker.protocol.record_batch import (
+    HEADER,
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    RECORD_BATCH_OVERHEAD,
+    BatchHeader,
+    check_crc,
+)
+
+_OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
+_TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
+
+
+def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[tuple[int, int]]:
+    """(offset, position) of the entries that can be true: ascending, inside the log."""
+    payload = read_small_file(path) if path is not None else None
+    if not payload:
+        return []
+    table = np.frombuffer(payload, _OFFSET_ENTRY, len(payload) // _OFFSET_ENTRY.itemsize)
+    offsets = table["offset"].astype(np.int64)
+    positions = table["position"].astype(np.int64)
+    keep = _ascending(offsets, positions)
+    if keep and keep < offsets.size and offsets[0] == 0 and positions[0] == 0 and keep == 1:
+        keep = 0 if offsets[1] == 0 else keep  # zeros from the beginning: preallocated and empty
+    keep = min(keep, int(np.searchsorted(positions[:keep], log_bytes, side="left")))
+    return list(
+        zip((offsets[:keep] + base_offset).tolist(), positions[:keep].tolist(), strict=True)
+    )
+
+
+def time_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
+    """(timestamp, offset) of the entries that can be true: ascending from the first on."""
+    payload = read_small_file(path) if path is not None else None
+    if not payload:
+        return []
+    table = np.frombuffer(payload, _TIME_ENTRY, len(payload) // _TIME_ENTRY.itemsize)
+    times = table["timestamp"].astype(np.int64)
+    offsets = table["offset"].astype(np.int64)
+    if not times.size or offsets[0] < 0:
+        return []
+    sound = (np.diff(times) > 0) & (np.diff(offsets) >= 0)
+    keep = int(np.argmin(sound)) + 1 if not sound.all() else times.size
+    if keep == 1 and times[0] == 0 and offsets[0] == 0 and times.size > 1:
+        return []
+    return list(zip(times[:keep].tolist(), (offsets[:keep] + base_offset).tolist(), strict=True))
+
+
+def aborted_transactions(path: str | None, base_offset: int) -> list[AbortedTxn] | None:
+    """The entries of a transaction index; None when it is damaged. No file: no entries."""
+    payload = read_small_file(path) if path is not None else None
+    if not payload:
+        return []
+    index = TransactionIndex(base_offset, payload)
+    return list(index) if index.check() is None else None
+
+
+def _ascending(offsets: np.ndarray, positions: np.ndarray) -> int:
+    """How many leading entries ascend strictly in both columns."""
+    if not offsets.size or offsets[0] < 0 or positions[0] < 0:
+        return 0
+    sound = (np.diff(offsets) > 0) & (np.diff(positions) > 0)
+    return int(np.argmin(sound)) + 1 if not sound.all() else int(offsets.size)
+
+
+def batch_at(opened: SegmentFile, position: int, end: int) -> BatchHeader | None:
+    """The header of a whole batch of magic 2 with a right checksum at this position, or None."""
+    head = opened.read(RECORD_BATCH_OVERHEAD, position)
+    if len(head) < RECORD_BATCH_OVERHEAD:
+        return None
+    header = BatchHeader(*HEADER.unpack(head))
+    size = header.batch_length + LOG_OVERHEAD
+    if header.magic != MAGIC_V2 or not RECORD_BATCH_OVERHEAD <= size <= end - position:
+        return None
+    batch = opened.read(size, position)
+    return header if len(batch) == size and check_crc(batch) else None
+
+
+def is_entry_true(opened: SegmentFile, entry: tuple[int, int], end: int) -> bool:
+    """Whether an entry of the offset index points at a batch that can have this offset."""
+    offset, position = entry
+    header = batch_at(opened, position, end)
+    return header is not None and header.base_offset <= offset
+
+
+def next_known_batch(
+    opened: SegmentFile, index_path: str | None, base_offset: int, position: int, end: int
+) -> int:
+    """Where to go on when no next batch can be found at `position`: the next entry of the index
+    that is true, else `end`."""
+    for entry in offset_entries(index_path, base_offset, end):
+        if entry[1] > position and is_entry_true(opened, entry, end):
+            return entry[1]
+    return end

@@ -1,0 +1,223 @@
+"""What is read and how: values that travel by pickle from the one who plans to those who read.
+
+Selection     which topics, partitions, offsets, times; which transactions; how far
+ReadOptions   which columns, by which decoder, and what happens to corrupt batches
+Split         a run of whole batches of one segment, with all that a reader must know
+Corruption    a row of the side table: bytes that were left out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from pykbroker.offline.columns import KAFKA_COLUMNS, schema_of
+from pykbroker.offline.faults import CorruptSegment, UnknownColumn
+from pykbroker.protocol.record_batch import BatchHeader
+
+READ_UNCOMMITTED: Final = "read_uncommitted"
+READ_COMMITTED: Final = "read_committed"
+FAILFAST: Final = "FAILFAST"
+PERMISSIVE: Final = "PERMISSIVE"
+DROPMALFORMED: Final = "DROPMALFORMED"
+HIGH_WATERMARK: Final = "hw"
+LOG_END: Final = "leo"
+NUMPY: Final = "numpy"
+PLAIN: Final = "plain"
+
+#: In `start_offsets` and `end_offsets`, as in Spark's JSON.
+EARLIEST: Final = -2
+LATEST: Final = -1
+END_OF_TIME: Final = 0x7FFF_FFFF_FFFF_FFFF
+
+DEFAULT_SPLIT_BYTES: Final = 256 << 20
+DEFAULT_CHUNK_BYTES: Final = 4 << 20
+DEFAULT_MAX_DECOMPRESSED_BYTES: Final = 128 << 20
+#: The side table keeps so many rows and, of each with PERMISSIVE, so many bytes; it counts all.
+MAX_CORRUPTIONS: Final = 10_000
+MAX_RAW_BYTES: Final = 64 << 10
+MAX_RAW_TOTAL: Final = 16 << 20
+
+#: Topic -> partition -> offset, or one offset for all.
+Offsets = Mapping[str, Mapping[int, int]] | int | None
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """UnknownColumn unless an option has one of its values."""
+    if value not in allowed:
+        raise UnknownColumn(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which records: `end` bounds are exclusive, timestamps in ms."""
+
+    paths: tuple[str, ...]
+    topics: tuple[str, ...] | None = None
+    topic_pattern: str | None = None
+    partitions: frozenset[int] | None = None
+    start_offsets: Offsets = None
+    end_offsets: Offsets = None
+    start_timestamp_ms: int | None = None
+    end_timestamp_ms: int | None = None
+    isolation: str = READ_UNCOMMITTED
+    end_bound: str = LOG_END
+    fail_on_data_loss: bool = True
+
+    def __post_init__(self) -> None:
+        one_of("isolation", self.isolation, (READ_UNCOMMITTED, READ_COMMITTED))
+        one_of("end_bound", self.end_bound, (HIGH_WATERMARK, LOG_END))
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How records are read."""
+
+    columns: tuple[str, ...] = KAFKA_COLUMNS
+    mode: str = FAILFAST
+    verify_checksums: bool = True
+    decoder: str = NUMPY
+    chunk_bytes: int = DEFAULT_CHUNK_BYTES
+    max_decompressed_bytes: int = DEFAULT_MAX_DECOMPRESSED_BYTES
+
+    def __post_init__(self) -> None:
+        schema_of(self.columns)
+        one_of("mode", self.mode, (FAILFAST, PERMISSIVE, DROPMALFORMED))
+        one_of("decoder", self.decoder, (NUMPY, PLAIN))
+        if not 0 < self.max_decompressed_bytes <= 1 << 30:
+            raise UnknownColumn("max_decompressed_bytes must be between 1 and 2**30")
+        if self.chunk_bytes < 1:
+            raise UnknownColumn("chunk_bytes must be at least 1")
+
+
+class AbortedRange(NamedTuple):
+    """The batches of an aborted transaction: of this producer, from first to last offset."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+
+
+@dataclass(frozen=True)
+class Split:
+    """Whole batches [start_position, end_position) of a segment, and what of them is wanted."""
+
+    path: str
+    topic: str
+    partition: int
+    segment_base_offset: int
+    start_position: int
+    end_position: int
+    start_offset: int = 0
+    end_offset: int = END_OF_TIME
+    start_timestamp_ms: int | None = None
+    end_timestamp_ms: int | None = None
+    aborted: tuple[AbortedRange, ...] = ()
+    index_path: str | None = None
+    read_committed: bool = False
+
+    @property
+    def size_bytes(self) -> int:
+        return self.end_position - self.start_position
+
+    def is_wanted(self, header: BatchHeader) -> bool:
+        """Whether any of a sound batch's records can be rows: the plain decoder's question."""
+        if header.is_control:
+            return False
+        if self.start_timestamp_ms is not None and header.max_timestamp < self.start_timestamp_ms:
+            return False
+        return not (header.is_transactional and self._is_aborted(header))
+
+    def _is_aborted(self, header: BatchHeader) -> bool:
+        return any(
+            producer_id == header.producer_id and first <= header.base_offset <= last
+            for producer_id, first, last in self.aborted
+        )
+
+    def overlaps(self, header: BatchHeader) -> bool:
+        """Whether a batch has offsets in the range that is wanted."""
+        return header.last_offset >= self.start_offset and header.base_offset < self.end_offset
+
+
+@dataclass(frozen=True)
+class Corruption:
+    """Bytes that were left out. `base_offset` and `record_count` as claimed; None: no header."""
+
+    topic: str
+    partition: int
+    path: str
+    segment_base_offset: int
+    position: int
+    size_bytes: int
+    base_offset: int | None
+    record_count: int | None
+    reason: str
+    raw: bytes | None = field(default=None, repr=False)
+
+
+CORRUPTION_SCHEMA: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("path", pa.string()),
+        ("segment_base_offset", pa.int64()),
+        ("position", pa.int64()),
+        ("size_bytes", pa.int64()),
+        ("base_offset", pa.int64()),
+        ("record_count", pa.int32()),
+        ("reason", pa.string()),
+        ("raw", pa.binary()),
+    ]
+)
+
+
+def corruption_table(corruptions: Iterable[Corruption]) -> Any:
+    """The side table as Arrow."""
+    return pa.Table.from_pylist([vars(each) for each in corruptions], schema=CORRUPTION_SCHEMA)
+
+
+OnCorruption = Callable[[Corruption], None]
+
+
+class FaultReporter:
+    """What a reader does with bytes that it cannot read, by the mode."""
+
+    __slots__ = ("keeps_raw", "on_corruption", "split", "strict")
+
+    def __init__(self, split: Split, mode: str, on_corruption: OnCorruption | None) -> None:
+        self.split = split
+        self.strict = mode == FAILFAST
+        self.keeps_raw = mode == PERMISSIVE
+        self.on_corruption = on_corruption
+
+    def report(
+        self,
+        position: int,
+        size_bytes: int,
+        reason: str,
+        header: BatchHeader | None = None,
+        raw: bytes | memoryview | None = None,
+    ) -> None:
+        """FAILFAST: raise CorruptSegment; else a row of the side table."""
+        split = self.split
+        if self.strict:
+            raise CorruptSegment(split.path, position, reason)
+        if self.on_corruption is None:
+            return
+        self.on_corruption(
+            Corruption(
+                split.topic,
+                split.partition,
+                split.path,
+                split.segment_base_offset,
+                position,
+                size_bytes,
+                header.base_offset if header is not None else None,
+                header.record_count if header is not None else None,
+                reason,
+                bytes(raw[:MAX_RAW_BYTES]) if self.keeps_raw and raw is not None else None,
+            )
+        )

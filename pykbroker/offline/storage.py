@@ -1,0 +1,225 @@
+"""Where the files are: directories of this machine, or anything that pyarrow.fs reaches by a URI.
+
+In      paths: `/var/kafka-logs`, `file:///...`, `s3://bucket/logs`, `hdfs://...`.
+Out     names with sizes, whole small files, and `SegmentFile`s that are read at positions.
+Invariants
+    Nothing is mapped into memory: a header walk by pread costs 1 us a batch, page faults 2.3 us.
+    A file that retention or compaction is deleting (renamed to `.deleted`) is still found.
+    A remote file is asked for windows of 8 MiB, however small the reads are.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, Final
+
+DELETED_SUFFIX: Final = ".deleted"
+_WINDOW_BYTES: Final = 8 << 20
+
+
+class SegmentFile(ABC):
+    """An open file: `size` when it was opened, reads by position. A context manager."""
+
+    __slots__ = ("path", "size")
+
+    path: str
+    size: int
+
+    @abstractmethod
+    def read_into(self, view: memoryview, position: int) -> int:
+        """Fill `view` from `position` on; fewer bytes only where the file ends."""
+
+    @abstractmethod
+    def read(self, length: int, position: int) -> bytes:
+        """Up to `length` bytes; fewer only where the file ends."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> SegmentFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class LocalFile(SegmentFile):
+    """A file of this machine."""
+
+    __slots__ = ("descriptor",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.size = os.fstat(self.descriptor).st_size
+
+    def read_into(self, view: memoryview, position: int) -> int:
+        wanted = len(view)
+        filled = 0
+        while filled < wanted:
+            count = os.preadv(self.descriptor, [view[filled:]], position + filled)
+            if count == 0:
+                break
+            filled += count
+        return filled
+
+    def read(self, length: int, position: int) -> bytes:
+        piece = os.pread(self.descriptor, length, position)
+        if len(piece) == length or position + len(piece) >= self.size:
+            return piece
+        whole = bytearray(length)
+        return bytes(whole[: self.read_into(memoryview(whole), position)])
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+class RemoteFile(SegmentFile):
+    """A file behind pyarrow.fs, read by windows."""
+
+    __slots__ = ("_file", "_window", "_window_at")
+
+    def __init__(self, path: str, opened: Any) -> None:
+        self.path = path
+        self._file = opened
+        self.size = opened.size()
+        self._window = b""
+        self._window_at = 0
+
+    def read_into(self, view: memoryview, position: int) -> int:
+        filled = 0
+        wanted = min(len(view), max(0, self.size - position))
+        while filled < wanted:
+            piece = self._piece(position + filled, wanted - filled)
+            if not piece:
+                break
+            view[filled : filled + len(piece)] = piece
+            filled += len(piece)
+        return filled
+
+    def read(self, length: int, position: int) -> bytes:
+        whole = bytearray(max(0, min(length, self.size - position)))
+        return bytes(whole[: self.read_into(memoryview(whole), position)])
+
+    def _piece(self, position: int, length: int) -> memoryview:
+        """Some bytes at `position`, at most `length`, from the window or a new one."""
+        start = position - self._window_at
+        if not 0 <= start < len(self._window):
+            self._window = self._file.read_at(_WINDOW_BYTES, position)
+            self._window_at = position
+            start = 0
+        return memoryview(self._window)[start : start + length]
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is a URI of another file system than this machine's."""
+    return "://" in path and not path.startswith("file://")
+
+
+def local_path(path: str) -> str:
+    return path.removeprefix("file://")
+
+
+@lru_cache(maxsize=64)
+def _file_system(scheme_and_host: str) -> Any:
+    from pyarrow import fs
+
+    return fs.FileSystem.from_uri(scheme_and_host)[0]
+
+
+def _remote(path: str) -> tuple[Any, str]:
+    """(pyarrow file system, path within it); one connection for each scheme, host and options."""
+    scheme, _, rest = path.partition("://")
+    location, question, options = rest.partition("?")
+    host = location.partition("/")[0]
+    if scheme in ("s3", "gs", "gcs", "abfs", "abfss"):
+        return _file_system(f"{scheme}://{host}{question}{options}"), location
+    return _file_system(f"{scheme}://{host}/{question}{options}"), location[len(host) :] or "/"
+
+
+def join(directory: str, name: str) -> str:
+    """The path of `name` in a directory; a URI keeps its `?options` at the end."""
+    location, question, options = (
+        directory.partition("?")
+        if is_remote(directory)
+        else (
+            directory,
+            "",
+            "",
+        )
+    )
+    return f"{location.rstrip('/')}/{name}{question}{options}"
+
+
+def split_name(path: str) -> tuple[str, str]:
+    """(directory, last name) of a path."""
+    location, question, options = path.partition("?") if is_remote(path) else (path, "", "")
+    directory, _, name = location.rstrip("/").rpartition("/")
+    return directory + question + options, name
+
+
+def open_file(path: str) -> SegmentFile:
+    """Open for reading; FileNotFoundError when neither the file nor its `.deleted` is there."""
+    if is_remote(path):
+        system, inner = _remote(path)
+        return RemoteFile(path, system.open_input_file(inner))
+    try:
+        return LocalFile(local_path(path))
+    except FileNotFoundError:
+        return LocalFile(local_path(path) + DELETED_SUFFIX)
+
+
+def read_small_file(path: str, limit: int = 1 << 30) -> bytes | None:
+    """All bytes of a file (at most `limit`); None when it is not there."""
+    try:
+        with open_file(path) as opened:
+            return opened.read(min(opened.size, limit), 0)
+    except FileNotFoundError:
+        return None
+
+
+def list_directory(path: str) -> tuple[dict[str, int], list[str]] | None:
+    """({file: size}, [directories]) of a directory; None when it is none."""
+    if is_remote(path):
+        return _list_remote(path)
+    files: dict[str, int] = {}
+    directories: list[str] = []
+    try:
+        entries = list(os.scandir(local_path(path)))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    for entry in entries:
+        try:
+            if entry.is_dir():
+                directories.append(entry.name)
+            else:
+                files[entry.name] = entry.stat().st_size
+        except FileNotFoundError:
+            continue  # went between the listing and the look: retention, compaction
+    return files, sorted(directories)
+
+
+def _list_remote(path: str) -> tuple[dict[str, int], list[str]] | None:
+    from pyarrow import fs
+
+    system, inner = _remote(path)
+    try:
+        found = system.get_file_info(fs.FileSelector(inner, allow_not_found=False))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    files = {each.base_name: each.size for each in found if each.type == fs.FileType.File}
+    directories = [each.base_name for each in found if each.type == fs.FileType.Directory]
+    return files, sorted(directories)

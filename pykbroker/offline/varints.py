@@ -1,0 +1,105 @@
+"""Zigzag varints of many records at once.
+
+A 16-bit word stands at every byte of the area (an unaligned view, no copy). One table look-up by
+that word gives the value and the width of a varint of one or two bytes; longer ones are few, and
+are decoded byte by byte for just those records.
+
+Invariant: what is decoded here is what `protocol.record.read_varint` decodes; whatever that would
+refuse raises Doubt (or IndexError, behind the end of the area), and so may other odd bytes: the
+caller then decodes the batch the slow way.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint16]
+Integers = NDArray[np.int64]
+
+#: Bytes that must follow the last record in an area, so that words can be read anywhere in it.
+PADDING_BYTES: Final = 16
+_MAX_LENGTH: Final = 0x7FFF_FFFF
+
+
+class Doubt(Exception):
+    """These batches cannot be decoded in lock-step: decode them one by one."""
+
+
+_word = np.arange(65536, dtype=np.int64)
+_low, _high = _word & 255, _word >> 8
+_one, _two = _low < 128, (_low >= 128) & (_high < 128)
+_raw = np.where(_one, _low, (_low & 127) | (_high << 7))
+_value = (_raw >> 1) ^ -(_raw & 1)
+_width = np.where(_one, 1, np.where(_two, 2, 0))
+
+#: word -> value << 2 | width; 0: three bytes or more.
+PACKED: Final[NDArray[np.int32]] = np.where(_width > 0, (_value << 2) | _width, 0).astype(np.int32)
+#: word -> width; 0: three bytes or more.
+WIDTH: Final[NDArray[np.int8]] = _width.astype(np.int8)
+#: word -> width + value: from the start of a record to the next; 0: stay (long, or impossible).
+ADVANCE: Final[Integers] = np.where((_width > 0) & (_value >= 0), _value + _width, 0)
+
+
+def words_of(area: bytearray | bytes) -> Words:
+    """The little-endian word at every byte but the last."""
+    return np.ndarray((len(area) - 1,), "<u2", area, 0, (1,))
+
+
+def decode(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, Integers]:
+    """(values, widths) of the varints at `positions`; lengths and counts, so at most 32 bits."""
+    packed = PACKED[words[positions]]
+    values, widths = packed >> 2, packed & 3
+    if widths.all():
+        return values, widths
+    long = np.flatnonzero(widths == 0)
+    values = values.astype(np.int64)
+    long_values, long_widths = decode_long(area, positions[long])
+    if long_values.max() > _MAX_LENGTH:
+        raise Doubt
+    values[long] = long_values
+    widths[long] = long_widths
+    return values, widths
+
+
+def decode_wide(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, Integers]:
+    """(values, widths) of varints of up to 64 bits."""
+    packed = PACKED[words[positions]]
+    values, widths = packed >> 2, packed & 3
+    if not widths.all():
+        long = np.flatnonzero(widths == 0)
+        values = values.astype(np.int64)
+        values[long], widths[long] = decode_long(area, positions[long])
+    return values, widths
+
+
+def widths_of(area: Bytes, words: Words, positions: Integers) -> Integers:
+    """The widths alone."""
+    widths = WIDTH[words[positions]]
+    if not widths.all():
+        long = np.flatnonzero(widths == 0)
+        widths[long] = decode_long(area, positions[long])[1]
+    return widths  # type: ignore[return-value]
+
+
+def decode_long(area: Bytes, positions: Integers) -> tuple[Integers, Integers]:
+    """(values, widths) of varints of any width, one byte of all of them a step."""
+    raw = np.zeros(positions.size, np.uint64)
+    widths = np.zeros(positions.size, np.int64)
+    active = np.arange(positions.size)
+    at = positions.copy()
+    for shift in range(0, 70, 7):
+        byte = area[at[active]]
+        if shift == 63 and (byte > 1).any():
+            raise Doubt  # more than 64 bits
+        raw[active] |= (byte & 127).astype(np.uint64) << np.uint64(shift)
+        widths[active] += 1
+        at[active] += 1
+        active = active[byte >= 128]
+        if not active.size:
+            break
+    values = (raw >> np.uint64(1)).astype(np.int64) ^ -(raw & np.uint64(1)).astype(np.int64)
+    return values, widths
