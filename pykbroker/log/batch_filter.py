@@ -14,10 +14,13 @@ Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from pykbroker.log.cleaned_transactions import CleanedTransactions
 from pykbroker.log.key_map import KeyMap
+from pykbroker.log.record_scan import scan_keys, scan_records
 from pykbroker.protocol.crc32c import BytesLike
-from pykbroker.protocol.record import CorruptRecord, encode_record, read_record, read_varint
+from pykbroker.protocol.record import encode_record, read_record, read_varint
 from pykbroker.protocol.record_batch import (
     CODEC_MASK,
     CONTROL_BIT,
@@ -114,46 +117,27 @@ def _select(
     payload: bytes, header: BatchHeader, retention: Retention
 ) -> tuple[list[tuple[int, int]], int, bool]:
     """(start, end) of the records that stay, their largest timestamp, if one is a tombstone."""
-    known = retention.keys.offsets
-    latest_offset = retention.keys.latest_offset
+    offset_of = retention.keys.offsets.get
+    covered = retention.keys.latest_offset
     horizon = header.delete_horizon_ms
     keeps_tombstones = horizon is None or retention.now_ms < horizon
     base_offset = header.base_offset
     kept: list[tuple[int, int]] = []
-    largest = None
+    largest: int | None = None
     has_tombstone = False
-    end = 0
-    try:
-        for _ in range(header.record_count):
-            start = end
-            length, pos = read_varint(payload, start)
-            end = pos + length
-            time_delta, pos = read_varint(payload, pos + 1)
-            delta, pos = read_varint(payload, pos)
-            key_length, pos = read_varint(payload, pos)
-            if key_length < 0:
-                key = None
-            else:
-                key = payload[pos : pos + key_length]
-                pos += key_length
-            is_tombstone = read_varint(payload, pos)[0] < 0
-            offset = base_offset + delta
-            if length < 6 or pos >= end:
-                raise CorruptRecord("a field is longer than its record")
-            if offset <= latest_offset and (
-                key is None
-                or offset < known.get(key, -1)
-                or (is_tombstone and not keeps_tombstones)
-            ):
+    for start, end, time_at, delta, key, value_at in scan_records(payload, header.record_count):
+        offset = base_offset + delta
+        if offset <= covered and (key is None or offset < offset_of(key, -1)):
+            continue
+        is_tombstone = payload[value_at] & 1
+        if is_tombstone:
+            if offset <= covered and not keeps_tombstones:
                 continue
-            kept.append((start, end))
-            has_tombstone = has_tombstone or is_tombstone
-            if largest is None or time_delta > largest:
-                largest = time_delta
-    except IndexError:
-        raise CorruptRecord("the records end early") from None
-    if end != len(payload):
-        raise CorruptRecord(f"{header.record_count} records do not fill their batch")
+            has_tombstone = True
+        kept.append((start, end))
+        time_delta, _ = read_varint(payload, time_at)
+        if largest is None or time_delta > largest:
+            largest = time_delta
     return kept, header.base_timestamp + (largest or 0), has_tombstone
 
 
@@ -191,26 +175,10 @@ def collect_keys(
     batch: BytesLike, header: BatchHeader, start_offset: int
 ) -> tuple[list[bytes], list[int]]:
     """Keys and offsets of the records at or behind `start_offset` that have a key."""
-    payload = records_payload(batch, header)
+    keys, deltas = scan_keys(records_payload(batch, header), header.record_count)
     base_offset = header.base_offset
-    keys: list[bytes] = []
-    offsets: list[int] = []
-    end = 0
-    try:
-        for _ in range(header.record_count):
-            length, pos = read_varint(payload, end)
-            end = pos + length
-            _, pos = read_varint(payload, pos + 1)
-            delta, pos = read_varint(payload, pos)
-            key_length, pos = read_varint(payload, pos)
-            if length < 6 or pos + key_length >= end:
-                raise CorruptRecord("a field is longer than its record")
-            offset = base_offset + delta
-            if key_length >= 0 and offset >= start_offset:
-                keys.append(payload[pos : pos + key_length])
-                offsets.append(offset)
-    except IndexError:
-        raise CorruptRecord("the records end early") from None
-    if end != len(payload):
-        raise CorruptRecord(f"{header.record_count} records do not fill their batch")
+    offsets = [base_offset + delta for delta in deltas]
+    if base_offset < start_offset:
+        first = bisect_left(offsets, start_offset)
+        return keys[first:], offsets[first:]
     return keys, offsets

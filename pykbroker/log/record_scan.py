@@ -1,0 +1,122 @@
+"""Loops over the records of one batch for compaction: keys, and where the fields are.
+
+In      the decompressed records of a batch, as bytes, and how many there are.
+Out     lists; nothing but keys is copied.
+Invariants
+    CorruptRecord unless the records fill the payload exactly and keys lie inside their records.
+
+Varints of one and two bytes are written out, as in record_walk.py: a call costs more than the read.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from pykbroker.protocol.record import CorruptRecord, read_varint
+
+#: Where a record lies: start, end, position of its time delta, offset delta, key, position of
+#: its value's length.
+Placed: TypeAlias = tuple[int, int, int, int, bytes | None, int]
+
+
+def scan_records(buf: bytes, count: int) -> list[Placed]:
+    """Every record of the batch."""
+    found: list[Placed] = []
+    add = found.append
+    pos = 0
+    try:
+        for _ in range(count):
+            start = pos
+            length = buf[pos]
+            pos += 1
+            if length > 0x7F:
+                if (byte := buf[pos]) > 0x7F:
+                    length, pos = _read_long(buf, start)
+                else:
+                    length += (byte - 1) << 7
+                    pos += 1
+            end = pos + (length >> 1)
+            time_at = pos = pos + 1
+            while buf[pos] > 0x7F:
+                pos += 1
+            pos += 1
+            delta = buf[pos]
+            pos += 1
+            if delta > 0x7F:
+                if (byte := buf[pos]) > 0x7F:
+                    delta, pos = _read_long(buf, pos - 1)
+                else:
+                    delta += (byte - 1) << 7
+                    pos += 1
+            key_length = buf[pos]
+            pos += 1
+            if key_length > 0x7F:
+                key_length, pos = _read_long(buf, pos - 1)
+            if key_length & 1:
+                key = None
+            else:
+                key_end = pos + (key_length >> 1)
+                key = buf[pos:key_end]
+                pos = key_end
+            if pos >= end or length & 1:
+                raise CorruptRecord("a field is longer than its record")
+            add((start, end, time_at, delta >> 1, key, pos))
+            pos = end
+    except IndexError:
+        raise CorruptRecord("the records end early") from None
+    if pos != len(buf):
+        raise CorruptRecord(f"{count} records do not fill their batch")
+    return found
+
+
+def scan_keys(buf: bytes, count: int) -> tuple[list[bytes], list[int]]:
+    """The keys of the records that have one, and their offset deltas."""
+    keys: list[bytes] = []
+    deltas: list[int] = []
+    pos = 0
+    try:
+        for _ in range(count):
+            length = buf[pos]
+            pos += 1
+            if length > 0x7F:
+                if (byte := buf[pos]) > 0x7F:
+                    length, pos = _read_long(buf, pos - 1)
+                else:
+                    length += (byte - 1) << 7
+                    pos += 1
+            end = pos + (length >> 1)
+            pos += 1
+            while buf[pos] > 0x7F:
+                pos += 1
+            pos += 1
+            delta = buf[pos]
+            pos += 1
+            if delta > 0x7F:
+                if (byte := buf[pos]) > 0x7F:
+                    delta, pos = _read_long(buf, pos - 1)
+                else:
+                    delta += (byte - 1) << 7
+                    pos += 1
+            key_length = buf[pos]
+            pos += 1
+            if key_length > 0x7F:
+                key_length, pos = _read_long(buf, pos - 1)
+            if not key_length & 1:
+                key_end = pos + (key_length >> 1)
+                keys.append(buf[pos:key_end])
+                deltas.append(delta >> 1)
+                pos = key_end
+            if pos >= end or length & 1:
+                raise CorruptRecord("a field is longer than its record")
+            pos = end
+    except IndexError:
+        raise CorruptRecord("the records end early") from None
+    if pos != len(buf):
+        raise CorruptRecord(f"{count} records do not fill their batch")
+    return keys, deltas
+
+
+def _read_long(buf: bytes, pos: int) -> tuple[int, int]:
+    """The varint at `pos`, still zigzag."""
+    value, pos = read_varint(buf, pos)
+    return (value << 1) ^ (value >> 63), pos
