@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -46,11 +47,14 @@ async def call(port: int, key: int, version: int, message: Any) -> Any:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     out: Parts = []
     encode_request(APIS[key], version, 3, "test", message, out)
-    writer.write(join_parts(out))
-    size = int.from_bytes(await reader.readexactly(4), "big")
-    reply = await reader.readexactly(size)
-    writer.close()
-    await writer.wait_closed()
+    try:
+        writer.write(join_parts(out))
+        size = int.from_bytes(await reader.readexactly(4), "big")
+        reply = await reader.readexactly(size)
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
     correlation_id, position = decode_response_header(reply, APIS[key], version)
     assert correlation_id == 3
     return response_class(key).decode(memoryview(reply), position, version)[0]

@@ -1,0 +1,89 @@
+"""Overrides of broker keys reach the running node."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pykbroker.broker.dynamic_config import BROKER, DynamicConfig
+from pykbroker.broker.server import BrokerServer
+from pykbroker.config import BrokerConfig
+from pykbroker.protocol.messages import incremental_alter_configs_request as alter
+from tests.broker.test_server import api_versions_of, call, make_config, run
+
+INCREMENTAL_ALTER_CONFIGS = 44
+SET = 0
+
+
+async def set_key(server: BrokerServer, node: str, key: str, value: str) -> int:
+    config = alter.AlterableConfig(name=key, config_operation=SET, value=value)
+    resource = alter.AlterConfigsResource(
+        resource_type=BROKER, resource_name=node, configs=[config]
+    )
+    request = alter.IncrementalAlterConfigsRequest(resources=[resource])
+    port = server.listeners[0].port
+    reply: Any = await call(port, INCREMENTAL_ALTER_CONFIGS, 1, request)
+    code: int = reply.responses[0].error_code
+    return code
+
+
+def test_a_default_for_the_cluster_and_an_override_for_the_node(tmp_path: Path) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        assert await set_key(server, "", "message.max.bytes", "2000") == 0
+        assert server.config.message_max_bytes == 2000
+        assert await set_key(server, "1", "message.max.bytes", "3000") == 0
+        assert server.config.message_max_bytes == 3000
+        assert await set_key(server, "", "message.max.bytes", "4000") == 0
+        assert server.config.message_max_bytes == 3000
+
+    run(make_config(tmp_path / "d"), scenario)
+
+
+def test_limits_on_connections_follow(tmp_path: Path) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        nobody = "127.0.0.1:0"
+        assert await set_key(server, "", "max.connections.per.ip.overrides", nobody) == 0
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+            await api_versions_of(server)
+
+    run(make_config(tmp_path / "d"), scenario)
+
+
+def test_they_are_there_after_a_restart(tmp_path: Path) -> None:
+    async def change(server: BrokerServer) -> None:
+        assert await set_key(server, "1", "message.max.bytes", "3000") == 0
+
+    async def look(server: BrokerServer) -> None:
+        assert server.config.message_max_bytes == 3000
+
+    run(make_config(tmp_path / "d"), change)
+    run(make_config(tmp_path / "d"), look)
+
+
+def test_what_this_node_cannot_use_is_logged_and_changes_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = make_config(tmp_path)
+    server: Any = SimpleNamespace(config=config, node_id=1)
+    step = DynamicConfig(server)
+    delta: Any = SimpleNamespace(changed_configs={(BROKER, "1")})
+    image: Any = SimpleNamespace(
+        cluster_config=dict, broker_config=lambda node: {"message.max.bytes": "many"}
+    )
+    with caplog.at_level(logging.ERROR):
+        step.apply(delta, image)
+    assert server.config is config
+    assert "cannot use the dynamic configuration" in caplog.text
+
+
+def test_other_resources_are_none_of_its_business(tmp_path: Path) -> None:
+    config: BrokerConfig = make_config(tmp_path)
+    server: Any = SimpleNamespace(config=config, node_id=1)
+    delta: Any = SimpleNamespace(changed_configs={(BROKER, "2"), (2, "1")})
+    DynamicConfig(server).apply(delta, None)  # type: ignore[arg-type]
+    assert server.config is config
