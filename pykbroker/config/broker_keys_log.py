@@ -35,8 +35,9 @@ KEYS: Final = (
         "How long a broker that cannot report a failed directory goes on before it stops.",
         "the controller lives in the same process, so a failed directory is always reported",
     ),
-    Key("num.recovery.threads.per.data.dir", INT, 2, at_least(1), HIGH, CLUSTER_WIDE).honoured(
-        "Workers per data directory that recover logs at start and close them at the end."
+    Key("num.recovery.threads.per.data.dir", INT, 2, at_least(1), HIGH, CLUSTER_WIDE).accepted(
+        "Workers per data directory that recover logs at start and close them at the end.",
+        "logs are recovered one after the other",
     ),
     Key("log.segment.bytes", INT, 1073741824, at_least(1048576), HIGH, CLUSTER_WIDE).honoured(
         "A segment is closed when it has grown to this size (topic key segment.bytes)."
@@ -137,8 +138,9 @@ KEYS: Final = (
     Key("log.cleaner.io.buffer.size", INT, 524288, at_least(0), mode=CLUSTER_WIDE).honoured(
         "Memory for reading and writing segments during compaction, over all cleaners."
     ),
-    Key("log.cleaner.io.buffer.load.factor", DOUBLE, 0.9, mode=CLUSTER_WIDE).honoured(
-        "How full the map of keys may become."
+    Key("log.cleaner.io.buffer.load.factor", DOUBLE, 0.9, mode=CLUSTER_WIDE).accepted(
+        "How full the map of keys may become.",
+        "the map grows as it is filled, up to log.cleaner.dedupe.buffer.size",
     ),
     Key(
         "log.cleaner.io.max.bytes.per.second", DOUBLE, sys.float_info.max, mode=CLUSTER_WIDE

@@ -19,8 +19,9 @@ KEYS: Final = (
     Key("controller.quorum.auto.join.enable", BOOLEAN, False, importance=LOW).refused(
         "Whether this node adds itself to the voters.", QUORUM
     ),
-    Key("controller.quorum.append.linger.ms", INT, 25, at_least(0)).honoured(
-        "Longest time that records of the metadata log are gathered before they are written."
+    Key("controller.quorum.append.linger.ms", INT, 25, at_least(0)).accepted(
+        "Longest time that records of the metadata log are gathered before they are written.",
+        "records are written at once, those of one decision together",
     ),
     Key("controller.quorum.election.timeout.ms", INT, 1000, at_least(0), HIGH).accepted(
         "How long a voter waits without a leader before it starts an election.",
