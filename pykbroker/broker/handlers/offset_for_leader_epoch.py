@@ -65,8 +65,7 @@ def error_reply(
             OffsetForLeaderTopicResult(
                 topic=topic.topic,
                 partitions=[
-                    EpochEndOffset(partition=p.partition, error_code=code)
-                    for p in topic.partitions
+                    EpochEndOffset(partition=p.partition, error_code=code) for p in topic.partitions
                 ],
             )
             for topic in asked.topics
