@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pykbroker.testing import Broker
 from tests.harness.apache import ApacheBroker
-from tests.interop.group_requests import Script
+from tests.interop.group_script import Script
 
 CONFIG = {
     "group.initial.rebalance.delay.ms": "0",
@@ -14,6 +16,8 @@ CONFIG = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_group_apis_answer_as_apache_kafka_does() -> None:
     with ApacheBroker(config=CONFIG) as apache:
         expected = Script(apache.port, "conform").play()
