@@ -28,8 +28,8 @@ def add_arguments(parser: CommandParser) -> None:
     commands = parser.add_subparsers(
         dest="action", required=True, metavar="{info,format,random-uuid}"
     )
-    info = commands.add_parser("info", help="describe the data directories of this node")
-    _add_config(info)
+    describing = commands.add_parser("info", help="describe the data directories of this node")
+    _add_config(describing)
     format_ = commands.add_parser("format", help="format the data directories of this node")
     _add_config(format_)
     format_.add_argument(
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         print(random_uuid())
         return 0
     config = _load(options.config)
-    return _info(config) if options.action == "info" else _format(config, options)
+    return _describe(config) if options.action == "info" else _format(config, options)
 
 
 def random_uuid() -> str:
@@ -95,7 +95,7 @@ def _directories(config: BrokerConfig) -> list[str]:
     return sorted({*config.log_directories, config.metadata_log_directory})
 
 
-def _info(config: BrokerConfig) -> int:
+def _describe(config: BrokerConfig) -> int:
     files = RealFiles()
     found: list[str] = []
     problems: list[str] = []
