@@ -121,7 +121,13 @@ class BrokerServer:
 
     def _open_storage(self) -> None:
         """Lock the directories, format the empty ones, read whose they are."""
-        from pykbroker.kraft.storage_format import StorageError, ensure_storage
+        from pykbroker.kraft.storage_format import (
+            StorageError,
+            all_directories,
+            check_empty,
+            ensure_storage,
+            read_meta_properties,
+        )
         from pykbroker.log.files import RealFiles
         from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
         from pykbroker.log.log_manager import LogManager
@@ -133,6 +139,10 @@ class BrokerServer:
         )
         self._undo.append(self.log_manager.unlock)
         try:
+            for directory in all_directories(config):
+                # Before the lock: a directory that is not ours gets not even a lock file.
+                if read_meta_properties(self.files, directory) is None:
+                    check_empty(self.files, directory)
             self.log_manager.open()
             if config.metadata_log_directory not in config.log_directories:
                 metadata_directory = LogDirectory(self.files, config.metadata_log_directory)

@@ -129,7 +129,7 @@ def ensure_storage(
     for directory in all_directories(config):
         properties = read_meta_properties(files, directory)
         if properties is None:
-            _check_empty(files, directory)
+            check_empty(files, directory)
             fresh.append(directory)
             continue
         if cluster_id is None:
@@ -172,7 +172,7 @@ def _check_owner(
         )
 
 
-def _check_empty(files: Files, directory: str) -> None:
+def check_empty(files: Files, directory: str) -> None:
     """Never format a directory that holds something that is not ours."""
     try:
         names = files.listdir(directory) if files.is_dir(directory) else []
@@ -260,14 +260,15 @@ def bootstrap_records(features: Mapping[str, int]) -> list[MetadataRecord]:
 def local_voter(
     config: BrokerConfig, directory_id: bytes, ports: Mapping[str, int] | None = None
 ) -> VoterNode:
-    """This node as a voter, at its controller listeners.
+    """This node as a voter, at its advertised controller listeners.
 
     `ports` are the ports really open, by listener name, where the configuration says 0. A node that
     opens no controller listener still needs an endpoint that a quorum can name.
     """
     endpoints = []
-    for at in config.controller_endpoints:
-        port = (ports or {}).get(at.listener_name, at.port) or DEFAULT_CONTROLLER_PORT
+    for at in config.advertised_controller_endpoints:
+        # The advertised port is where others reach it; 0 stands for the one that was opened.
+        port = at.port or (ports or {}).get(at.listener_name, 0) or DEFAULT_CONTROLLER_PORT
         endpoints.append(VoterEndpoint(at.listener_name, at.host or "localhost", port))
     if not endpoints:
         endpoints.append(VoterEndpoint("CONTROLLER", "localhost", DEFAULT_CONTROLLER_PORT))

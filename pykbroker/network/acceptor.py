@@ -8,7 +8,6 @@ wait in the backlog.
 from __future__ import annotations
 
 import errno
-import os
 import socket
 from typing import TYPE_CHECKING
 
@@ -55,7 +54,7 @@ class Listener:
         try:
             self.sock = _bind(host, port, backlog, receive_buffer_bytes)
         except OSError as failure:
-            reason = os.strerror(failure.errno) if failure.errno else str(failure)
+            reason = failure.strerror or str(failure)
             raise BindError(
                 f"Socket server failed to bind to {host or '*'}:{port}: {reason}."
             ) from None
