@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +56,9 @@ def test_start_imports_nothing_that_it_does_not_need() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_every_command_is_documented() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text()
+    for name in COMMANDS:
+        assert f"| `{name}" in page, name
