@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.coordinator_log import coordinator_error
+from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.group import offsets, queries
 from pykbroker.coordinator.group.classic import join, rebalance, session, sync
 from pykbroker.coordinator.group.classic.group import ClassicGroup
