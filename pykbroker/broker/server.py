@@ -297,7 +297,9 @@ class BrokerServer:
             self.log_manager.checkpoint_high_watermarks(self.replica_manager.high_watermarks())
         except LogDirFailure as failure:
             _log.error("high watermarks are not written: %s", failure)
-        self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch)
+        from pykbroker.log.housekeeping_driver import run_flushes
+
+        self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch, run_flushes)
 
     def _on_directory_offline(self, directory: LogDirectory) -> None:
         """The controller moves its partitions; a node without any directory has nothing to do."""

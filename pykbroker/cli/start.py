@@ -150,7 +150,11 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
-    from pykbroker.broker.process_memory import keep_freed_memory, settle_collector
+    from pykbroker.broker.process_settings import (
+        keep_freed_memory,
+        raise_descriptor_limit,
+        settle_collector,
+    )
 
     loop = asyncio.get_running_loop()
     ending: asyncio.Future[int] = loop.create_future()
@@ -164,6 +168,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
         name = signal.Signals(number).name
         loop.add_signal_handler(number, end, 0, logging.INFO, "Terminating process due to %s", name)
     server.on_fatal = lambda message: end(1, logging.CRITICAL, "%s", message)
+    raise_descriptor_limit()
     starting = asyncio.ensure_future(server.start())
     await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)
     if starting.done():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pykbroker.broker.process_memory import settle_collector
+from pykbroker.broker.process_settings import settle_collector
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_the_collector_comes_seldom_and_leaves_alone_what_is_there() -> None:
 def test_freed_buffers_stay_in_the_process() -> None:
     program = """
 import platform, sys
-from pykbroker.broker.process_memory import keep_freed_memory
+from pykbroker.broker.process_settings import keep_freed_memory
 kept = keep_freed_memory()
 assert kept == (platform.libc_ver()[0] == "glibc"), kept
 def resident():
@@ -42,5 +42,19 @@ buffer = bytearray(b"x") * (1 << 20)
 full = resident()
 del buffer
 sys.exit(0 if not kept or full - resident() < 1 << 19 else 1)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_the_limit_of_open_files_is_raised_to_the_hard_one() -> None:
+    program = """
+import resource
+from pykbroker.broker.process_settings import MOST_DESCRIPTORS, raise_descriptor_limit
+_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+expected = MOST_DESCRIPTORS if hard < 0 else min(hard, MOST_DESCRIPTORS)
+assert raise_descriptor_limit() == expected
+assert resource.getrlimit(resource.RLIMIT_NOFILE) == (expected, hard)
+assert raise_descriptor_limit() == expected
 """
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

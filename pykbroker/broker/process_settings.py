@@ -1,5 +1,7 @@
-"""How the process of a node keeps its memory: set once, when the node serves.
+"""What a node sets for its whole process, once.
 
+* Every log and every connection is an open file: the soft limit is raised to the hard one, as a
+  Java process does by itself.
 * The garbage collector need not look again and again at what the start made (`gc.freeze`), nor come
   every 700 allocations: requests make no cycles, what they allocate dies with its last reference.
 * Buffers of large frames are allocated and freed all the time. The C library would give each back
@@ -10,13 +12,25 @@
 from __future__ import annotations
 
 import gc
+import resource
 
 KEPT_BYTES = 32 * 1024 * 1024
 FROM_HEAP_BYTES = 8 * 1024 * 1024
+MOST_DESCRIPTORS = 1_000_000
 
 # mallopt(3)
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
+
+
+def raise_descriptor_limit() -> int:
+    """Allow as many open files as the system lets us; answers how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return soft
 
 
 def settle_collector() -> None:
