@@ -246,7 +246,10 @@ class CleanerDriver:
 
     def _write_line(self, line: str) -> None:
         worker = self._worker
-        if worker is None or worker.poll() is not None:
+        if worker is not None and worker.poll() is not None:  # it was killed
+            _close_pipes(worker)
+            worker = None
+        if worker is None:
             worker = self._worker = subprocess.Popen(
                 [sys.executable, "-m", "pykbroker.log.cleaner_process_driver"],
                 stdin=subprocess.PIPE,

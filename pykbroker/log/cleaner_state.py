@@ -63,7 +63,7 @@ class CleanerState:
         self.first_dirty: dict[TopicPartition, int] = {}
         self.in_progress: set[TopicPartition] = set()
         self.uncleanable: set[TopicPartition] = set()
-        self._truncations: dict[TopicPartition, int] = {}
+        self._known: dict[TopicPartition, tuple[bytes | None, int]] = {}
 
     def load(self, offsets: Mapping[TopicPartition, int]) -> None:
         """From the checkpoints of the log directories."""
@@ -127,9 +127,10 @@ class CleanerState:
     def _first_dirty_of(self, log: PartitionLog) -> int:
         start = log.log_start_offset
         partition = log.topic_partition
-        if self._truncations.get(partition, 0) != log.truncations:
-            # What has been written since may contradict what was cleaned: begin again.
-            self._truncations[partition] = log.truncations
+        identity = (log.topic_id, log.truncations)
+        if self._known.setdefault(partition, identity) != identity:
+            # Truncated, or another topic of this name: what was cleaned says nothing any more.
+            self._known[partition] = identity
             self.first_dirty.pop(partition, None)
         known = self.first_dirty.get(partition, start)
         if start <= known <= log.log_end_offset:
@@ -163,7 +164,7 @@ class CleanerState:
         for known in (self.in_progress, self.uncleanable):
             known.discard(partition)
         self.first_dirty.pop(partition, None)
-        self._truncations.pop(partition, None)
+        self._known.pop(partition, None)
 
     def checkpoint_of(self, logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
         """The checkpoint of the directory that holds these logs."""

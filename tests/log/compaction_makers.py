@@ -25,7 +25,10 @@ DAY = 86_400_000
 def open_accounts(files: Files, root: str = "/d", segment_bytes: int = 1 << 20) -> PartitionLog:
     """A compacted log; its segments may be smaller than clients are allowed to make them."""
     config = TopicConfig.default(
-        cleanup_policy="compact", min_cleanable_dirty_ratio="0.01", index_interval_bytes="100"
+        cleanup_policy="compact",
+        min_cleanable_dirty_ratio="0.01",
+        index_interval_bytes="100",
+        segment_index_bytes="4096",
     )
     config.segment_bytes = segment_bytes
     return open_log(files, f"{root}/accounts-0", PARTITION, config, now_ms=NOW)

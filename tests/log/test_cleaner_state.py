@@ -125,6 +125,15 @@ def test_a_truncated_log_is_dirty_again(log: PartitionLog) -> None:
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
 
 
+def test_a_topic_made_again_is_dirty_from_its_start(log: PartitionLog) -> None:
+    state = CleanerState()
+    log.topic_id = b"0123456789abcdef"
+    state.load({PARTITION: 5})
+    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 5
+    log.topic_id = b"fedcba9876543210"
+    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
+
+
 def test_the_checkpoint(log: PartitionLog) -> None:
     state = CleanerState()
     assert state.checkpoint_of([log]) == {}

@@ -1,0 +1,205 @@
+"""pykbroker.log.cleaner_driver: a log manager, a real disk and a real worker process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from pykbroker.config import BrokerConfig, TopicConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.log.cleaner_driver import CleanerDriver
+from pykbroker.log.files import LogDirFailure, RealFiles
+from pykbroker.log.log_manager import LogManager
+from pykbroker.log.partition_log import PartitionLog
+from pykbroker.types import TopicPartition
+
+from .compaction_makers import NOW, Writer, records
+
+ACCOUNTS = TopicPartition("accounts", 0)
+OTHERS = TopicPartition("others", 1)
+
+
+class Node:
+    """What of a node the cleaner needs."""
+
+    def __init__(self, root: Path, **properties: str) -> None:
+        settings = standalone_properties(str(root)) | {
+            name.replace("_", "."): value for name, value in properties.items()
+        }
+        config = BrokerConfig.from_properties(settings)
+        self.manager = LogManager([str(root)], config, RealFiles())
+        self.manager.load(NOW)
+        self.failures: list[LogDirFailure] = []
+        self.cleaner: CleanerDriver
+
+    def log(self, partition: TopicPartition = ACCOUNTS) -> PartitionLog:
+        config = TopicConfig.default(cleanup_policy="compact", index_interval_bytes="100")
+        config.segment_bytes = 400
+        log = self.manager.create(partition, bytes(15) + bytes([partition.partition + 1]), config)
+        writer = Writer(log)
+        for number in range(40):
+            writer.put([(b"k%d" % (number % 4), b"value %d" % number)], codec=number % 5)
+        return log
+
+    def marks(self) -> dict[TopicPartition, int]:
+        return {log.topic_partition: log.log_end_offset for log in self.manager.logs()}
+
+
+def run(node: Node, script: Callable[[Node], Awaitable[None]]) -> None:
+    async def main() -> None:
+        node.cleaner = CleanerDriver(
+            node.manager,
+            asyncio.get_running_loop(),
+            now_ms=lambda: NOW,
+            high_watermarks=node.marks,
+            on_failure=node.failures.append,
+        )
+        node.cleaner.load_checkpoints()
+        try:
+            await asyncio.wait_for(script(node), 30)
+        finally:
+            await node.cleaner.stop()
+
+    try:
+        asyncio.run(main())
+    finally:
+        node.manager.unlock()
+
+
+def test_it_cleans_what_is_due_and_remembers(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    log, other = node.log(), node.log(OTHERS)
+
+    async def script(node: Node) -> None:
+        before = log.size_bytes
+        assert await node.cleaner.clean_one()
+        assert await node.cleaner.clean_one()
+        assert not await node.cleaner.clean_one()
+        assert log.size_bytes < before
+
+    run(node, script)
+    for cleaned in (log, other):
+        last = [r.offset for r in records(cleaned) if r.offset < cleaned.active.base_offset]
+        assert len(last) == 4
+    checkpoint = (tmp_path / "cleaner-offset-checkpoint").read_text()
+    assert sorted(checkpoint.splitlines()[2:]) == [
+        f"accounts 0 {log.active.base_offset}",
+        f"others 1 {other.active.base_offset}",
+    ]
+    assert node.failures == []
+    assert node.cleaner.state.in_progress == set()
+
+    again = Node(tmp_path)
+
+    async def second(node: Node) -> None:
+        assert node.cleaner.state.first_dirty[ACCOUNTS] == log.active.base_offset
+
+    run(again, second)
+
+
+def test_the_task_runs_by_itself(tmp_path: Path) -> None:
+    node = Node(tmp_path, log_cleaner_backoff_ms="10")
+    log = node.log()
+
+    async def script(node: Node) -> None:
+        node.cleaner.start()
+        while ACCOUNTS not in node.cleaner.state.first_dirty:
+            await asyncio.sleep(0.01)
+
+    run(node, script)
+    assert node.cleaner.state.first_dirty[ACCOUNTS] == log.active.base_offset
+
+
+def test_it_does_nothing_when_it_is_switched_off(tmp_path: Path) -> None:
+    node = Node(tmp_path, log_cleaner_enable="false")
+    node.log()
+
+    async def script(node: Node) -> None:
+        node.cleaner.start()
+        await asyncio.sleep(0)
+        assert node.cleaner._task is None
+
+    run(node, script)
+
+
+def test_an_uncleanable_log_is_marked_and_the_others_go_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    node = Node(tmp_path)
+    log, other = node.log(), node.log(OTHERS)
+    path = Path(log.segments[1].file.path)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+    async def script(node: Node) -> None:
+        while await node.cleaner.clean_one():
+            assert not node.cleaner.state.in_progress
+
+    with caplog.at_level(logging.ERROR):
+        run(node, script)
+    assert node.cleaner.state.uncleanable == {ACCOUNTS}
+    assert node.cleaner.state.first_dirty == {OTHERS: other.active.base_offset}
+    assert str(path) in caplog.text
+    assert not list(path.parent.glob("*.cleaned"))
+
+
+def test_a_topic_deleted_meanwhile(tmp_path: Path) -> None:
+    node = Node(tmp_path, log_cleaner_backoff_ms="0")
+    log = node.log()
+
+    async def script(node: Node) -> None:
+        real_receive = node.cleaner._receive
+
+        async def receive() -> object:
+            message = await real_receive()
+            if message is not None and "group" in message and not log.is_offline:
+                node.manager.delete(ACCOUNTS)
+            return message
+
+        node.cleaner._receive = receive  # type: ignore[assignment, method-assign]
+        assert await node.cleaner.clean_one()
+        assert node.cleaner.state.first_dirty == {}
+
+    run(node, script)
+    assert node.failures == []
+
+
+def test_a_worker_that_is_killed_is_started_again(tmp_path: Path) -> None:
+    node = Node(tmp_path, log_cleaner_backoff_ms="0")
+    log = node.log()
+
+    async def script(node: Node) -> None:
+        real_send = node.cleaner._send
+
+        async def send_and_die(*arguments: object) -> None:
+            await real_send(*arguments)  # type: ignore[arg-type]
+            assert node.cleaner._worker is not None
+            node.cleaner._worker.kill()
+            node.cleaner._worker.wait()
+            node.cleaner._send = real_send  # type: ignore[method-assign]
+
+        node.cleaner._send = send_and_die  # type: ignore[assignment, method-assign]
+        while node.cleaner.state.first_dirty.get(ACCOUNTS, 0) != log.active.base_offset:
+            assert await node.cleaner.clean_one()
+
+    run(node, script)
+    assert not list(Path(log.directory).glob("*.cleaned"))
+
+
+def test_a_damaged_checkpoint_is_not_fatal(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "cleaner-offset-checkpoint").write_text("0\n1\naccounts 0 x\n")
+    node = Node(tmp_path)
+
+    async def script(node: Node) -> None:
+        assert node.cleaner.state.first_dirty == {}
+
+    with caplog.at_level(logging.WARNING):
+        run(node, script)
+    assert "line 3" in caplog.text
