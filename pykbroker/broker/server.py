@@ -49,12 +49,15 @@ if TYPE_CHECKING:
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.kraft.node_driver import KraftNodeDriver
     from pykbroker.kraft.raft_driver import RaftDriver
+    from pykbroker.log.cleaner_driver import CleanerDriver
+    from pykbroker.log.cleaner_driver import CleanerDriver
     from pykbroker.log.housekeeping_driver import HousekeepingDriver
     from pykbroker.log.log_directory import LogDirectory
     from pykbroker.log.log_manager import LogManager
     from pykbroker.replication.replica_manager import ReplicaManager
 
 CONTROLLED_SHUTDOWN_SECONDS = 30.0
+CLEANER_DELAY_SECONDS = 2.0
 
 _log = logging.getLogger("pykbroker.server")
 
@@ -93,6 +96,8 @@ class BrokerServer:
         self.worker: Worker
         self.log_manager: LogManager
         self.housekeeping: HousekeepingDriver
+        self.cleaner: CleanerDriver
+        self.cleaner: CleanerDriver
         self.replica_manager: ReplicaManager
         self.kraft: KraftNodeDriver
         self.metadata: MetadataView
@@ -135,7 +140,11 @@ class BrokerServer:
         config = self.config
         self.files = RealFiles()
         self.log_manager = LogManager(
-            config.log_directories, config, self.files, topic_config=self._topic_config
+            config.log_directories,
+            config,
+            self.files,
+            topic_config=self._topic_config,
+            jitter=self.entropy.randrange,
         )
         self._undo.append(self.log_manager.unlock)
         try:
@@ -203,6 +212,7 @@ class BrokerServer:
         """Make all that is told of metadata, and tell it what there is: this loads the logs."""
         from pykbroker.broker.dynamic_config import DynamicConfig
         from pykbroker.broker.metadata_view import MetadataView
+        from pykbroker.log.cleaner_driver import CleanerDriver
         from pykbroker.log.housekeeping_driver import HousekeepingDriver
         from pykbroker.log.log_directory import DirectoryRefused
         from pykbroker.replication.replica_manager import ReplicaManager
@@ -231,6 +241,14 @@ class BrokerServer:
             on_failure=self.replica_manager.on_directory_failure,
         )
         self._undo.append(self.housekeeping.stop)
+        self.cleaner = CleanerDriver(
+            self.log_manager,
+            self.loop,
+            now_ms=self.now_ms,
+            high_watermarks=self.replica_manager.high_watermarks,
+            on_failure=self.replica_manager.on_directory_failure,
+        )
+        self._undo.append(self.cleaner.stop)
 
     async def _serve(self) -> None:
         """Register, be seen by clients, accept them."""
@@ -240,10 +258,27 @@ class BrokerServer:
         self.log_manager.on_offline = self._on_directory_offline
         await self.settled(self.kraft.unfence())
         self.housekeeping.start()
+        self.cleaner.start()
+        timer = self.loop.call_later(CLEANER_DELAY_SECONDS, self._start_cleaner)
+        self._undo.append(timer.cancel)
         self._serving = True
         self.network.start(controllers=False)
         shown = ", ".join(map(str, self.listeners))
         _log.info("node %d of cluster %s serves %s", self.node_id, self.cluster_id, shown)
+
+    def _start_cleaner(self) -> None:
+        """Compaction can wait until the node serves, and so can the import of its code."""
+        from pykbroker.log.cleaner_driver import CleanerDriver
+
+        self.cleaner = CleanerDriver(
+            self.log_manager,
+            self.loop,
+            now_ms=self.now_ms,
+            high_watermarks=self.replica_manager.high_watermarks,
+            on_failure=self.replica_manager.on_directory_failure,
+        )
+        self._undo.append(self.cleaner.stop)
+        self.cleaner.start()
 
     def _advertised(self) -> list[Listener]:
         """Where clients reach us: advertised.listeners, with the real port where 0 was asked."""

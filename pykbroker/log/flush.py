@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.log.checkpoints import PARTITION_METADATA
+from pykbroker.log.files import Files
 
 if TYPE_CHECKING:
     from pykbroker.log.log_state import LogState
@@ -32,7 +33,15 @@ class FlushJob:
         "truncations",
     )
 
-    def __init__(self, log: LogState, offset: int, segments: Sequence[Segment]) -> None:
+    def __init__(
+        self,
+        log: LogState,
+        offset: int,
+        segments: Sequence[Segment],
+        *,
+        with_parent: bool = True,
+    ) -> None:
+        """Without the parent, the caller syncs the log directory itself (a clean stop)."""
         self.log = log
         self.offset = offset
         self.truncations = log.truncations
@@ -40,7 +49,7 @@ class FlushJob:
         self._epochs_path = log.leader_epochs.path
         self._epochs = log.leader_epochs.take_content()
         self._syncs = [segment.file.pinned_sync() for segment in segments]
-        self._paths = [path for s in segments for path in s.paths()[1:] if files.exists(path)]
+        self._paths = [path for s in segments for path in s.paths()[1:] if has_content(files, path)]
         snapshot = log.snapshots.latest_path()
         if snapshot is not None:
             self._paths.append(snapshot)
@@ -52,7 +61,9 @@ class FlushJob:
             metadata = f"{log.directory}/{PARTITION_METADATA}"
             if files.exists(metadata):
                 self._paths.append(metadata)
-            self._directories = [log.directory, os.path.dirname(log.directory)]
+            self._directories = [log.directory]
+            if with_parent:
+                self._directories.append(os.path.dirname(log.directory))
             log.is_directory_durable = True
 
     def run(self) -> None:
@@ -61,9 +72,25 @@ class FlushJob:
         for path in self._paths:
             skip_missing(self._files.sync_file, path)
         if self._epochs is not None:
-            skip_missing(self._files.replace_file, self._epochs_path, self._epochs)
+            skip_missing(self._write_epochs, self._epochs)
         for directory in self._directories:
             skip_missing(self._files.sync_dir, directory)
+
+    def _write_epochs(self, content: bytes) -> None:
+        """As Files.replace_file, but the directory is synced once for everything."""
+        temporary = f"{self._epochs_path}.tmp"
+        self._files.write_file(temporary, content, sync=True)
+        self._files.rename(temporary, self._epochs_path)
+        if self.log.directory not in self._directories:
+            self._directories.insert(0, self.log.directory)
+
+
+def has_content(files: Files, path: str) -> bool:
+    """An index without entries need not be on disk: a missing or zeroed one is the same."""
+    try:
+        return files.size(path) > 0
+    except FileNotFoundError:
+        return False
 
 
 def skip_missing(call: Callable[..., None], *arguments: object) -> None:

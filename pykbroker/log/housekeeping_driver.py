@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ _log = logging.getLogger(__name__)
 
 CHORES_INTERVAL_MS = 1000
 LOGS_PER_SLICE = 64
+FLUSH_THREADS = 16
 NEVER_MS = 1 << 53
 
 
@@ -201,6 +202,14 @@ class HousekeepingDriver:
             if directory.is_online:
                 found = self._manager.log_start_offsets_of(directory)
                 await self._in_thread(directory.write_log_start_offsets, found)
+
+
+def run_flushes(jobs: Sequence[FlushJob]) -> None:
+    """Many at once: the file system commits what waits for it together. OSError of the first."""
+    if jobs:
+        with ThreadPoolExecutor(min(len(jobs), FLUSH_THREADS)) as threads:
+            for _ in threads.map(FlushJob.run, jobs):
+                pass
 
 
 def run_flush(job: FlushJob) -> None:

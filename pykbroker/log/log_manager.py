@@ -21,6 +21,7 @@ from pykbroker.log.checkpoints import PARTITION_METADATA, CorruptCheckpoint, Par
 from pykbroker.log.chores import Chores
 from pykbroker.log.directory_report import DirectoryReport, report_directory
 from pykbroker.log.files import Files, LogDirFailure
+from pykbroker.log.flush import FlushJob
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.partition_directories import (
     DELETE,
@@ -41,6 +42,7 @@ _log = logging.getLogger(__name__)
 
 METADATA_TOPIC = "__cluster_metadata"
 NO_BROKER_EPOCH = -1
+LOGS_CLOSED_AT_ONCE = 256
 
 
 class LogManager:
@@ -191,13 +193,23 @@ class LogManager:
             _log.error("%s", fault)
             return None
 
-    def shutdown(self, now_ms: int, broker_epoch: int = NO_BROKER_EPOCH) -> None:
-        """Flush and close every log, write the checkpoints, then the mark of a clean stop."""
+    def shutdown(
+        self,
+        now_ms: int,
+        broker_epoch: int = NO_BROKER_EPOCH,
+        run_jobs: Callable[[Sequence[FlushJob]], None] | None = None,
+    ) -> None:
+        """Flush and close every log, write the checkpoints, then the mark of a clean stop.
+
+        run_jobs: runs many flushes at once (housekeeping_driver.run_flushes), default one by one.
+        """
+        run_jobs = run_jobs or run_in_order
         for directory in self.directories:
             if directory.is_online:
                 try:
-                    for log in self.logs_in(directory, with_future=True):
-                        log.close()
+                    logs = self.logs_in(directory, with_future=True)
+                    for start in range(0, len(logs), LOGS_CLOSED_AT_ONCE):
+                        close_logs(directory, logs[start : start + LOGS_CLOSED_AT_ONCE], run_jobs)
                     self.checkpoint_recovery_points(directory)
                     self.checkpoint_log_start_offsets(directory)
                     directory.write_clean_shutdown(broker_epoch)
@@ -443,3 +455,23 @@ class LogManager:
 
 def _nobody_told(directory: LogDirectory) -> None:
     """Until the node registers, nobody has to know."""
+
+
+def close_logs(
+    directory: LogDirectory,
+    logs: Sequence[PartitionLog],
+    run_jobs: Callable[[Sequence[FlushJob]], None],
+) -> None:
+    """Close some logs of a directory; the directory itself is synced with the clean stop's mark."""
+    jobs = [log.prepare_close(with_parent=False) for log in logs]
+    try:
+        run_jobs([job for job in jobs if job is not None])
+    except OSError as error:
+        raise LogDirFailure(directory.path, "closing", error) from error
+    for log, job in zip(logs, jobs, strict=True):
+        log.finish_close(job)
+
+
+def run_in_order(jobs: Sequence[FlushJob]) -> None:
+    for job in jobs:
+        job.run()

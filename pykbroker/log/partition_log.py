@@ -167,6 +167,14 @@ class PartitionLog(LogAppending, LogReading):
 
     def close(self) -> None:
         """Clean: queued batches written, a producer snapshot at the end, files cut, all synced."""
+        job = self.prepare_close()
+        if job is not None:
+            with self.guard("closing"):
+                job.run()
+        self.finish_close(job)
+
+    def prepare_close(self, with_parent: bool = True) -> FlushJob | None:
+        """All of `close` but the waiting for the disk; then the job runs, then `finish_close`."""
         self.write_pending()
         with self.guard("closing"):
             self.producers.map_end_offset = self.log_end_offset
@@ -177,10 +185,14 @@ class PartitionLog(LogAppending, LogReading):
                 if self.active not in changed:
                     changed.append(self.active)
             if changed or self.leader_epochs.is_dirty:
-                FlushJob(self, self.log_end_offset, changed).run()
-                self.mark_flushed(self.log_end_offset)
-            for segment in self.segments:
-                segment.release()
+                return FlushJob(self, self.log_end_offset, changed, with_parent=with_parent)
+        return None
+
+    def finish_close(self, job: FlushJob | None) -> None:
+        if job is not None:
+            self.mark_flushed(job.offset)
+        for segment in self.segments:
+            segment.release()
 
     def release(self) -> None:
         """Give descriptors back without writing: the disk failed or the partition is deleted."""
