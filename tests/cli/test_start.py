@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from pykbroker.broker.server import BrokerServer
 from pykbroker.cli import start
-from pykbroker.config import BrokerConfig
+from pykbroker.config import BrokerConfig, Endpoint
+from pykbroker.errors import StartError
 from pykbroker.testing import Broker
 from tests.cli.conftest import Run
 
@@ -171,3 +176,62 @@ def test_levels_are_named_as_in_kafka() -> None:
     assert re.fullmatch(
         r"\[[-\d]+ [:\d]+,\d{3}\] WARN told you \(kafka\.x\)", formatter.format(record)
     )
+
+
+# --- the life of a node, with a node that does nothing ------------------------------------------
+
+
+class QuietServer:
+    """The face of a BrokerServer that `start` sees."""
+
+    def __init__(self) -> None:
+        self.on_fatal: Callable[[str], None] = lambda message: None
+        self.listeners = (Endpoint("PLAINTEXT", "127.0.0.1", 4711, "PLAINTEXT"),)
+        self.after_start: Callable[[], None] = lambda: None
+        self.started = False
+        self.stopped = False
+
+    async def start(self) -> None:
+        self.started = True
+        asyncio.get_running_loop().call_soon(self.after_start)
+
+    async def stop(self) -> None:
+        self.stopped = True
+
+
+class SlowServer(QuietServer):
+    """Asks to be ended while it starts, which would take forever."""
+
+    async def start(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.Event().wait()
+
+
+def serve(server: QuietServer) -> int:
+    return asyncio.run(start._serve(cast(BrokerServer, server), config()))
+
+
+def test_a_node_that_cannot_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    server = QuietServer()
+    server.after_start = lambda: server.on_fatal("the last log directory failed")
+    assert serve(server) == 1
+    assert server.stopped
+    assert capsys.readouterr().out == (
+        "ready node=1 listeners=PLAINTEXT://127.0.0.1:4711 log.dirs=./pykbroker-data\n"
+    )
+
+
+def test_ended_while_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
+    server = SlowServer()
+    assert serve(server) == 0
+    assert server.stopped
+    assert capsys.readouterr().out == ""
+
+
+def test_a_start_that_fails_is_told() -> None:
+    class Failing(QuietServer):
+        async def start(self) -> None:
+            raise StartError("The port is taken.")
+
+    with pytest.raises(StartError, match=r"The port is taken\."):
+        serve(Failing())
