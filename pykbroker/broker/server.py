@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from pykbroker.kraft.node_driver import KraftNodeDriver
     from pykbroker.kraft.raft_driver import RaftDriver
     from pykbroker.log.cleaner_driver import CleanerDriver
-    from pykbroker.log.cleaner_driver import CleanerDriver
     from pykbroker.log.housekeeping_driver import HousekeepingDriver
     from pykbroker.log.log_directory import LogDirectory
     from pykbroker.log.log_manager import LogManager
@@ -96,7 +95,6 @@ class BrokerServer:
         self.worker: Worker
         self.log_manager: LogManager
         self.housekeeping: HousekeepingDriver
-        self.cleaner: CleanerDriver
         self.cleaner: CleanerDriver
         self.replica_manager: ReplicaManager
         self.kraft: KraftNodeDriver
@@ -212,7 +210,6 @@ class BrokerServer:
         """Make all that is told of metadata, and tell it what there is: this loads the logs."""
         from pykbroker.broker.dynamic_config import DynamicConfig
         from pykbroker.broker.metadata_view import MetadataView
-        from pykbroker.log.cleaner_driver import CleanerDriver
         from pykbroker.log.housekeeping_driver import HousekeepingDriver
         from pykbroker.log.log_directory import DirectoryRefused
         from pykbroker.replication.replica_manager import ReplicaManager
@@ -241,14 +238,6 @@ class BrokerServer:
             on_failure=self.replica_manager.on_directory_failure,
         )
         self._undo.append(self.housekeeping.stop)
-        self.cleaner = CleanerDriver(
-            self.log_manager,
-            self.loop,
-            now_ms=self.now_ms,
-            high_watermarks=self.replica_manager.high_watermarks,
-            on_failure=self.replica_manager.on_directory_failure,
-        )
-        self._undo.append(self.cleaner.stop)
 
     async def _serve(self) -> None:
         """Register, be seen by clients, accept them."""
@@ -258,7 +247,6 @@ class BrokerServer:
         self.log_manager.on_offline = self._on_directory_offline
         await self.settled(self.kraft.unfence())
         self.housekeeping.start()
-        self.cleaner.start()
         timer = self.loop.call_later(CLEANER_DELAY_SECONDS, self._start_cleaner)
         self._undo.append(timer.cancel)
         self._serving = True
