@@ -7,6 +7,9 @@ See docs/analytics.md. Needs numpy and pyarrow (`pip install pykbroker[offline]`
 
     open_log                 topics -> Arrow                              reader.py
     plan, read_split         the same in two steps, for clusters          planning.py, split.py
+    batches, segments, transactions   from headers alone                 views.py
+    consumer_offsets, transaction_state, cluster_metadata                internal_topics.py
+    create_snapshot          a view of a live log that does not change   snapshot.py
     log_ends                 how far the logs reach right now             planning.py
 """
 
@@ -21,8 +24,18 @@ from pykbroker.offline.faults import (
     UnknownColumn,
     UnknownTopic,
 )
+from pykbroker.offline.internal_topics import (
+    CLUSTER_METADATA_SCHEMA,
+    CONSUMER_OFFSETS_SCHEMA,
+    TRANSACTION_STATE_SCHEMA,
+    cluster_metadata,
+    consumer_offsets,
+    records_of,
+    transaction_state,
+)
 from pykbroker.offline.planning import Plan, PlannedPartition, log_ends, pack_splits, plan
 from pykbroker.offline.reader import LogScan, open_log, read_split
+from pykbroker.offline.snapshot import SnapshotReport, create_snapshot
 from pykbroker.offline.split import (
     CORRUPTION_SCHEMA,
     Corruption,
@@ -31,11 +44,26 @@ from pykbroker.offline.split import (
     Split,
     corruption_table,
 )
+from pykbroker.offline.views import (
+    BATCH_SCHEMA,
+    SEGMENT_SCHEMA,
+    TRANSACTION_SCHEMA,
+    batches,
+    scan_batches,
+    segments,
+    transactions,
+)
 
 __all__ = [
     "ALL_COLUMNS",
+    "BATCH_SCHEMA",
+    "CLUSTER_METADATA_SCHEMA",
+    "CONSUMER_OFFSETS_SCHEMA",
     "CORRUPTION_SCHEMA",
     "KAFKA_COLUMNS",
+    "SEGMENT_SCHEMA",
+    "TRANSACTION_SCHEMA",
+    "TRANSACTION_STATE_SCHEMA",
     "CorruptSegment",
     "Corruption",
     "LogScan",
@@ -46,14 +74,24 @@ __all__ = [
     "PlannedPartition",
     "ReadOptions",
     "Selection",
+    "SnapshotReport",
     "Split",
     "UnknownColumn",
     "UnknownTopic",
+    "batches",
+    "cluster_metadata",
+    "consumer_offsets",
     "corruption_table",
+    "create_snapshot",
     "log_ends",
     "open_log",
     "pack_splits",
     "plan",
     "read_split",
+    "records_of",
+    "scan_batches",
     "schema_of",
+    "segments",
+    "transaction_state",
+    "transactions",
 ]

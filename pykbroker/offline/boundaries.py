@@ -2,9 +2,9 @@
 
 A record's length is in front of it, so the records of one batch can only be found one after the
 other; but all batches are walked in lock-step: one numpy look-up moves a lane of every batch to its
-next record. Where there are few and big batches, each is first cut into lanes by guessing: a zero
-byte (a record's attributes) is taken for a record when it and the next one carry neighbouring
-offset deltas.
+next record. Batches with many more records than the others (or few and big ones) are first cut into
+lanes by guessing: a zero byte (a record's attributes) is taken for a record when it and the next
+one carry neighbouring offset deltas.
 
 Invariants
     Every lane must land exactly where the next lane, or the next batch, begins. By induction from
@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from pykbroker.offline.varints import ADVANCE, Doubt, Integers, Words
 from pykbroker.protocol.record import CorruptRecord, read_varint
 
-_FEW_LANES: Final = 48
+#: Into so many lanes of the same length an area is cut, but not into shorter ones than that.
 _WANTED_LANES: Final = 96
-_BIG_BATCH: Final = 256
-_LANE_RECORDS: Final = 64
+_LANE_RECORDS: Final = 128
 
 
 def find_records(
@@ -36,9 +35,9 @@ def find_records(
 
     Doubt when the lengths of the records do not fit the batches.
     """
-    batches = starts.size
-    if batches < _FEW_LANES and int(counts.max()) >= _BIG_BATCH:
-        lanes = _cut(area, starts, ends, counts, max(2, _WANTED_LANES // batches))
+    lane_records = max(_LANE_RECORDS, int(counts.sum()) // _WANTED_LANES)
+    if int(counts.max()) >= 2 * lane_records:
+        lanes = _cut(area, starts, ends, counts, lane_records)
         positions, landed = _lock_step(words, *lanes)
         if landed.all():
             return positions
@@ -136,14 +135,14 @@ def _walk(area: bytearray, position: int, end: int, count: int) -> list[int]:
 
 
 def _cut(
-    area: bytearray, starts: Integers, ends: Integers, counts: Integers, wanted: int
+    area: bytearray, starts: Integers, ends: Integers, counts: Integers, lane_records: int
 ) -> tuple[Integers, Integers, Integers]:
-    """(starts, ends, counts) of lanes: every batch cut into up to `wanted` of them."""
+    """(starts, ends, counts) of lanes: batches cut where they are long."""
     lane_starts: list[int] = []
     lane_ends: list[int] = []
     lane_counts: list[int] = []
     for start, end, count in zip(starts.tolist(), ends.tolist(), counts.tolist(), strict=True):
-        parts = min(wanted, max(1, count // _LANE_RECORDS))
+        parts = max(1, count // lane_records)
         stride = (end - start) // parts
         window = 6 * (end - start) // count + 64
         position, delta = start, 0

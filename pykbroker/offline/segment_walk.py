@@ -7,21 +7,101 @@ batches are small.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import os
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
-from pykbroker.offline.batch_headers import framing_fault
+import numpy as np
+
+from pykbroker.offline.batch_headers import (
+    HeaderTable,
+    Integers,
+    framing_fault,
+    gather,
+    table_of,
+    walk,
+)
 from pykbroker.offline.layout import SegmentFiles
 from pykbroker.offline.segment_index import next_known_batch
-from pykbroker.offline.storage import SegmentFile
+from pykbroker.offline.storage import LocalFile, SegmentFile
 from pykbroker.protocol.record_batch import (
     HEADER,
+    LOG_OVERHEAD,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
 )
 
 _BULK_BYTES: Final = 64 << 10
+_CHUNK_BYTES: Final = 1 << 20
+_TABLE_ROWS: Final = 65536
+#: Batches smaller than this on average are read in bulk, larger ones header by header.
+_SMALL_BATCH: Final = 2048
+
+
+class HeaderRun(NamedTuple):
+    """Headers of batches that follow each other, and their positions in the file."""
+
+    positions: Integers
+    table: HeaderTable
+
+
+def header_tables(
+    opened: SegmentFile, index_path: str | None, base_offset: int, start: int, end: int
+) -> Iterator[HeaderRun]:
+    """All headers of [start, end) as numpy tables; what is no batch is stepped over."""
+    position = start
+    while position < end:
+        if isinstance(opened, LocalFile):
+            run, position = _walk_by_pread(opened.descriptor, position, end)
+        else:
+            run, position = _walk_in_bulk(opened, position, end)
+        if run is not None:
+            yield run
+            if len(run.positions) and position - run.positions[0] < _SMALL_BATCH * len(
+                run.positions
+            ):
+                run, position = _walk_in_bulk(opened, position, end)
+                if run is not None:
+                    yield run
+            continue
+        head = opened.read(RECORD_BATCH_OVERHEAD, position)
+        size, fault = framing_fault(head, end - position)
+        if fault is not None:
+            position = next_known_batch(opened, index_path, base_offset, position, end)
+        else:  # one that is larger than the bulk
+            yield HeaderRun(np.array([position]), table_of(head))
+            position += size
+
+
+def _walk_by_pread(descriptor: int, position: int, end: int) -> tuple[HeaderRun | None, int]:
+    heads: list[bytes] = []
+    positions: list[int] = []
+    pread: Callable[[int, int, int], bytes] = os.pread
+    keep, found = heads.append, positions.append
+    last = end - RECORD_BATCH_OVERHEAD
+    rows = _TABLE_ROWS if position else 256  # the first few tell how large batches are
+    while position <= last and len(positions) < rows:
+        head = pread(descriptor, RECORD_BATCH_OVERHEAD, position)
+        size = int.from_bytes(head[8:12]) + LOG_OVERHEAD
+        if size < RECORD_BATCH_OVERHEAD or position + size > end:
+            break
+        keep(head)
+        found(position)
+        position += size
+    if not positions:
+        return None, position
+    return HeaderRun(np.array(positions, np.int64), table_of(b"".join(heads))), position
+
+
+def _walk_in_bulk(opened: SegmentFile, position: int, end: int) -> tuple[HeaderRun | None, int]:
+    buffer = bytearray(min(_CHUNK_BYTES, end - position))
+    filled = opened.read_into(memoryview(buffer), position)
+    positions, used = walk(buffer, filled)
+    if not positions:
+        return None, position
+    at = np.array(positions, np.int64)
+    return HeaderRun(at + position, gather(np.frombuffer(buffer, np.uint8), at)), position + used
 
 
 def walk_headers(

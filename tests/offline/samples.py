@@ -21,9 +21,15 @@ def partition_directory(root: Path, topic: str = "t", partition: int = 0) -> Pat
 
 
 def write_segment(
-    directory: Path, batches: Iterable[bytes], base_offset: int = 0, index_every: int = 4096
+    directory: Path,
+    batches: Iterable[bytes],
+    base_offset: int | None = None,
+    index_every: int = 4096,
 ) -> Path:
     """A segment of these batches with the indexes that Kafka would write."""
+    batches = list(batches)
+    if base_offset is None:
+        base_offset = read_header(batches[0]).base_offset
     stem = directory / f"{base_offset:020d}"
     log = bytearray()
     index = bytearray()

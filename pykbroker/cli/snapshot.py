@@ -1,0 +1,64 @@
+"""`pykbroker snapshot create`: a view of log directories that does not change any more.
+
+Works on the files: no broker is asked, and one that runs is not disturbed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Final
+
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+
+DESCRIPTION: Final = (
+    "Take a snapshot of log directories: closed segments as hard links, the last ones copied up to "
+    "where they end now."
+)
+
+
+def add_arguments(parser: CommandParser) -> None:
+    commands = parser.add_subparsers(dest="action", required=True, metavar="{create}")
+    create = commands.add_parser("create", help="take a snapshot")
+    create.add_argument(
+        "--log-dirs", required=True, metavar="DIR,DIR", help="log directories of one node"
+    )
+    create.add_argument(
+        "--target", required=True, metavar="DIR", help="new directory, on the same file system"
+    )
+    create.add_argument("--topics", default="", metavar="T,T", help="topics; all by default")
+    create.add_argument(
+        "--link-only",
+        action="store_true",
+        help="fail where a segment cannot be linked, instead of copying it",
+    )
+    add_json(create)
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        from pykbroker.offline.faults import OfflineError
+        from pykbroker.offline.snapshot import create_snapshot
+    except ImportError as error:
+        raise CommandError(
+            f"pykbroker snapshot needs {error.name}: pip install pykbroker[offline]"
+        ) from error
+    topics = [each for each in options.topics.split(",") if each] or None
+    try:
+        report = create_snapshot(
+            [each for each in options.log_dirs.split(",") if each],
+            options.target,
+            topics,
+            taken_ms=int(time.time() * 1000),
+            may_copy=not options.link_only,
+        )
+    except (OfflineError, OSError) as error:
+        raise CommandError(str(error)) from error
+    if options.json:
+        print_json(vars(report))
+        return 0
+    print(
+        f"Snapshot {report.target}: {report.partitions} partitions, {report.segments} segments, "
+        f"{report.linked_bytes} bytes linked, {report.copied_bytes} bytes copied."
+    )
+    return 0

@@ -1,0 +1,276 @@
+"""Snapshots: a log directory that does not change any more, taken beside a live broker.
+
+    <target>/
+      snapshot.json                        what was taken, when, and how far each log reaches
+      meta.properties, log-start-offset-checkpoint, replication-offset-checkpoint,
+      recovery-point-offset-checkpoint
+      <topic>-<partition>/                 as in a log directory:
+        closed segments   hard links: no bytes are copied, and retention or compaction of the live
+                          log only takes its own name away
+        the last segment  copied, up to its frozen end
+        indexes, producer snapshots, leader epochs, partition.metadata   copied
+
+Whatever reads a log directory reads a snapshot: `open_log`, Spark, Apache's own tools.
+
+Invariants
+    The log it is taken of is only read. Nothing of a snapshot is changed once `snapshot.json` is
+    there, which is written last: a directory without it is a snapshot that was not finished.
+    A segment that goes away while it is taken is not in it, nor is anything before it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from pykbroker.log.checkpoints import (
+    LEADER_EPOCH_CHECKPOINT,
+    LOG_START_OFFSET_CHECKPOINT,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+    format_offsets,
+)
+from pykbroker.offline.faults import OfflineError, UnknownTopic
+from pykbroker.offline.frozen_end import FrozenEnd, freeze
+from pykbroker.offline.layout import PartitionFiles, SegmentFiles, read_partitions
+from pykbroker.offline.planning import select_partitions
+from pykbroker.offline.segment_index import offset_entries, time_entries
+from pykbroker.offline.split import Selection
+from pykbroker.offline.storage import is_remote, local_path
+from pykbroker.types import TopicPartition
+
+MANIFEST: Final = "snapshot.json"
+_COPY_BYTES: Final = 1 << 20
+_ATTEMPTS: Final = 5
+
+
+@dataclass
+class SnapshotReport:
+    """What a snapshot holds."""
+
+    target: str
+    partitions: int = 0
+    segments: int = 0
+    linked_bytes: int = 0
+    copied_bytes: int = 0
+    end_offsets: dict[str, int] = field(default_factory=dict)
+
+
+def create_snapshot(
+    log_dirs: str | Iterable[str],
+    target: str,
+    topics: Iterable[str] | None = None,
+    *,
+    taken_ms: int | None = None,
+    may_copy: bool = True,
+) -> SnapshotReport:
+    """Take a snapshot of (some topics of) log directories into a new directory `target`.
+
+    Hard links need one file system; elsewhere segments are copied, unless `may_copy` is False.
+    `taken_ms` is noted in the manifest. OfflineError when the target is there already.
+    """
+    sources = (log_dirs,) if isinstance(log_dirs, str) else tuple(log_dirs)
+    if any(map(is_remote, (*sources, target))):
+        raise OfflineError("a snapshot is taken of directories of this machine, on this machine")
+    target = local_path(target)
+    selection = Selection(paths=sources, topics=None if topics is None else tuple(topics))
+    chosen = select_partitions(selection)
+    if topics is None:  # internal topics too: a snapshot is of the whole directory
+        chosen = sorted({*chosen, *_internal(sources)})
+    if not chosen:
+        raise UnknownTopic(f"no partition in {', '.join(sources)}")
+    try:
+        os.makedirs(target)
+    except FileExistsError:
+        if os.listdir(target):
+            raise OfflineError(f"{target} is there already, and not empty") from None
+    report = SnapshotReport(target)
+    log_starts: dict[TopicPartition, int] = {}
+    high_watermarks: dict[TopicPartition, int] = {}
+    for partition in chosen:
+        taken = _Taker(sources, target, partition, report, may_copy).take()
+        if taken is None:
+            continue
+        files, end = taken
+        log_starts[partition] = files.log_start_offset
+        known = end.next_offset if files.high_watermark is None else files.high_watermark
+        high_watermarks[partition] = min(known, end.next_offset)
+        report.end_offsets[str(partition)] = end.next_offset
+    _write(target, LOG_START_OFFSET_CHECKPOINT, format_offsets(log_starts))
+    _write(target, REPLICATION_OFFSET_CHECKPOINT, format_offsets(high_watermarks))
+    ends = {each: report.end_offsets[str(each)] for each in log_starts}
+    _write(target, RECOVERY_POINT_CHECKPOINT, format_offsets(ends))
+    _copy_if_there(f"{local_path(sources[0])}/{META_PROPERTIES}", f"{target}/{META_PROPERTIES}")
+    _write(target, MANIFEST, _manifest(report, sources, taken_ms))
+    return report
+
+
+def _internal(sources: tuple[str, ...]) -> list[TopicPartition]:
+    return select_partitions(Selection(paths=sources, topic_pattern="__.*"))
+
+
+def _manifest(report: SnapshotReport, sources: tuple[str, ...], taken_ms: int | None) -> bytes:
+    content = {
+        "version": 1,
+        "taken_ms": taken_ms,
+        "sources": list(sources),
+        "segments": report.segments,
+        "linked_bytes": report.linked_bytes,
+        "copied_bytes": report.copied_bytes,
+        "end_offsets": report.end_offsets,
+    }
+    return json.dumps(content, indent=2).encode() + b"\n"
+
+
+def _write(directory: str, name: str, content: bytes) -> None:
+    with open(f"{directory}/{name}", "xb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _copy_if_there(source: str, target: str) -> int:
+    """Copy a small file; 0 when there is none."""
+    try:
+        shutil.copyfile(source, target)
+    except FileNotFoundError:
+        return 0
+    return os.path.getsize(target)
+
+
+class _Taker:
+    """Takes one partition."""
+
+    def __init__(
+        self,
+        sources: tuple[str, ...],
+        target: str,
+        partition: TopicPartition,
+        report: SnapshotReport,
+        may_copy: bool,
+    ) -> None:
+        self.sources = sources
+        self.partition = partition
+        self.directory = f"{target}/{partition}"
+        self.report = report
+        self.may_copy = may_copy
+
+    def take(self) -> tuple[PartitionFiles, FrozenEnd] | None:
+        """The files that were taken; None when the partition was deleted meanwhile.
+
+        Segments roll, and go away by retention and compaction, while we look: then look again.
+        """
+        for _ in range(_ATTEMPTS):
+            found = read_partitions(self.sources, [self.partition])
+            if not found:
+                return None
+            files = found[0]
+            before = (self.report.segments, self.report.linked_bytes, self.report.copied_bytes)
+            try:
+                os.makedirs(self.directory)
+                end = self._take(files)
+            except FileNotFoundError:
+                shutil.rmtree(self.directory)
+                segments, linked, copied = before
+                self.report.segments = segments
+                self.report.linked_bytes, self.report.copied_bytes = linked, copied
+                continue
+            self.report.partitions += 1
+            return files, end
+        raise OfflineError(f"{self.partition} changes faster than a snapshot can be taken of it")
+
+    def _take(self, files: PartitionFiles) -> FrozenEnd:
+        end = freeze(files)
+        for segment in files.segments:
+            if segment is files.segments[-1]:
+                self._copy_last(segment, end)
+            else:
+                self._link(segment)
+            self.report.segments += 1
+        for offset, path in files.producer_snapshots:
+            if offset <= end.next_offset:
+                self._copy(path)
+        directory = local_path(files.directory)
+        metadata = [name for name in os.listdir(directory) if name.endswith(".checkpoint")]
+        for name in (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA, "quorum-state", *metadata):
+            source = f"{directory}/{name}"
+            self.report.copied_bytes += _copy_if_there(source, f"{self.directory}/{name}")
+        return end
+
+    def _place(self, path: str) -> str:
+        return f"{self.directory}/{os.path.basename(path)}"
+
+    def _copy(self, path: str | None) -> None:
+        if path is not None:
+            self.report.copied_bytes += _copy_if_there(local_path(path), self._place(path))
+
+    def _link(self, segment: SegmentFiles) -> None:
+        place = self._place(segment.path)
+        try:
+            os.link(local_path(segment.path), place)
+        except OSError as fault:
+            if fault.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP):
+                raise
+            if not self.may_copy:
+                raise OfflineError(f"{segment.path} cannot be linked: {fault.strerror}") from fault
+            shutil.copyfile(local_path(segment.path), place)
+            self.report.copied_bytes += os.path.getsize(place)
+        else:
+            self.report.linked_bytes += os.path.getsize(place)
+        for path in (segment.index_path, segment.time_index_path, segment.txn_index_path):
+            self._copy(path)
+
+    def _copy_last(self, segment: SegmentFiles, end: FrozenEnd) -> None:
+        """The bytes up to the frozen end, and index entries of nothing behind it."""
+        _copy_range(local_path(segment.path), self._place(segment.path), end.position)
+        self.report.copied_bytes += end.position
+        base = segment.base_offset
+        if segment.index_path is not None:
+            entries = offset_entries(segment.index_path, base, end.position)
+            kept = b"".join(
+                (offset - base).to_bytes(4) + position.to_bytes(4)
+                for offset, position in entries
+                if offset < end.next_offset
+            )
+            self._write(segment.index_path, kept)
+        if segment.time_index_path is not None:
+            kept = b"".join(
+                time.to_bytes(8, signed=True) + (offset - base).to_bytes(4)
+                for time, offset in time_entries(segment.time_index_path, base)
+                if offset < end.next_offset
+            )
+            self._write(segment.time_index_path, kept)
+        self._copy(segment.txn_index_path)
+
+    def _write(self, path: str, content: bytes) -> None:
+        with open(self._place(path), "xb") as opened:
+            opened.write(content)
+        self.report.copied_bytes += len(content)
+
+
+def _copy_range(source: str, target: str, length: int) -> None:
+    """The first `length` bytes, within the kernel where it can."""
+    with open(source, "rb", buffering=0) as read, open(target, "xb", buffering=0) as written:
+        position = 0
+        while position < length:
+            wanted = min(_COPY_BYTES * 64, length - position)
+            try:
+                done = os.copy_file_range(
+                    read.fileno(), written.fileno(), wanted, position, position
+                )
+            except OSError as fault:
+                if fault.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                    raise
+                piece = os.pread(read.fileno(), min(_COPY_BYTES, wanted), position)
+                done = os.pwrite(written.fileno(), piece, position) if piece else 0
+            if not done:
+                raise FileNotFoundError(source)  # truncated meanwhile: look again
+            position += done
+        os.fsync(written.fileno())
