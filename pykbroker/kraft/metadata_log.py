@@ -88,7 +88,8 @@ class MetadataLog:
         self._retention_ms: int = config.metadata_max_retention_ms
         self.chores = Chores()
         self.snapshots = self._recover_snapshots()
-        oldest = self.snapshots[0].offset if self.snapshots else 0
+        # What the newest snapshot holds is not read again: no need to check it.
+        latest = self.latest_snapshot_id()
         self.log: PartitionLog = open_log(
             files,
             directory,
@@ -96,11 +97,10 @@ class MetadataLog:
             TopicConfig.metadata_log(config),
             now_ms=now_ms,
             is_clean=is_clean,
-            recovery_point=oldest,
+            recovery_point=0 if latest is None else latest.offset,
             topic_id=METADATA_TOPIC_ID,
             chores=self.chores,
         )
-        latest = self.latest_snapshot_id()
         if latest is not None and self.log.log_end_offset < latest.offset:
             # Kafka's KafkaRaftLog.truncateToLatestSnapshot: what the log has is older than that.
             self.log.truncate_fully_and_start_at(latest.offset)

@@ -309,8 +309,22 @@ class RaftDriver:
             committed.append(waiting.popleft())
         if committed:
             self._delivered_offset = committed[-1].last_offset + 1
-            self._listener.on_commit(committed)
+            if not self._tell(lambda: self._listener.on_commit(committed)):
+                return
         self._tell_leader()
+
+    def _tell(self, call: Callable[[], None]) -> bool:
+        """Whoever fails to take in what is committed does not know the cluster any more: the node
+        stops. While it opens the failure goes to who opens it."""
+        if self._opening:
+            call()
+            return True
+        try:
+            call()
+        except Exception as bug:
+            self._fatal(bug)
+            return False
+        return True
 
     def _tell_leader(self) -> None:
         """The news of a leader, once everything before its epoch has been told."""
@@ -321,7 +335,7 @@ class RaftDriver:
         if is_me and self._delivered_offset < self._news_offset:
             return
         self._news = None
-        self._listener.on_leader(news.leader_id, news.epoch)
+        self._tell(lambda: self._listener.on_leader(news.leader_id, news.epoch))
 
     # Time and faults.
 
@@ -342,7 +356,7 @@ class RaftDriver:
     def _fatal(self, failure: BaseException) -> None:
         if not self._stopped:
             self.stop()
-            _log.critical("The metadata log has failed", exc_info=failure)
+            _log.critical("The metadata cannot be followed any more", exc_info=failure)
             self._on_fatal(failure)
 
 

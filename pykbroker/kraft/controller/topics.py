@@ -322,8 +322,10 @@ def create_partitions(state: ControllerState, request: Any) -> Decision[Metadata
 
 
 def _not_grown(name: str, fault: KafkaError) -> CreatePartitionsTopicResult:
+    # Kafka has no text for a topic that is not there.
+    unknown = fault.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return CreatePartitionsTopicResult(
-        name=name, error_code=fault.code, error_message=fault.message
+        name=name, error_code=fault.code, error_message=None if unknown else fault.message
     )
 
 

@@ -1,0 +1,133 @@
+"""A broker's registration and heartbeats, against a controller that the test plays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pykbroker.config import BrokerConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
+from pykbroker.kraft.registration import Listener
+from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.protocol.messages.broker_heartbeat_response import BrokerHeartbeatResponse
+from pykbroker.protocol.messages.broker_registration_response import BrokerRegistrationResponse
+from pykbroker.purgatory import Deferred
+from tests.kraft.node_world import ManualScheduler
+
+
+class Play:
+    def __init__(self) -> None:
+        self.scheduler = ManualScheduler(0, MemoryFiles())
+        self.sent: list[tuple[Any, Deferred]] = []
+        self.offset = 5
+        self.broker = BrokerLifecycleDriver(
+            config=BrokerConfig.from_properties(standalone_properties("/nowhere")),
+            cluster_id="c",
+            incarnation_id=b"i" * 16,
+            directory_ids=[b"d" * 16],
+            previous_broker_epoch=3,
+            send=self.send,
+            metadata_offset=lambda: self.offset,
+            scheduler=self.scheduler,
+        )
+
+    def send(self, request: Any) -> Deferred:
+        deferred = Deferred()
+        self.sent.append((request, deferred))
+        return deferred
+
+    def answer(self, reply: Any) -> Any:
+        """Answer the oldest request; returns it."""
+        request, deferred = self.sent.pop(0)
+        deferred.resolve(reply)
+        return request
+
+    def registered(self) -> Play:
+        self.broker.register([Listener("PLAINTEXT", "h", 9092)])
+        self.answer(BrokerRegistrationResponse(broker_epoch=7))
+        return self
+
+
+def test_registration() -> None:
+    play = Play()
+    registered = play.broker.register([Listener("PLAINTEXT", "h", 9092)])
+    request = play.answer(BrokerRegistrationResponse(broker_epoch=7))
+    assert registered.value == 7
+    assert (request.broker_id, request.previous_broker_epoch) == (1, 3)
+    assert [(at.name, at.host, at.port) for at in request.listeners] == [("PLAINTEXT", "h", 9092)]
+    assert {feature.name for feature in request.features} == {"kraft.version", "metadata.version"}
+
+
+def test_a_refused_registration() -> None:
+    play = Play()
+    registered = play.broker.register([])
+    play.answer(KafkaError(ErrorCode.DUPLICATE_BROKER_REGISTRATION))
+    assert isinstance(registered.value, KafkaError)
+    play.broker.unfence()
+    assert play.sent == []  # without an epoch there is nothing to say
+
+
+def test_unfencing_asks_again_until_it_is_granted() -> None:
+    play = Play().registered()
+    unfenced = play.broker.unfence()
+    request = play.answer(BrokerHeartbeatResponse(is_fenced=True))
+    assert (request.broker_epoch, request.current_metadata_offset) == (7, 5)
+    assert not unfenced.done
+    play.scheduler.advance(50)
+    play.answer(BrokerHeartbeatResponse(is_fenced=False))
+    assert unfenced.done
+    assert not play.broker.is_fenced
+
+
+def test_heartbeats_go_on() -> None:
+    play = Play().registered()
+    play.broker.unfence()
+    play.answer(BrokerHeartbeatResponse(is_fenced=False))
+    for _ in range(3):
+        play.scheduler.advance(2000)
+        play.answer(BrokerHeartbeatResponse(is_fenced=False))
+    play.broker.stop()
+    play.scheduler.advance(10_000)
+    assert play.sent == []
+
+
+@pytest.mark.parametrize("code", [ErrorCode.NOT_CONTROLLER, ErrorCode.STALE_BROKER_EPOCH])
+def test_a_refused_heartbeat_is_tried_again(code: int) -> None:
+    play = Play().registered()
+    play.broker.unfence()
+    play.answer(KafkaError(code))
+    play.scheduler.advance(2000)
+    assert len(play.sent) == 1
+
+
+def test_controlled_shutdown() -> None:
+    play = Play().registered()
+    play.broker.unfence()
+    play.answer(BrokerHeartbeatResponse(is_fenced=False))
+    may_stop = play.broker.controlled_shutdown()
+    assert play.answer(BrokerHeartbeatResponse(is_fenced=False)).want_shut_down
+    assert not may_stop.done
+    play.scheduler.advance(50)
+    play.answer(BrokerHeartbeatResponse(is_fenced=True, should_shut_down=True))
+    assert may_stop.done
+    play.scheduler.advance(10_000)
+    assert play.sent == []
+
+
+def test_a_failed_directory_is_reported_at_once_and_ever_after() -> None:
+    play = Play().registered()
+    play.broker.directory_failed(b"d" * 16)
+    play.broker.directory_failed(b"d" * 16)
+    assert len(play.sent) == 1
+    request = play.answer(BrokerHeartbeatResponse(is_fenced=False))
+    assert request.offline_log_dirs == [b"d" * 16]
+
+
+def test_producer_ids() -> None:
+    play = Play().registered()
+    play.broker.allocate_producer_ids()
+    request, _ = play.sent[0]
+    assert (request.broker_id, request.broker_epoch) == (1, 7)

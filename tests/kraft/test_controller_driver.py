@@ -1,0 +1,74 @@
+"""Replies are parked until they are true; nobody waits for a controller that is gone."""
+
+from __future__ import annotations
+
+from pykbroker.decision import Decision
+from pykbroker.errors import ErrorCode, KafkaError
+from tests.kraft.node_world import NodeWorld
+
+
+def test_an_answer_without_records_comes_at_once_when_nothing_is_pending() -> None:
+    world = NodeWorld(inline=False).open()
+    reply = world.node.controller.submit(lambda controller, now_ms: Decision(reply="here"))
+    assert reply.value == "here"
+
+
+def test_an_answer_without_records_waits_for_what_was_decided_before() -> None:
+    world = NodeWorld(inline=False).open()
+    world.create("t")
+    reply = world.node.controller.submit(lambda controller, now_ms: Decision(reply="here"))
+    assert not reply.done
+    world.scheduler.run_jobs()
+    assert reply.value == "here"
+
+
+def test_a_refusal_comes_as_a_value() -> None:
+    world = NodeWorld().open()
+
+    def refuse(controller: object, now_ms: int) -> Decision:
+        raise KafkaError(ErrorCode.POLICY_VIOLATION, "no")
+
+    reply = world.node.controller.submit(refuse)
+    assert isinstance(reply.value, KafkaError)
+    assert reply.value.code == ErrorCode.POLICY_VIOLATION
+
+
+def test_who_waits_when_leadership_is_lost_is_told() -> None:
+    world = NodeWorld(inline=False).open()
+    waiting = world.create("t")
+    world.node.controller.deactivate()
+    assert isinstance(waiting.value, KafkaError)
+    assert waiting.value.code == ErrorCode.NOT_CONTROLLER
+    late = world.create("u")
+    assert late.value.code == ErrorCode.NOT_CONTROLLER
+
+
+def test_a_decision_that_cannot_be_replayed_stops_the_node() -> None:
+    from pykbroker.decision import MetadataRecord
+    from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
+
+    world = NodeWorld().open()
+    nonsense = MetadataRecord(RemoveTopicRecord(topic_id=b"x" * 16))
+    reply = world.node.controller.submit(lambda controller, now_ms: Decision(records=[nonsense]))
+    assert isinstance(reply.value, KafkaError)
+    assert len(world.fatal) == 1
+    assert not world.node.controller.is_active
+
+
+def test_a_broker_that_falls_silent_is_fenced() -> None:
+    world = NodeWorld().open()
+    world.node.broker.stop()
+    world.scheduler.advance(8_000)
+    assert not world.watcher.image.brokers[1].fenced
+    world.scheduler.advance(5_000)
+    assert world.watcher.image.brokers[1].fenced
+
+
+def test_replies_come_in_the_order_of_their_decisions() -> None:
+    world = NodeWorld(inline=False).open()
+    order: list[int] = []
+    for number in range(5):
+        reply = world.create(f"t{number}")
+        reply.on_resolved(lambda value, number=number: order.append(number))
+    world.scheduler.run_jobs()
+    assert order == [0, 1, 2, 3, 4]

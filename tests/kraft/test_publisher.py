@@ -1,0 +1,127 @@
+"""Committed batches become images; publishers hear of each once, in their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.delta import InconsistentMetadata
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.metadata_log import LogBatch
+from pykbroker.kraft.metadata_snapshot import Snapshot, SnapshotId
+from pykbroker.kraft.publisher import MetadataLoader, UnsupportedCluster, delta_of_all
+from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
+from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
+from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
+from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
+from pykbroker.protocol.messages.no_op_record import NoOpRecord
+from pykbroker.protocol.messages.topic_record import TopicRecord
+
+
+class Log:
+    def __init__(self) -> None:
+        self.loader = MetadataLoader()
+        self.calls: list[tuple[str, list[str]]] = []
+        self.offset = 0
+        self.loader.publish_to([self.publisher("first"), self.publisher("second")])
+        self.calls.clear()
+
+    def publisher(self, name: str) -> Any:
+        calls = self.calls
+
+        class Publisher:
+            def apply(self, delta: Any, image: MetadataImage) -> None:
+                calls.append((name, sorted(at.name for at in delta.changed_topics.values())))
+
+        return Publisher()
+
+    def batch(self, *messages: Any) -> LogBatch:
+        records = [MetadataRecord(message) for message in messages]
+        base, self.offset = self.offset, self.offset + len(records)
+        return LogBatch(base, self.offset - 1, 1, 100, 50, records, [])
+
+    def commit(self, *batches: LogBatch) -> list[tuple[str, list[str]]]:
+        self.calls.clear()
+        self.loader.on_commit(batches)
+        return list(self.calls)
+
+
+def topic(name: str) -> TopicRecord:
+    return TopicRecord(name=name, topic_id=name.encode() * 16)
+
+
+def test_batches_that_are_committed_together_are_published_once() -> None:
+    log = Log()
+    assert log.commit(log.batch(topic("a")), log.batch(topic("b"))) == [
+        ("first", ["a", "b"]),
+        ("second", ["a", "b"]),
+    ]
+    assert log.loader.image.offset == 1
+    assert log.loader.bytes_since_snapshot == 100
+
+
+def test_no_ops_move_the_image_and_nobody_is_told() -> None:
+    log = Log()
+    assert log.commit(log.batch(NoOpRecord())) == []
+    assert log.loader.image.offset == 0
+
+
+def test_a_transaction_shows_when_it_ends() -> None:
+    log = Log()
+    before = log.batch(topic("a"), BeginTransactionRecord(name="x"), topic("b"))
+    assert log.commit(before) == [("first", ["a"]), ("second", ["a"])]
+    assert log.loader.in_transaction
+    assert log.loader.image.offset == 0
+    assert log.commit(log.batch(topic("c"))) == []
+    assert log.commit(log.batch(EndTransactionRecord()))[0] == ("first", ["b", "c"])
+    assert not log.loader.in_transaction
+
+
+def test_an_aborted_transaction_never_was() -> None:
+    log = Log()
+    log.commit(log.batch(BeginTransactionRecord(name="x"), topic("a")))
+    assert log.commit(log.batch(AbortTransactionRecord(reason=""), topic("b")))[0] == (
+        "first",
+        ["b"],
+    )
+    assert set(log.loader.image.topics_by_name) == {"b"}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [EndTransactionRecord()],
+        [AbortTransactionRecord(reason="")],
+        [BeginTransactionRecord(name="x"), BeginTransactionRecord(name="y")],
+    ],
+)
+def test_markers_without_a_partner(messages: list[Any]) -> None:
+    log = Log()
+    with pytest.raises(InconsistentMetadata):
+        log.commit(log.batch(*messages))
+
+
+def test_a_feature_that_is_not_built_stops_the_node() -> None:
+    log = Log()
+    with pytest.raises(UnsupportedCluster, match=r"share\.version"):
+        log.commit(log.batch(FeatureLevelRecord(name="share.version", feature_level=1)))
+
+
+def test_a_snapshot_is_the_beginning() -> None:
+    records = [MetadataRecord(topic("a"))]
+    loader = MetadataLoader()
+    loader.load_snapshot(Snapshot(SnapshotId(40, 3), 77, 1, None, records))
+    assert set(loader.image.topics_by_name) == {"a"}
+    assert loader.image.provenance == (39, 3, 77)
+
+
+def test_a_publisher_that_comes_later_is_told_everything() -> None:
+    log = Log()
+    log.commit(log.batch(topic("a")))
+    log.calls.clear()
+    log.loader.publish_to([log.publisher("late")])
+    assert log.calls == [("late", ["a"])]
+    everything = delta_of_all(log.loader.image)
+    assert everything.apply(log.loader.image.provenance) != MetadataImage()

@@ -1,0 +1,94 @@
+"""The driver of the quorum: order of commits, one fsync at a time, faults."""
+
+from __future__ import annotations
+
+import pytest
+
+from pykbroker.decision import MetadataRecord
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.raft_driver import MAX_RECORDS_PER_BATCH
+from pykbroker.protocol.messages.config_record import ConfigRecord
+from pykbroker.protocol.messages.no_op_record import NoOpRecord
+from tests.kraft.node_world import NodeWorld
+
+NO_OP = MetadataRecord(NoOpRecord())
+
+
+def test_a_decision_that_is_not_atomic_is_cut_into_batches() -> None:
+    world = NodeWorld().open()
+    raft = world.node.raft
+    many = [NO_OP] * (MAX_RECORDS_PER_BATCH + 5)
+    assert [len(chunk) for chunk in raft.prepare(many, atomic=False).chunks] == [
+        MAX_RECORDS_PER_BATCH,
+        5,
+    ]
+    assert len(raft.prepare(many, atomic=True).chunks) == 1
+
+
+def test_a_batch_that_is_too_large_is_refused() -> None:
+    world = NodeWorld().open()
+    large = ConfigRecord(resource_type=2, resource_name="t", name="x", value="v" * 30_000)
+    many = [MetadataRecord(large)] * 300
+    with pytest.raises(KafkaError) as refused:
+        world.node.raft.prepare(many, atomic=True)
+    assert refused.value.code == ErrorCode.POLICY_VIOLATION
+
+
+def test_a_replica_that_does_not_lead_appends_nothing() -> None:
+    world = NodeWorld().open()
+    world.node.raft.resign()
+    with pytest.raises(KafkaError) as refused:
+        world.node.raft.prepare([NO_OP], atomic=True)
+    assert refused.value.code == ErrorCode.NOT_CONTROLLER
+
+
+def test_nothing_is_committed_before_its_fsync_ends() -> None:
+    world = NodeWorld(inline=False).open()
+    raft = world.node.raft
+    before = raft.high_watermark
+    for _ in range(3):
+        raft.append(raft.prepare([NO_OP], atomic=True))
+        assert raft.high_watermark == before
+    assert len(world.scheduler.jobs) == 1
+    job, done = world.scheduler.jobs.pop()
+    job()
+    done(None)
+    assert raft.high_watermark == before + 1
+    assert len(world.scheduler.jobs) == 1
+    world.scheduler.run_jobs()
+    assert raft.high_watermark == before + 3
+
+
+def test_a_listener_that_fails_stops_the_node() -> None:
+    world = NodeWorld().open()
+
+    class Broken:
+        def apply(self, delta: object, image: object) -> None:
+            if world.create:
+                raise RuntimeError("a bug")
+
+    with pytest.raises(RuntimeError):
+        world.node.publish_to([Broken()])
+    world.node._loader._publishers.append(Broken())
+    world.create("t")
+    assert [str(failure) for failure in world.fatal] == ["a bug"]
+
+
+def test_a_failed_write_stops_the_node_and_answers_the_caller() -> None:
+    world = NodeWorld().open()
+
+    def fail(name: str, path: str) -> OSError | None:
+        return OSError(28, "full") if name == "write" and path.endswith(".log") else None
+
+    world.files.fail = fail
+    reply = world.create("t")
+    assert isinstance(reply.value, KafkaError)
+    assert len(world.fatal) == 1
+
+
+def test_after_stop_the_end_of_an_fsync_changes_nothing() -> None:
+    world = NodeWorld(inline=False).open()
+    reply = world.create("t")
+    world.node.raft.stop()
+    world.scheduler.run_jobs()
+    assert not reply.done
