@@ -107,10 +107,14 @@ class CoordinatorRuntime:
 
     def on_elected(self, partition: int, leader_epoch: int) -> None:
         """This node leads the partition in `leader_epoch`: load it. An empty one is active at once,
-        and its machine is made when the first request comes."""
+        and its machine is made when the first request comes.
+
+        The next epoch with the same leader finds the machine in step with its log: it stays.
+        """
         hosted = self._hosted.get(partition)
         if hosted is not None:
-            if hosted.leader_epoch >= leader_epoch and hosted.state is not HostState.FAILED:
+            if hosted.state is not HostState.FAILED and leader_epoch <= hosted.leader_epoch + 1:
+                hosted.leader_epoch = max(hosted.leader_epoch, leader_epoch)
                 return
             self.on_resigned(partition)
         hosted = self._hosted[partition] = HostedShard(partition, leader_epoch)

@@ -143,16 +143,19 @@ def test_a_bug_in_a_timer_costs_the_machine_not_the_node(
     assert world.join(version=4).error_code == ErrorCode.MEMBER_ID_REQUIRED
 
 
-def test_an_older_epoch_is_ignored_a_newer_one_loads_anew() -> None:
+def test_elections() -> None:
     world = GroupWorld(initial_rebalance_delay_ms=0)
     world.elect(epoch=5)
     waiting = world.join(version=3)
     world.elect(epoch=5)
-    world.elect(epoch=4)
-    assert not waiting.done
-    world.elect(epoch=6)
-    assert waiting.value.error_code == ErrorCode.NOT_COORDINATOR
+    world.elect(epoch=4)  # old news
+    assert hosted(world).leader_epoch == 5
+    world.elect(epoch=6)  # nobody led in between
     assert hosted(world).leader_epoch == 6
+    assert not waiting.done
+    world.elect(epoch=8)  # somebody may have
+    assert waiting.value.error_code == ErrorCode.NOT_COORDINATOR
+    assert hosted(world).leader_epoch == 8
     assert len(world.log.partitions[0].listeners) == 1
 
 

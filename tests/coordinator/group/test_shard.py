@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -157,6 +158,37 @@ def test_every_caller_gets_exactly_one_reply(commands: list[tuple[str, int]]) ->
         do(world, verb, number)
     world.groups.stop()  # a second reply to one caller would have raised
     assert all(deferred.done for deferred in asked)
+
+
+VERBS = (
+    ["join"] * 3 + ["rejoin"] * 6 + ["sync"] * 6 + ["heartbeat"] * 4 + ["commit"] * 2
+    + ["leave", "simple-commit", "advance", "advance", "advance-far", "delete", "delete-topic"]
+    + ["refuse", "lose", "offset-delete"]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_long_lives(seed: int) -> None:
+    """200 steps: far into generations that short random scripts do not reach."""
+    choice = random.Random(seed)
+    world = GroupWorld(
+        initial_rebalance_delay_ms=2_000,
+        max_size=4,
+        offsets_retention_ms=200_000,
+        offsets_retention_check_interval_ms=50_000,
+    )
+    world.elect()
+    world.commit(group="simple")
+    for _ in range(200):
+        do(world, choice.choice(VERBS), choice.randrange(8))
+        check_members(world)
+    groups, committed = world.durable_state()
+    world.restart()
+    loaded = world.durable_state()
+    assert {name: durable for name, durable in loaded[0].items() if durable} == {
+        name: durable for name, durable in groups.items() if durable
+    }
+    assert loaded[1] == committed
 
 
 def test_offsets_of_the_format_before_0_9_are_read() -> None:
