@@ -14,6 +14,9 @@ RUN useradd --uid 1000 --create-home appuser \
 USER appuser
 VOLUME /var/lib/kafka/data
 EXPOSE 9092
+# Defaults that any -e KAFKA_... replaces: flags in the entry point would stand above them.
+ENV KAFKA_LOG_DIRS=/var/lib/kafka/data
+ENV KAFKA_LISTENERS=PLAINTEXT://:9092,CONTROLLER://:9093
 ENV KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://localhost:9092
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["pykbroker", "start", "--data-dir", "/var/lib/kafka/data", "--listen", "0.0.0.0:9092"]
+ENTRYPOINT ["pykbroker", "start"]

@@ -39,6 +39,7 @@ Without --config the node has id 1, listens on 127.0.0.1:9092 and keeps its data
 ./pykbroker-data. Values come from the file, then KAFKA_... variables of the environment, then
 the flags, then --override; docs/configuration.md lists every key."""
 
+_ADVERTISED_BY_HAND: Final = ("KAFKA_ADVERTISED_LISTENERS",)
 _LEVELS: Final = ("DEBUG", "INFO", "WARN", "ERROR")
 
 log = logging.getLogger("pykbroker.start")
@@ -123,7 +124,8 @@ def _listen(properties: Properties, address: str) -> None:
         if entry.strip().partition(":")[0].upper() in names
     ]
     properties.put("listeners", ",".join([f"PLAINTEXT://{host}:{port}", *kept]), "--listen")
-    properties.pop("advertised.listeners", None)
+    if properties.origins.get("advertised.listeners") not in (None, *_ADVERTISED_BY_HAND):
+        del properties["advertised.listeners"]  # the file's, which belong to its own listeners
 
 
 def _os_error(error: OSError) -> str:

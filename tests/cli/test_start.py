@@ -168,6 +168,37 @@ def test_parts_of_the_defaults_may_be_replaced() -> None:
     assert named.controller_quorum_bootstrap_servers == ("localhost:9093",)
 
 
+def test_what_is_advertised_by_the_environment_stays() -> None:
+    node = config(
+        "--listen", "0.0.0.0:1", KAFKA_ADVERTISED_LISTENERS="PLAINTEXT://broker.example.org:2"
+    )
+    assert [str(each) for each in node.advertised_endpoints] == ["PLAINTEXT://broker.example.org:2"]
+
+
+def test_environment_of_the_container_image() -> None:
+    file = (Path(__file__).resolve().parents[2] / "Dockerfile").read_text()
+    environment = dict(re.findall(r"^ENV (KAFKA_\w+)=(\S+)$", file, re.M))
+    node = config(**environment)
+    assert node.log_directories == ("/var/lib/kafka/data",)
+    assert [str(each) for each in node.endpoints] == ["PLAINTEXT://:9092"]
+    changed = config(
+        **environment
+        | {
+            "KAFKA_NODE_ID": "3",
+            "KAFKA_LISTENERS": "INSIDE://:29092,OUTSIDE://:9092,CTRL://:9093",
+            "KAFKA_ADVERTISED_LISTENERS": "INSIDE://kafka:29092,OUTSIDE://localhost:9092",
+            "KAFKA_CONTROLLER_LISTENER_NAMES": "CTRL",
+            "KAFKA_INTER_BROKER_LISTENER_NAME": "INSIDE",
+            "KAFKA_CONTROLLER_QUORUM_VOTERS": "3@kafka:9093",
+            "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": (
+                "CTRL:PLAINTEXT,INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT"
+            ),
+        }
+    )
+    assert [each.port for each in changed.advertised_endpoints] == [29092, 9092]
+    assert changed.inter_broker_listener == "INSIDE"
+
+
 def test_levels_are_named_as_in_kafka() -> None:
     import logging
 
