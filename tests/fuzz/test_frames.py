@@ -40,7 +40,7 @@ from pykbroker.protocol.record_batch import build_batch, iter_batches, iter_reco
 from pykbroker.testing import Broker
 from tests.fuzz.frames import batch, mutate, real_frames, strangers
 
-CASES = 4000
+CASES = 3000
 BATCH = 100
 GROWTH_BYTES = 100 * 1024 * 1024
 ANSWER_SECONDS = 0.2
