@@ -134,8 +134,14 @@ class GroupConfig(GroupFields):
         return [ConfigSynonym(name, key.default_text, int(ConfigSource.DEFAULT_CONFIG))]
 
 
-def validate_group_overrides(broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
-    """Refuse what GroupConfig.validate refuses, and keys whose feature is not built."""
+def validate_group_overrides(
+    broker: BrokerConfig, overrides: Mapping[str, str], current: Mapping[str, str] | None = None
+) -> None:
+    """Refuse what GroupConfig.validate refuses, and keys whose feature is not built.
+
+    What stands in `current` already is not refused for its feature.
+    """
+    kept = current or {}
     for name in overrides:
         if name not in GROUP_KEYS:
             raise ConfigError(f"Unknown group config name: {name}", name)
@@ -149,7 +155,8 @@ def validate_group_overrides(broker: BrokerConfig, overrides: Mapping[str, str])
         name = "errors.deadletterqueue.topic.name"
         raise ConfigError(f"{name}: DLQ topic name must not start with '__'", name)
     for name, text in overrides.items():
-        GROUP_KEYS[name].parse_supported(text)
+        if kept.get(name) != text:
+            GROUP_KEYS[name].parse_supported(text)
 
 
 def _bounds(broker: BrokerConfig, name: str) -> tuple[int | None, int | None]:

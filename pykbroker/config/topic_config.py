@@ -151,19 +151,29 @@ def default_topic_config(broker: BrokerConfig) -> TopicConfig:
     return shared
 
 
-def validate_topic_overrides(broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
-    """Refuse what LogConfig.validate refuses, and keys whose feature is not built."""
+def validate_topic_overrides(
+    broker: BrokerConfig, overrides: Mapping[str, str], current: Mapping[str, str] | None = None
+) -> None:
+    """Refuse what LogConfig.validate refuses, and keys whose feature is not built.
+
+    What stands in `current` already is not refused for its feature: a topic that Apache Kafka
+    configured can be altered in other ways.
+    """
+    kept = current or {}
     for name in overrides:
         if name not in TOPIC_KEYS:
             raise ConfigError(f"Unknown topic config name: {name}", name)
-    if overrides.get("remote.storage.enable", "").strip().lower() == "true":
+    tiered = "remote.storage.enable"
+    wanted = overrides.get(tiered, "")
+    if wanted.strip().lower() == "true" and kept.get(tiered) != wanted:
         raise ConfigError(
             "Tiered Storage functionality is disabled in the broker. "
             "Topic cannot be configured with remote log storage.",
-            "remote.storage.enable",
+            tiered,
         )
     for name, text in overrides.items():
-        TOPIC_KEYS[name].parse_supported(text)
+        if kept.get(name) != text:
+            TOPIC_KEYS[name].parse_supported(text)
     values = _resolve(broker, overrides)
     low, high = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
     if isinstance(low, int) and isinstance(high, int) and low > high:

@@ -87,6 +87,14 @@ def test_refusals(overrides: dict[str, str], message: str) -> None:
     assert caught.value.message == message
 
 
+def test_what_apache_set_does_not_stop_other_changes() -> None:
+    kept = {"follower.replication.throttled.replicas": "*", "remote.storage.enable": "true"}
+    validate_topic_overrides(BROKER, {**kept, "retention.ms": "5"}, kept)
+    with pytest.raises(ConfigError, match="replication between brokers is not built yet"):
+        changed = {**kept, "follower.replication.throttled.replicas": "0:1"}
+        validate_topic_overrides(BROKER, changed, kept)
+
+
 def test_good_overrides_pass() -> None:
     validate_topic_overrides(BROKER, {"cleanup.policy": "compact", "retention.ms": "-1"})
     validate_topic_overrides(BROKER, {"remote.storage.enable": "false"})

@@ -156,7 +156,7 @@ def _validate(
     try:
         if resource_type == TOPIC_RESOURCE:
             _check_topic_name(name)
-            validate_topic_overrides(state.config(), merged)
+            validate_topic_overrides(state.config(), merged, current)
             if name not in state.image.topics_by_name:
                 raise KafkaError(
                     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
@@ -168,7 +168,7 @@ def _validate(
                 raise KafkaError(
                     ErrorCode.INVALID_REQUEST, "Default group resources are not allowed."
                 )
-            validate_group_overrides(state.config(), merged)
+            validate_group_overrides(state.config(), merged, current)
         else:
             kind = _TYPE_NAMES.get(resource_type, str(resource_type))
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
