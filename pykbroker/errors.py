@@ -184,7 +184,7 @@ _MESSAGES: dict[int, str] = {
     ErrorCode.UNKNOWN_LEADER_EPOCH: "The leader epoch of the request is newer than the broker's.",
     ErrorCode.MEMBER_ID_REQUIRED: "The member has to join again with the member id it was given.",
     ErrorCode.FENCED_INSTANCE_ID: "Another member with this group.instance.id has taken its place.",
-    ErrorCode.UNKNOWN_TOPIC_ID: "This server does not host this topic id.",
+    ErrorCode.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
     ErrorCode.TOPIC_DELETION_DISABLED: "Topic deletion is disabled (delete.topic.enable).",
 }
 

@@ -22,7 +22,12 @@ from typing import TYPE_CHECKING, Any
 from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.configs import APPEND, DELETE, SET, SUBTRACT
-from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
+from pykbroker.kraft.image import (
+    BROKER_LOGGER_RESOURCE,
+    BROKER_RESOURCE,
+    GROUP_RESOURCE,
+    TOPIC_RESOURCE,
+)
 from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
@@ -70,6 +75,9 @@ def _check(broker: BrokerServer, resource: Any, merge: Merge) -> None:
             validate_broker_overrides(broker.config, overrides, per_broker=bool(name))
         except ConfigError as fault:
             raise _invalid(fault.message) from None
+    elif kind == BROKER_LOGGER_RESOURCE and merge is merge_incremental:
+        for config in resource.configs:
+            raise KafkaError(ErrorCode.INVALID_CONFIG, f"Logger {config.name} does not exist!")
     elif kind not in (TOPIC_RESOURCE, GROUP_RESOURCE):
         raise _invalid(f"Unknown resource type {kind}")
 

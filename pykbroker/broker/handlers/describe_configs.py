@@ -51,7 +51,7 @@ def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
             continue
         results.append(
             DescribeConfigsResult(
-                error_message=None,
+                error_message="",
                 resource_type=resource.resource_type,
                 resource_name=resource.resource_name,
                 configs=[
@@ -71,7 +71,7 @@ def _values(broker: BrokerServer, resource: DescribeConfigsResource) -> list[Con
         if fault is not None:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
         if name not in broker.image.topics_by_name:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")
         overrides = broker.image.topic_config(name)
         return TopicConfig.from_overrides(broker.config, overrides).describe(keys)
     if kind == BROKER_RESOURCE:

@@ -46,7 +46,7 @@ def handle(broker: BrokerServer, request: Request) -> DescribeQuorumResponse:
         return _refused(request, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     partition = _describe(broker, role, request.received_ms, request.api_version)
     return DescribeQuorumResponse(
-        error_message=None,
+        error_message="",
         topics=[TopicData(topic_name=CLUSTER_METADATA_TOPIC, partitions=[partition])],
         nodes=[] if request.api_version < 2 else _nodes(broker),
     )
@@ -76,7 +76,7 @@ def _describe(broker: BrokerServer, role: Leader, now_ms: int, version: int) -> 
     # The broker of this node follows the log by being told of commits.
     return PartitionData(
         partition_index=0,
-        error_message=None,
+        error_message="",
         leader_id=raft.local.key.id,
         leader_epoch=raft.epoch,
         high_watermark=raft.high_watermark,
@@ -98,7 +98,7 @@ def _nodes(broker: BrokerServer) -> list[Node]:
 def _refused(request: Request, code: int) -> DescribeQuorumResponse:
     message = error_message(code) if request.api_version >= 2 else None
     return DescribeQuorumResponse(
-        error_message=None,
+        error_message="",
         topics=[
             TopicData(
                 topic_name=topic.topic_name,

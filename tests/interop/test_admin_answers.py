@@ -1,0 +1,46 @@
+"""Apache Kafka 4.4 and pykbroker answer 500 requests about topics and configurations alike.
+
+Metadata, CreateTopics, DeleteTopics, CreatePartitions, DescribeConfigs, AlterConfigs,
+IncrementalAlterConfigs, ListConfigResources, DescribeCluster, DescribeTopicPartitions,
+DescribeQuorum and UpdateFeatures, in every version, with the texts of errors: see admin_script.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pykbroker.testing import Broker
+from tests.harness.apache import ApacheBroker
+from tests.interop import admin_script
+
+# Where we answer otherwise, on purpose.
+KNOWN: dict[str, str] = {
+    r"DescribeConfigs v\d unknown type": "the text says which type",
+    r"IncrementalAlterConfigs v\d unknown operation": "INVALID_REQUEST, not UNKNOWN_SERVER_ERROR",
+    r"IncrementalAlterConfigs v\d group": "the protocol of KIP-848 is not built yet",
+    r"ListConfigResources v1 of .*(32|\(\))": "so no group has a configuration",
+}
+
+
+def test_every_answer_is_apaches() -> None:
+    with ApacheBroker() as apache:
+        theirs = admin_script.play(apache.bootstrap_servers)
+    with Broker() as broker:
+        ours = admin_script.play(broker.bootstrap_servers)
+    assert len(theirs) >= 500
+    assert [label for label, _ in ours] == [label for label, _ in theirs]
+    different: dict[str, tuple[Any, Any]] = {
+        label: (expected, found)
+        for (label, expected), (_, found) in zip(theirs, ours, strict=True)
+        if found != expected
+    }
+    known = {label for label in different for pattern in KNOWN if re.fullmatch(pattern, label)}
+    surprising = [
+        f"{label}\n   apache {expected}\n   ours   {found}"
+        for label, (expected, found) in different.items()
+        if label not in known
+    ]
+    assert surprising == [], "\n".join(surprising[:20])
+    outdated = [p for p in KNOWN if not any(re.fullmatch(p, label) for label in different)]
+    assert outdated == [], "we answer as Apache does there: take it off the list"
