@@ -1,13 +1,20 @@
-"""The same log through Apache's cleaner and ours leaves the same batches, records and markers."""
+"""The same log through Apache's cleaner and ours leaves the same batches, records and markers.
+
+And a compacted topic of a running broker, seen by a stock client."""
 
 from __future__ import annotations
 
 import random
 import shutil
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.config import TopicConfig
 from pykbroker.log.cleaner_state import CleanerState
@@ -132,3 +139,64 @@ def test_apache_goes_on_from_our_round_as_we_do(tmp_path: Path) -> None:
     log = reopen(ours)
     assert clean(log, CleanerState(), NOW + DAY) is not None
     assert left_in(log) == left_in(reopen(theirs))
+
+
+def read_all(servers: str, topic: str) -> list[tuple[bytes | None, bytes | None, int]]:
+    consumer = Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": f"reader-{time.monotonic_ns()}",
+            "enable.partition.eof": True,
+        }
+    )
+    consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
+    found: list[tuple[bytes | None, bytes | None, int]] = []
+    while True:
+        message = consumer.poll(20)
+        assert message is not None
+        if message.error():
+            assert message.error().code() == KafkaError._PARTITION_EOF
+            consumer.close()
+            return found
+        found.append((message.key(), message.value(), message.offset()))
+
+
+def test_a_compacted_topic_of_a_running_broker(make_broker: Callable[..., Any]) -> None:
+    keys, rounds = 300, 12
+    with make_broker({"log.cleaner.backoff.ms": "100"}) as broker:
+        servers = broker.bootstrap_servers
+        settings = {
+            "cleanup.policy": "compact",
+            "segment.bytes": "1048576",
+            "min.cleanable.dirty.ratio": "0.01",
+            "compression.type": "lz4",
+        }
+        topic = NewTopic("tables", 1, 1, config=settings)
+        admin = AdminClient({"bootstrap.servers": servers})
+        admin.create_topics([topic])["tables"].result(10)
+        producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True})
+        dice = random.Random(5)
+        latest: dict[bytes, bytes | None] = {}
+        for _ in range(rounds):
+            for number in range(keys):
+                key = b"key-%d" % number
+                latest[key] = None if dice.random() < 0.1 else dice.randbytes(1200)
+                producer.produce("tables", latest[key], key)
+            assert producer.flush(20) == 0
+        deadline = time.monotonic() + 60
+        while len(found := read_all(servers, "tables")) > keys * rounds // 2:
+            assert time.monotonic() < deadline, len(found)
+        check_table(found, latest)
+        broker.kill()
+        broker.restart()
+        again = read_all(broker.bootstrap_servers, "tables")
+        check_table(again, latest)
+        assert len(again) <= len(found)
+
+
+def check_table(
+    found: list[tuple[bytes | None, bytes | None, int]], latest: dict[bytes, bytes | None]
+) -> None:
+    offsets = [offset for _, _, offset in found]
+    assert offsets == sorted(set(offsets))
+    assert {key: value for key, value, _ in found} == latest
