@@ -90,8 +90,8 @@ def test_refusals(overrides: dict[str, str], message: str) -> None:
 def test_what_apache_set_does_not_stop_other_changes() -> None:
     kept = {"follower.replication.throttled.replicas": "*", "remote.storage.enable": "true"}
     validate_topic_overrides(BROKER, {**kept, "retention.ms": "5"}, kept)
+    changed = {**kept, "follower.replication.throttled.replicas": "0:1"}
     with pytest.raises(ConfigError, match="replication between brokers is not built yet"):
-        changed = {**kept, "follower.replication.throttled.replicas": "0:1"}
         validate_topic_overrides(BROKER, changed, kept)
 
 
