@@ -47,7 +47,7 @@ def broker() -> AdminBroker:
 @pytest.mark.parametrize("version", range(1, 5))
 def test_a_topic_in_every_version(broker: AdminBroker, version: int) -> None:
     result = describe(broker, TOPIC, "t", version=version)
-    assert (result.error_code, result.error_message) == (0, None)
+    assert (result.error_code, result.error_message) == (0, "")
     configs = {config.name: config for config in result.configs}
     retention = configs["retention.ms"]
     assert (retention.value, retention.config_source, retention.read_only) == ("1000", 1, False)

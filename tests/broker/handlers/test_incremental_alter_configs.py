@@ -94,7 +94,7 @@ def test_validate_only(broker: AdminBroker) -> None:
         (resource(BROKER, "1", ("node.id", SET, "2")), "INVALID_REQUEST"),
         (resource(BROKER, "1", ("log.retention.ms", SET, "x")), "INVALID_REQUEST"),
         (resource(BROKER, "1", ("log.retention.ms", APPEND, "1")), "INVALID_REQUEST"),
-        (resource(LOGGER, "1", ("root", SET, "DEBUG")), "INVALID_REQUEST"),
+        (resource(LOGGER, "1", ("root", SET, "DEBUG")), "INVALID_CONFIG"),
         (resource(99, "1", ("x", SET, "y")), "INVALID_REQUEST"),
     ],
 )
