@@ -131,6 +131,7 @@ class BrokerServer:
             ensure_storage,
             read_meta_properties,
         )
+        from pykbroker.log.directory_loader import recover_in_workers
         from pykbroker.log.files import RealFiles
         from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
         from pykbroker.log.log_manager import LogManager
@@ -143,6 +144,7 @@ class BrokerServer:
             self.files,
             topic_config=self._topic_config,
             jitter=self.entropy.randrange,
+            recover_many=recover_in_workers,
         )
         self._undo.append(self.log_manager.unlock)
         try:

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 
 from pykbroker.log.checkpoints import (
     CLEAN_SHUTDOWN,
+    CLEANER_OFFSET_CHECKPOINT,
     LOCK,
     LOG_START_OFFSET_CHECKPOINT,
     META_PROPERTIES,
@@ -54,6 +55,7 @@ class LogDirectory:
         self.recovery_points: dict[TopicPartition, int] = {}
         self.log_start_offsets: dict[TopicPartition, int] = {}
         self.high_watermarks: dict[TopicPartition, int] = {}
+        self._cleaned: set[TopicPartition] | None = set()
         self._lock: FileLock | None = None
         self._written: dict[str, bytes] = {}
 
@@ -122,6 +124,13 @@ class LogDirectory:
         self.recovery_points = self._read(RECOVERY_POINT_CHECKPOINT)
         self.log_start_offsets = self._read(LOG_START_OFFSET_CHECKPOINT)
         self.high_watermarks = self._read(REPLICATION_OFFSET_CHECKPOINT)
+        try:
+            path = f"{self.path}/{CLEANER_OFFSET_CHECKPOINT}"
+            self._cleaned = set(parse_offsets(self.files.read_file(path), path))
+        except FileNotFoundError:
+            self._cleaned = set()
+        except (CorruptCheckpoint, OSError):
+            self._cleaned = None
 
     def _read(self, name: str) -> dict[TopicPartition, int]:
         path = f"{self.path}/{name}"
@@ -134,6 +143,10 @@ class LogDirectory:
             return {}
         except OSError as error:
             raise LogDirFailure(self.path, f"reading {name}", error) from error
+
+    def was_never_cleaned(self, topic_partition: TopicPartition) -> bool:
+        """Surely never compacted; False also when that cannot be known."""
+        return self._cleaned is not None and topic_partition not in self._cleaned
 
     def write_recovery_points(self, offsets: Mapping[TopicPartition, int]) -> None:
         self.replace(RECOVERY_POINT_CHECKPOINT, format_offsets(offsets))

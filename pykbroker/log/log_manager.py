@@ -17,20 +17,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
-from pykbroker.log.checkpoints import PARTITION_METADATA, CorruptCheckpoint, PartitionMetadata
+from pykbroker.log.checkpoints import PARTITION_METADATA, PartitionMetadata
 from pykbroker.log.chores import Chores
+from pykbroker.log.directory_loader import DirectoryLoader, RecoverMany
 from pykbroker.log.directory_report import DirectoryReport, report_directory
 from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
-from pykbroker.log.partition_directories import (
-    DELETE,
-    FUTURE,
-    STRAY,
-    DirectoryName,
-    aside_name,
-    parse_directory_name,
-)
+from pykbroker.log.partition_directories import DELETE, FUTURE, STRAY, aside_name
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
 from pykbroker.types import TopicPartition
@@ -40,7 +34,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-METADATA_TOPIC = "__cluster_metadata"
 NO_BROKER_EPOCH = -1
 LOGS_CLOSED_AT_ONCE = 256
 
@@ -56,6 +49,7 @@ class LogManager:
         *,
         topic_config: Callable[[str], TopicConfig] | None = None,
         jitter: Callable[[int], int] | None = None,
+        recover_many: RecoverMany | None = None,
     ) -> None:
         self.files = files
         self.config = config
@@ -65,7 +59,7 @@ class LogManager:
         # Told once of every directory that goes offline while the node runs.
         self.on_offline: Callable[[LogDirectory], None] = _nobody_told
         self._topic_config = topic_config
-        self._default_config = TopicConfig.from_overrides(config, {})
+        self._recover_many = recover_many
         self._current: dict[TopicPartition, PartitionLog] = {}
         self._future: dict[TopicPartition, PartitionLog] = {}
         self._is_open = False
@@ -96,10 +90,19 @@ class LogManager:
     def load(self, now_ms: int) -> None:
         """Open every log that is there; checks what an unclean stop may have left behind."""
         self.open()
+        loader = DirectoryLoader(
+            self.files,
+            self.config,
+            self.chores,
+            topic_config=self._topic_config,
+            jitter=self.jitter,
+            recover_many=self._recover_many,
+            now_ms=now_ms,
+        )
         for directory in self.directories:
             if directory.is_online:
                 try:
-                    self._load_directory(directory, now_ms)
+                    loader.load(directory, self._current, self._future)
                 except LogDirFailure as failure:
                     self.on_dir_failure(failure.directory, failure)
         self._require_a_directory()
@@ -110,88 +113,6 @@ class LogManager:
             paths = ", ".join(directory.path for directory in self.directories)
             reason = self.directories[0].failure if self.directories else None
             raise DirectoryRefused(f"None of the log directories {paths} can be used: {reason}")
-
-    def _load_directory(self, directory: LogDirectory, now_ms: int) -> None:
-        directory.take_clean_shutdown()
-        directory.read_checkpoints()
-        try:
-            names = sorted(self.files.listdir(directory.path))
-            found = [name for name in names if self.files.is_dir(f"{directory.path}/{name}")]
-        except OSError as error:
-            raise LogDirFailure(directory.path, "listing", error) from error
-        logs = []
-        for name in found:
-            parsed = parse_directory_name(name)
-            if parsed is None:
-                _log.warning(
-                    "Ignoring %s/%s: its name is not of the form topic-partition",
-                    directory.path,
-                    name,
-                )
-            elif parsed.topic_partition.topic != METADATA_TOPIC:
-                logs.append((name, parsed))
-        if logs and not directory.was_clean:
-            _log.info(
-                "Recovering %d logs from %s since no clean shutdown file was found",
-                len(logs),
-                directory.path,
-            )
-        for number, (name, parsed) in enumerate(logs):
-            self._load_log(directory, name, parsed, now_ms)
-            if not directory.was_clean:
-                _log.info("Recovered %s (%d/%d)", name, number + 1, len(logs))
-        _log.info("Loaded %d logs from %s", len(logs), directory.path)
-
-    def _load_log(
-        self, directory: LogDirectory, name: str, parsed: DirectoryName, now_ms: int
-    ) -> None:
-        path = f"{directory.path}/{name}"
-        topic_partition, kind = parsed
-        if kind == DELETE:
-            self.chores.delete_later([path], self._file_delete_delay_ms(), is_directory=True)
-            return
-        if kind == STRAY:
-            _log.warning("Found stray log %s", path)
-            return
-        logs = self._future if kind == FUTURE else self._current
-        other = logs.get(topic_partition)
-        if other is not None:
-            raise DirectoryRefused(
-                f"Duplicate log directories for {topic_partition} are found in both {path} and "
-                f"{other.directory}: delete the one that failed recently."
-            )
-        # Without the topic's own settings it may have been compacted: gaps are no loss then.
-        known = self._topic_config
-        config = self._default_config if known is None else known(topic_partition.topic)
-        try:
-            logs[topic_partition] = open_log(
-                self.files,
-                path,
-                topic_partition,
-                config,
-                is_contiguous=known is not None and not config.compact,
-                now_ms=now_ms,
-                is_clean=directory.was_clean,
-                recovery_point=directory.recovery_points.get(topic_partition, 0),
-                log_start_offset=directory.log_start_offsets.get(topic_partition, 0),
-                topic_id=self._read_topic_id(path),
-                chores=self.chores,
-                jitter=self.jitter,
-                producer_id_expiration_ms=self.config.producer_id_expiration_ms,
-            )
-        except OSError as error:
-            raise LogDirFailure(directory.path, f"loading {name}", error) from error
-
-    def _read_topic_id(self, path: str) -> bytes | None:
-        """None when the file is missing or bad: the log is taken for a stray then."""
-        name = f"{path}/{PARTITION_METADATA}"
-        try:
-            return PartitionMetadata.from_bytes(self.files.read_file(name), name).topic_id
-        except FileNotFoundError:
-            return None
-        except CorruptCheckpoint as fault:
-            _log.error("%s", fault)
-            return None
 
     def shutdown(
         self,

@@ -18,8 +18,9 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
+from pykbroker.config import TopicConfig
 from pykbroker.log.chores import Chores
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
 from pykbroker.log.files import Files
@@ -40,10 +41,7 @@ from pykbroker.log.segment import (
 )
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.segment_recovery import rebuild_producer_state, recover_segment
-
-if TYPE_CHECKING:
-    from pykbroker.config import TopicConfig
-    from pykbroker.types import TopicPartition
+from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
 
@@ -109,6 +107,57 @@ def open_log(
         chores=chores,
         jitter=jitter,
     )
+
+
+class RecoveryTask(NamedTuple):
+    """The recovery of one log, as it is told to a worker process."""
+
+    directory: str
+    topic: str
+    partition: int
+    recovery_point: int
+    log_start_offset: int
+    is_contiguous: bool
+    now_ms: int
+    segment_bytes: int
+    segment_index_bytes: int
+    index_interval_bytes: int
+    producer_id_expiration_ms: int
+    size_bytes: int
+
+
+def recover_and_close(files: Files, task: RecoveryTask) -> int:
+    """Check a log as after a crash and leave it as after a clean stop; its end offset."""
+    config = TopicConfig.default(
+        segment_bytes=str(task.segment_bytes),
+        segment_index_bytes=str(task.segment_index_bytes),
+        index_interval_bytes=str(task.index_interval_bytes),
+    )
+    log = open_log(
+        files,
+        task.directory,
+        TopicPartition(task.topic, task.partition),
+        config,
+        now_ms=task.now_ms,
+        is_clean=False,
+        recovery_point=task.recovery_point,
+        log_start_offset=task.log_start_offset,
+        is_contiguous=task.is_contiguous,
+        producer_id_expiration_ms=task.producer_id_expiration_ms,
+    )
+    log.close()
+    return log.log_end_offset
+
+
+def unflushed_bytes(files: Files, directory: str, recovery_point: int) -> int:
+    """How much of a log its recovery has to read."""
+    sizes = {
+        offset_of(name): size
+        for name, size in files.list_sizes(directory).items()
+        if name.endswith(LOG_SUFFIX) and is_segment_name(name)
+    }
+    first = max((base for base in sizes if base <= recovery_point), default=0)
+    return sum(size for base, size in sizes.items() if base >= first)
 
 
 class LogLoader:

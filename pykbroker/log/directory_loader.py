@@ -1,0 +1,220 @@
+"""Opening all the logs of one log directory when the node starts.
+
+In:    a locked directory, the topics' configurations. Out: the logs by partition; what is to be
+       deleted goes to the chores. LogDirFailure, DirectoryRefused.
+Invariants: after a clean stop nothing is scanned. After another one every log is checked from its
+       recovery point on: small ones here, much data in worker processes, when there are any
+       (`recover_many`; recovery_driver.py has them).
+Source: LogManager.loadLogs, loadLog.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.config import TopicConfig
+from pykbroker.log.checkpoints import PARTITION_METADATA, CorruptCheckpoint, PartitionMetadata
+from pykbroker.log.chores import Chores
+from pykbroker.log.files import Files, LogDirFailure
+from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
+from pykbroker.log.partition_directories import (
+    DELETE,
+    FUTURE,
+    STRAY,
+    DirectoryName,
+    parse_directory_name,
+)
+from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.recovery import RecoveryTask, open_log, unflushed_bytes
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.config import BrokerConfig
+
+_log = logging.getLogger(__name__)
+
+METADATA_TOPIC = "__cluster_metadata"
+HEAVY_LOG_BYTES = 32 << 20
+"""A log with so many unflushed bytes is worth a worker process, if it is not the only one."""
+
+RecoverMany = Callable[[Sequence[RecoveryTask], int], Mapping[str, int]]
+"""Recovers the tasks' logs with that many workers and closes them; directory -> log end offset.
+One that could not be recovered is left out."""
+
+Logs = dict[TopicPartition, PartitionLog]
+
+
+class DirectoryLoader:
+    """Loads directories one after the other into `current` and `future`."""
+
+    def __init__(
+        self,
+        files: Files,
+        config: BrokerConfig,
+        chores: Chores,
+        *,
+        topic_config: Callable[[str], TopicConfig] | None,
+        jitter: Callable[[int], int] | None,
+        recover_many: RecoverMany | None,
+        now_ms: int,
+    ) -> None:
+        self._files = files
+        self._config = config
+        self._chores = chores
+        self._topic_config = topic_config
+        self._jitter = jitter
+        self._recover_many = recover_many
+        self._now_ms = now_ms
+        self._default_config = TopicConfig.from_overrides(config, {})
+
+    def load(self, directory: LogDirectory, current: Logs, future: Logs) -> None:
+        directory.take_clean_shutdown()
+        directory.read_checkpoints()
+        found = [entry for entry in self._list(directory) if self._is_log(directory, *entry)]
+        if found and not directory.was_clean:
+            _log.info(
+                "Recovering %d logs from %s since no clean shutdown file was found",
+                len(found),
+                directory.path,
+            )
+        recovered = {} if directory.was_clean else self._recover_heavy(directory, found)
+        for number, (name, parsed) in enumerate(found):
+            logs = future if parsed.kind == FUTURE else current
+            self._open(directory, name, parsed.topic_partition, logs, recovered)
+            if not directory.was_clean:
+                _log.info("Recovered %s (%d/%d)", name, number + 1, len(found))
+        _log.info("Loaded %d logs from %s", len(found), directory.path)
+
+    def _list(self, directory: LogDirectory) -> list[tuple[str, DirectoryName]]:
+        try:
+            names = sorted(self._files.listdir(directory.path))
+            names = [name for name in names if self._files.is_dir(f"{directory.path}/{name}")]
+        except OSError as error:
+            raise LogDirFailure(directory.path, "listing", error) from error
+        found = []
+        for name in names:
+            parsed = parse_directory_name(name)
+            if parsed is not None:
+                found.append((name, parsed))
+            else:
+                _log.warning(
+                    "Ignoring %s/%s: its name is not of the form topic-partition",
+                    directory.path,
+                    name,
+                )
+        return found
+
+    def _is_log(self, directory: LogDirectory, name: str, parsed: DirectoryName) -> bool:
+        """Whether it is a log to be opened; what was deleted before goes on being deleted."""
+        path = f"{directory.path}/{name}"
+        if parsed.kind == DELETE:
+            delay_ms = self._config.log_segment_delete_delay_ms
+            self._chores.delete_later([path], delay_ms, is_directory=True)
+            return False
+        if parsed.kind == STRAY:
+            _log.warning("Found stray log %s", path)
+            return False
+        return parsed.topic_partition.topic != METADATA_TOPIC
+
+    def _config_of(self, topic: str) -> TopicConfig:
+        return self._default_config if self._topic_config is None else self._topic_config(topic)
+
+    def _is_contiguous(
+        self, directory: LogDirectory, topic_partition: TopicPartition, config: TopicConfig
+    ) -> bool:
+        """Whether gaps are losses: not where they may be what compaction left."""
+        return (
+            self._topic_config is not None
+            and not config.compact
+            and directory.was_never_cleaned(topic_partition)
+        )
+
+    def _open(
+        self,
+        directory: LogDirectory,
+        name: str,
+        topic_partition: TopicPartition,
+        logs: Logs,
+        recovered: Mapping[str, int],
+    ) -> None:
+        path = f"{directory.path}/{name}"
+        other = logs.get(topic_partition)
+        if other is not None:
+            raise DirectoryRefused(
+                f"Duplicate log directories for {topic_partition} are found in both {path} and "
+                f"{other.directory}: delete the one that failed recently."
+            )
+        config = self._config_of(topic_partition.topic)
+        recovery_point = directory.recovery_points.get(topic_partition, 0)
+        try:
+            logs[topic_partition] = open_log(
+                self._files,
+                path,
+                topic_partition,
+                config,
+                is_contiguous=self._is_contiguous(directory, topic_partition, config),
+                now_ms=self._now_ms,
+                is_clean=directory.was_clean or path in recovered,
+                recovery_point=recovered.get(path, recovery_point),
+                log_start_offset=directory.log_start_offsets.get(topic_partition, 0),
+                topic_id=self._read_topic_id(path),
+                chores=self._chores,
+                jitter=self._jitter,
+                producer_id_expiration_ms=self._config.producer_id_expiration_ms,
+            )
+        except OSError as error:
+            raise LogDirFailure(directory.path, f"loading {name}", error) from error
+
+    def _read_topic_id(self, path: str) -> bytes | None:
+        """None when the file is missing or bad: the log is taken for a stray then."""
+        name = f"{path}/{PARTITION_METADATA}"
+        try:
+            return PartitionMetadata.from_bytes(self._files.read_file(name), name).topic_id
+        except FileNotFoundError:
+            return None
+        except CorruptCheckpoint as fault:
+            _log.error("%s", fault)
+            return None
+
+    def _recover_heavy(
+        self, directory: LogDirectory, found: Sequence[tuple[str, DirectoryName]]
+    ) -> Mapping[str, int]:
+        """Recover the logs with much unflushed data in worker processes."""
+        if self._recover_many is None:
+            return {}
+        tasks = []
+        for name, parsed in found:
+            path = f"{directory.path}/{name}"
+            recovery_point = directory.recovery_points.get(parsed.topic_partition, 0)
+            try:
+                size = unflushed_bytes(self._files, path, recovery_point)
+            except OSError as error:
+                raise LogDirFailure(directory.path, f"listing {name}", error) from error
+            if size >= HEAVY_LOG_BYTES:
+                config = self._config_of(parsed.topic_partition.topic)
+                task = RecoveryTask(
+                    path,
+                    *parsed.topic_partition,
+                    recovery_point,
+                    directory.log_start_offsets.get(parsed.topic_partition, 0),
+                    self._is_contiguous(directory, parsed.topic_partition, config),
+                    self._now_ms,
+                    config.segment_bytes,
+                    config.segment_index_bytes,
+                    config.index_interval_bytes,
+                    self._config.producer_id_expiration_ms,
+                    size,
+                )
+                tasks.append(task)
+        if len(tasks) < 2:
+            return {}
+        return self._recover_many(tasks, self._config.num_recovery_threads_per_data_dir)
+
+
+def recover_in_workers(tasks: Sequence[RecoveryTask], workers: int) -> Mapping[str, int]:
+    """The RecoverMany of a real node. Only a crash with much unflushed data imports the driver."""
+    from pykbroker.log.recovery_driver import recover_many
+
+    return recover_many(tasks, workers)
