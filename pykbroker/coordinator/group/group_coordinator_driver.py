@@ -2,7 +2,7 @@
 
 In:  one method per request (messages in, messages or Deferreds out); `apply` (metadata publisher).
 Out: replies. Each API has its own shape of error (`_refuse_...`).
-State: the runtime, and the settings.
+State: the runtime, the settings, and how many partitions the topic has.
 Source: Kafka's `GroupCoordinatorService.java`.
 """
 
@@ -64,6 +64,7 @@ class GroupCoordinator:
         self.node_id = node_id
         self._new_uuid = new_uuid
         self.settings = settings
+        self.num_partitions = settings.num_partitions
         self.runtime = CoordinatorRuntime(
             log=log,
             codec=RecordCodec(GROUP_RECORD_TYPES),
@@ -101,6 +102,7 @@ class GroupCoordinator:
         """Publisher step, after the replica manager's: elections, resignations, deleted topics."""
         for topic in delta.deleted_topics.values():
             if topic.name == GROUP_METADATA_TOPIC:
+                self.num_partitions = self.settings.num_partitions
                 for index in topic.partitions:
                     self.runtime.on_resigned(index)
         deleted = [
@@ -110,6 +112,8 @@ class GroupCoordinator:
         ]
         for topic in delta.changed_topics.values():
             if topic.name == GROUP_METADATA_TOPIC:
+                # The topic's own count, whatever offsets.topic.num.partitions says by now.
+                self.num_partitions = len(topic.partitions)
                 for index, partition in topic.partitions.items():
                     if partition.leader == self.node_id:
                         self.runtime.on_elected(index, partition.leader_epoch)
@@ -120,7 +124,7 @@ class GroupCoordinator:
 
     def partition_for(self, group_id: str) -> int:
         """The partition of `__consumer_offsets` that coordinates a group."""
-        return partition_for(group_id, self.settings.num_partitions)
+        return partition_for(group_id, self.num_partitions)
 
     def stop(self) -> None:
         """Refuse everybody who waits."""
@@ -140,21 +144,21 @@ class GroupCoordinator:
             return join_error(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id, version)
         fresh = "" if request.member_id else str(self._new_uuid())
         context = CallerContext(version, client_id, f"/{client_host}", fresh)
-        partition = partition_for(request.group_id, settings.num_partitions)
+        partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(partition, GroupShard.join, request, context, _refuse_join)
 
     def sync(self, request: SyncGroupRequest) -> Any:
         """SyncGroup -> SyncGroupResponse."""
         if not request.group_id:
             return sync_error(ErrorCode.INVALID_GROUP_ID)
-        partition = partition_for(request.group_id, self.settings.num_partitions)
+        partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(partition, GroupShard.sync, request, NO_CONTEXT, _refuse_sync)
 
     def heartbeat(self, request: HeartbeatRequest) -> Any:
         """Heartbeat -> HeartbeatResponse."""
         if not request.group_id:
             return HeartbeatResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
-        partition = partition_for(request.group_id, self.settings.num_partitions)
+        partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(
             partition, GroupShard.heartbeat, request, NO_CONTEXT, _refuse_heartbeat
         )
@@ -163,14 +167,14 @@ class GroupCoordinator:
         """LeaveGroup in the form of version 3 -> LeaveGroupResponse in that form."""
         if not request.group_id:
             return LeaveGroupResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
-        partition = partition_for(request.group_id, self.settings.num_partitions)
+        partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(partition, GroupShard.leave, request, NO_CONTEXT, _refuse_leave)
 
     # ---- offsets
 
     def commit_offsets(self, request: OffsetCommitRequest, version: int) -> Any:
         """OffsetCommit of topics that exist -> OffsetCommitResponse."""
-        partition = partition_for(request.group_id, self.settings.num_partitions)
+        partition = partition_for(request.group_id, self.num_partitions)
         context = CallerContext(version)
         return self.runtime.write(
             partition, GroupShard.commit_offsets, request, context, _refuse_commit
@@ -178,7 +182,7 @@ class GroupCoordinator:
 
     def fetch_offsets(self, request: OffsetFetchRequestGroup, require_stable: bool) -> Any:
         """OffsetFetch of one group -> OffsetFetchResponseGroup."""
-        partition = partition_for(request.group_id, self.settings.num_partitions)
+        partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.read(
             partition, GroupShard.fetch_offsets, request, require_stable, _refuse_fetch
         )
@@ -187,7 +191,7 @@ class GroupCoordinator:
         """OffsetDelete of topics that exist -> OffsetDeleteResponse."""
         if not request.group_id:
             return OffsetDeleteResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
-        partition = partition_for(request.group_id, self.settings.num_partitions)
+        partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(
             partition, GroupShard.delete_offsets, request, NO_CONTEXT, _refuse_offset_delete
         )

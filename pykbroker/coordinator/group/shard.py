@@ -214,7 +214,7 @@ class GroupShard:
             for member in group.members.values():
                 rebalance.restart_session(step, group, member)
             if len(group.members) > self.settings.max_size:
-                rebalance.prepare(step, group)
+                rebalance.prepare(step, group, "more members than group.max.size")
         self._start_expiry_timer(step)
         return step.decision
 

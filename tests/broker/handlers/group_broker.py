@@ -42,6 +42,7 @@ from tests.coordinator.memory_log import VirtualLoop
 
 TOPIC_ID = (7).to_bytes(16, "big")
 OFFSETS_TOPIC_NUMBER = 99
+OFFSETS_PARTITIONS = 3
 
 
 class GroupBroker(Broker):
@@ -50,7 +51,7 @@ class GroupBroker(Broker):
     def __init__(self, *, ready: bool = True, **overrides: str) -> None:
         super().__init__(
             {
-                "offsets.topic.num.partitions": "3",
+                "offsets.topic.num.partitions": str(OFFSETS_PARTITIONS),
                 "group.initial.rebalance.delay.ms": "0",
                 **{key.replace("_", "."): value for key, value in overrides.items()},
             }
@@ -89,7 +90,7 @@ class GroupBroker(Broker):
     def make_offsets_topic(self) -> None:
         self.node.create_topic(
             GROUP_METADATA_TOPIC,
-            partitions=3,
+            partitions=OFFSETS_PARTITIONS,
             number=OFFSETS_TOPIC_NUMBER,
             cleanup_policy="compact",
         )

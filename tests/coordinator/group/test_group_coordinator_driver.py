@@ -59,3 +59,25 @@ def test_other_topics_do_not_matter(broker: GroupBroker) -> None:
     broker.node.create_topic("other", number=55)
     broker.node.delete_topic(55)
     assert broker.groups.runtime._hosted == before
+
+
+def test_groups_are_spread_over_the_partitions_that_the_topic_has() -> None:
+    broker = GroupBroker(offsets_topic_num_partitions="50")
+    assert broker.groups.num_partitions == 3  # made by somebody with another configuration
+    broker.stable_group("some group")
+    broker.node.delete_topic(OFFSETS_TOPIC_NUMBER)
+    assert broker.groups.num_partitions == 50
+
+
+def test_the_log_says_why_groups_rebalance(
+    broker: GroupBroker, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", logger="pykbroker.coordinator.group"):
+        member = broker.stable_group("g")
+        broker.advance(10_000)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"group g: rebalance after generation 0: new member {member}",
+        "group g: generation 1 with 1 members",
+        f"group g: rebalance after generation 1: the session of {member} has expired",
+        "group g: generation 2 with 0 members",
+    ]

@@ -144,7 +144,8 @@ def _rejoin(
         step.decision.reply = join_success(group, member)
         return
     _update(step, group, member, request, protocols, context, caller)
-    rebalance_or_complete(step, group)
+    who = "the leader" if group.leader_id == member.member_id else "member"
+    rebalance_or_complete(step, group, f"{who} {member.member_id} joins again{_why(request)}")
 
 
 def _add(
@@ -177,7 +178,7 @@ def _add(
     group.add(member)
     park_join(step, group, member, caller, context.version)
     restart_session(step, group, member, step.settings.new_member_join_timeout_ms)
-    rebalance_or_complete(step, group)
+    rebalance_or_complete(step, group, f"new member {member_id}{_why(request)}")
 
 
 def _update(
@@ -220,11 +221,12 @@ def _replace_static(
     restart_session(step, group, member)
     if group.state is GroupState.COMPLETING_REBALANCE:
         # The leader may have assigned to the old member id already.
-        prepare(step, group)
+        prepare(step, group, f"static member {old_id} is {new_id} now{_why(request)}")
     elif group.state is not GroupState.STABLE:
         maybe_complete_join(step, group)
     elif group.select_protocol() != group.protocol_name:
-        rebalance_or_complete(step, group)
+        reason = f"static member {new_id} changes the protocol{_why(request)}"
+        rebalance_or_complete(step, group, reason)
     else:
         _persist_replacement(step, group, member, context, old, old_leader)
 
@@ -265,6 +267,11 @@ def _persist_replacement(
         return back.decision
 
     step.decision.undo = undo
+
+
+def _why(request: JoinGroupRequest) -> str:
+    """The client's own reason (KIP-800)."""
+    return f" ({request.reason})" if request.reason else ""
 
 
 def _refuse(step: Step, context: CallerContext, code: int, member_id: str) -> None:

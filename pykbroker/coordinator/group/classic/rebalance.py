@@ -15,6 +15,7 @@ Source: Kafka's `GroupMetadataManager.java`, the `classicGroup...` methods.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable
 
 from pykbroker.coordinator.decisions import ShardDecision
@@ -33,6 +34,8 @@ from pykbroker.decision import CancelTimer, StartTimer
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.join_group_response import JoinGroupResponse
 from pykbroker.protocol.messages.sync_group_response import SyncGroupResponse
+
+_log = logging.getLogger("pykbroker.coordinator.group")
 
 JOIN = "join"
 SYNC = "sync"
@@ -103,16 +106,22 @@ def remove_with_answer(step: Step, group: ClassicGroup, member: ClassicMember) -
     group.remove(member.member_id)
 
 
-def rebalance_or_complete(step: Step, group: ClassicGroup) -> None:
+def rebalance_or_complete(step: Step, group: ClassicGroup, reason: str) -> None:
     """The membership changed: start a rebalance, or see whether the running one can go on."""
     if RULES[group.state].can_rebalance:
-        prepare(step, group)
+        prepare(step, group, reason)
     else:
         maybe_complete_join(step, group)
 
 
-def prepare(step: Step, group: ClassicGroup) -> None:
-    """Start a rebalance. Members that wait for an assignment are sent to join again."""
+def prepare(step: Step, group: ClassicGroup, reason: str) -> None:
+    """Start a rebalance. Members that wait for an assignment are sent to join again.
+
+    `reason` is for the log of the broker: why groups rebalance is what operators ask most.
+    """
+    _log.info(
+        "group %s: rebalance after generation %d: %s", group.group_id, group.generation, reason
+    )
     if group.state is GroupState.COMPLETING_REBALANCE:
         fail_syncs(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_sync.clear()
@@ -169,6 +178,12 @@ def complete_join(step: Step, group: ClassicGroup) -> None:
         _start_join_timer(step, group, group.rebalance_timeout_ms)
         return
     group.start_generation(step.now_ms)
+    _log.info(
+        "group %s: generation %d with %d members",
+        group.group_id,
+        group.generation,
+        len(group.members),
+    )
     if group.state is GroupState.EMPTY:
         value = group.to_record_value()
         step.decision.records.append(group_metadata_record(group.group_id, value))
@@ -188,11 +203,12 @@ def sync_timer_expired(step: Step, group: ClassicGroup) -> None:
         return
     if not group.pending_sync:
         return
-    for member_id in list(group.pending_sync):
+    silent = sorted(group.pending_sync)
+    for member_id in silent:
         member = group.members.get(member_id)
         if member is not None:
             remove_with_answer(step, group, member)
-    prepare(step, group)
+    prepare(step, group, f"no SyncGroup came from {', '.join(silent)}")
 
 
 def sync_received(step: Step, group: ClassicGroup, member_id: str) -> None:
@@ -221,7 +237,7 @@ def fail_syncs(step: Step, group: ClassicGroup, code: int) -> None:
 def restart_after_refusal(step: Step, group: ClassicGroup, generation: int) -> ShardDecision:
     """The record of a new generation was not taken: rebalance again."""
     if group.state is GroupState.COMPLETING_REBALANCE and group.generation == generation:
-        prepare(step, group)
+        prepare(step, group, f"generation {generation} could not be written")
     return step.decision
 
 

@@ -42,7 +42,7 @@ def expire_session(step: Step, group: ClassicGroup, member_id: str) -> None:
         return  # the next answer to it starts the session again
     remove_with_answer(step, group, member)
     if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE):
-        rebalance_or_complete(step, group)
+        rebalance_or_complete(step, group, f"the session of {member_id} has expired")
     else:
         _complete_if_all_joined(step, group)
 
@@ -60,7 +60,12 @@ def leave(step: Step, group: ClassicGroup, request: LeaveGroupRequest) -> None:
     if all(response.error_code for response in responses):
         return
     if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE):
-        rebalance_or_complete(step, group)
+        left = ", ".join(
+            identity.member_id or f"instance {identity.group_instance_id}"
+            for identity, response in zip(request.members, responses, strict=True)
+            if not response.error_code
+        )
+        rebalance_or_complete(step, group, f"{left} left")
     elif group.state is GroupState.PREPARING_REBALANCE:
         maybe_complete_join(step, group)
 

@@ -41,7 +41,7 @@ def group_of(*names: str, state: GroupState = GroupState.STABLE) -> ClassicGroup
 def test_the_first_rebalance_waits_for_others() -> None:
     group = group_of("a", state=GroupState.EMPTY)
     step = Step(SETTINGS, 100)
-    rebalance.prepare(step, group)
+    rebalance.prepare(step, group, "why")
     assert group.state is GroupState.PREPARING_REBALANCE
     assert step.decision.timers == [CancelTimer(SYNC), StartTimer(JOIN, 3_100)]
     assert group.initial_remaining_ms == 17_000
@@ -52,7 +52,7 @@ def test_the_first_rebalance_waits_for_others() -> None:
 )
 def test_and_goes_on_while_members_come(elapsed: bool, delays: list[int]) -> None:
     group = group_of("a", state=GroupState.EMPTY)
-    rebalance.prepare(Step(SETTINGS, 0), group)
+    rebalance.prepare(Step(SETTINGS, 0), group, "why")
     group.park_join(group.members["a"], "caller")
     now, seen = 3_000, []
     while group.state is GroupState.PREPARING_REBALANCE:
@@ -70,7 +70,7 @@ def test_and_goes_on_while_members_come(elapsed: bool, delays: list[int]) -> Non
 def test_later_ones_wait_for_the_members() -> None:
     group = group_of("a", "b")
     step = Step(SETTINGS, 100)
-    rebalance.prepare(step, group)
+    rebalance.prepare(step, group, "why")
     assert step.decision.timers == [CancelTimer(SYNC), StartTimer(JOIN, 20_100)]
     assert [m.assignment for m in group.members.values()] == [b"old", b"old"]
 
@@ -122,7 +122,7 @@ def test_a_rebalance_sends_those_who_sync_back_to_join() -> None:
     group = group_of("a", "b", state=GroupState.COMPLETING_REBALANCE)
     group.members["b"].awaiting_sync = "caller b"
     step = Step(SETTINGS, 100)
-    rebalance.prepare(step, group)
+    rebalance.prepare(step, group, "why")
     ((caller, reply),) = step.decision.replies
     assert (caller, reply.error_code) == ("caller b", ErrorCode.REBALANCE_IN_PROGRESS)
     assert [m.assignment for m in group.members.values()] == [b"", b""]

@@ -1,0 +1,273 @@
+"""What the group coordinator costs: heartbeats, commits, fetches, rebalances, loading.
+
+    python -m benchmarks.micro.bench_groups [--directory DIR]
+
+No sockets: decode, handle, end of turn and encode of each request; logs are real files. Budgets
+(docs/architecture.md): a heartbeat <= 30 us. Figures are the best and the median of several rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from benchmarks.micro.bench_handlers import NOW_MS, TOPIC_ID, Broker, encoded
+from pykbroker.broker.handlers import (
+    Handler,
+    heartbeat,
+    join_group,
+    offset_commit,
+    offset_fetch,
+    sync_group,
+)
+from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.image import Provenance
+from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
+from pykbroker.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from pykbroker.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from pykbroker.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from pykbroker.protocol.messages.partition_record import PartitionRecord
+from pykbroker.protocol.messages.sync_group_request import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+)
+from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.protocol.primitives import Message
+from pykbroker.purgatory import Deferred
+
+ROUNDS = 7
+GATHERED = 20
+OFFSETS_ID = b"offsets topic id"
+SUBSCRIPTION = b"\0\0\0\0\0\1\0\1t\xff\xff\xff\xff"  # version 0, topic t
+
+
+class Loop:
+    """An event loop that runs what is due when told to."""
+
+    def __init__(self) -> None:
+        self.soon: list[Callable[[], None]] = []
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        self.soon.append(callback)
+
+    def call_later(self, delay: float, callback: Callable[[], None]) -> SimpleNamespace:
+        if delay == 0:
+            self.soon.append(callback)
+        return SimpleNamespace(cancel=lambda: None)
+
+    def run(self) -> None:
+        while self.soon:
+            self.soon.pop(0)()
+
+
+class GroupBroker(Broker):
+    """A node's data plane and its group coordinator."""
+
+    def __init__(self, directory: str) -> None:
+        super().__init__(directory)
+        self.loop = Loop()
+        self.start()
+
+    def start(self) -> None:
+        self.groups = GroupCoordinator.create(
+            node_id=1,
+            config=self.config,
+            replica_manager=self.replica_manager,
+            scheduler=self.loop,
+            now_ms=lambda: NOW_MS,
+            wake=lambda: self.replica_manager.end_turn(NOW_MS),
+        )
+
+    def make_offsets_topic(self) -> None:
+        delta = MetadataDelta(self.replica_manager.image)
+        delta.replay(TopicRecord(name="__consumer_offsets", topic_id=OFFSETS_ID))
+        delta.replay(
+            PartitionRecord(
+                topic_id=OFFSETS_ID,
+                partition_id=0,
+                replicas=[1],
+                isr=[1],
+                leader=1,
+                leader_epoch=0,
+                partition_epoch=0,
+            )
+        )
+        image = delta.apply(Provenance(1, 0, NOW_MS))
+        self.replica_manager.apply(delta, image, NOW_MS)
+        self.groups.apply(delta, image)
+
+    def ask(self, handler: Handler, version: int, frames: list[bytearray], kind: Any) -> list[Any]:
+        """One turn with these requests; the replies (a Deferred where one waits)."""
+        outcomes = []
+        for frame in frames:
+            request = SimpleNamespace(
+                message=kind.decode(memoryview(frame), 0, version)[0],
+                api_version=version,
+                client_id="c",
+                client_address="127.0.0.1",
+            )
+            outcomes.append(handler.handle(self, request))  # type: ignore[arg-type]
+        self.replica_manager.end_turn(NOW_MS)
+        replies = []
+        for outcome in outcomes:
+            reply = outcome.value if isinstance(outcome, Deferred) and outcome.done else outcome
+            if isinstance(reply, Message):
+                reply.encode([], version)
+            replies.append(reply)
+        return replies
+
+
+def report(name: str, turn: Callable[[], Any], requests: int, turns: int) -> None:
+    rounds = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        for _ in range(turns):
+            turn()
+        rounds.append((time.perf_counter() - started) / turns / requests * 1e6)
+    rounds.sort()
+    print(f"{name:44} {rounds[ROUNDS // 2]:8.2f} us a request (best {rounds[0]:.2f})")
+
+
+def bench_small_requests(broker: GroupBroker) -> None:
+    member_id = rebalance(broker, "small", 1)
+    frames = {
+        "heartbeat": encoded(
+            HeartbeatRequest(group_id="small", generation_id=1, member_id=member_id), 4
+        ),
+        "commit": encoded(commit_request("small", 1, member_id, 1), 9),
+        "commit 10 partitions": encoded(commit_request("small", 10, member_id, 1), 9),
+        "fetch": encoded(fetch_request("small", 1), 9),
+        "fetch 10 partitions": encoded(fetch_request("small", 10), 9),
+    }
+    for name, frame in frames.items():
+        handler, version, kind = KINDS[name.split()[0]]
+        for count, how in ((1, "alone"), (GATHERED, "gathered")):
+            turn = [frame] * count
+            report(
+                f"{name}, {how}",
+                lambda h=handler, v=version, t=turn, k=kind: broker.ask(h, v, t, k),  # type: ignore[misc]
+                count,
+                2000 // count,
+            )
+
+
+KINDS: dict[str, tuple[Handler, int, Any]] = {
+    "heartbeat": (heartbeat.HANDLER, 4, HeartbeatRequest),
+    "commit": (offset_commit.HANDLER, 9, OffsetCommitRequest),
+    "fetch": (offset_fetch.HANDLER, 9, OffsetFetchRequest),
+}
+
+
+def commit_request(group: str, count: int, member: str = "", generation: int = -1) -> Message:
+    partitions = [
+        OffsetCommitRequestPartition(partition_index=index, committed_offset=5)
+        for index in range(count)
+    ]
+    return OffsetCommitRequest(
+        group_id=group,
+        member_id=member,
+        generation_id_or_member_epoch=generation,
+        topics=[OffsetCommitRequestTopic(name="t", topic_id=bytes(16), partitions=partitions)],
+    )
+
+
+def fetch_request(group: str, count: int) -> Message:
+    topics = [OffsetFetchRequestTopics(name="t", partition_indexes=list(range(count)))]
+    return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=topics)])
+
+
+def rebalance(broker: GroupBroker, group: str, size: int) -> str:
+    """A new group of `size` members, from the first join to the last assignment; the leader."""
+    request = JoinGroupRequest(
+        group_id=group,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=SUBSCRIPTION)],
+    )
+    frame = encoded(request, 3)
+    waiting = broker.ask(join_group.HANDLER, 3, [frame] * size, JoinGroupRequest)
+    broker.loop.run()  # group.initial.rebalance.delay.ms=0
+    members = [deferred.value.member_id for deferred in waiting]
+    leader = waiting[0].value.leader
+    for member in [*(m for m in members if m != leader), leader]:
+        sync = SyncGroupRequest(group_id=group, generation_id=1, member_id=member)
+        if member == leader:
+            sync.assignments = [
+                SyncGroupRequestAssignment(member_id=one, assignment=b"x" * 20) for one in members
+            ]
+        frame = encoded(sync, 3)
+        broker.ask(sync_group.HANDLER, 3, [frame], SyncGroupRequest)
+    return str(leader)
+
+
+def bench_rebalances(broker: GroupBroker) -> None:
+    for size in (1, 10, 100, 1000):
+        started = time.perf_counter()
+        count = max(1, 100 // size)
+        for number in range(count):
+            rebalance(broker, f"of {size}, {number}", size)
+        spent = (time.perf_counter() - started) / count * 1000
+        print(f"{f'a new group of {size} members':44} {spent:8.2f} ms")
+
+
+def bench_load(broker: GroupBroker) -> None:
+    for number in range(1000):
+        frame = encoded(commit_request(f"loaded {number % 100}", 10), 9)
+        broker.ask(offset_commit.HANDLER, 9, [frame] * 10, OffsetCommitRequest)
+    broker.groups.stop()
+    broker.start()
+    started = time.perf_counter()
+    broker.groups.runtime.on_elected(0, 0)
+    turns, longest = 0, 0.0
+    while broker.loop.soon:
+        turns += 1
+        at = time.thread_time()  # other processes do not count
+        broker.loop.soon.pop(0)()
+        longest = max(longest, time.thread_time() - at)
+    spent = time.perf_counter() - started
+    log = broker.replica_manager.find("__consumer_offsets", 0).log  # type: ignore[union-attr]
+    print(
+        f"{'loading a log':44} {spent / log.log_end_offset * 1e6:8.2f} us a record "
+        f"({log.log_end_offset} records, {turns} turns of the loop, longest {longest * 1e3:.1f} ms)"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--directory", help="where the logs go (a temporary directory)")
+    arguments = parser.parse_args()
+    logging.disable(logging.INFO)
+    directory = tempfile.mkdtemp(prefix="bench-groups-", dir=arguments.directory)
+    try:
+        broker = GroupBroker(directory)
+        object.__setattr__(broker.groups.settings, "initial_rebalance_delay_ms", 0)
+        broker.make_offsets_topic()
+        assert TOPIC_ID in broker.replica_manager.image.topics_by_id
+        bench_small_requests(broker)
+        bench_rebalances(broker)
+        bench_load(broker)
+    finally:
+        shutil.rmtree(directory)
+
+
+if __name__ == "__main__":
+    main()
