@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pykbroker.network.socket_server import SocketServer
 
 # Fairness: at most this many connections are accepted at one readiness of the listening socket.
-ACCEPTS_PER_TURN = 32
+ACCEPTS_PER_TURN = 128
 OUT_OF_DESCRIPTORS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 DESCRIPTOR_RETRY_SECONDS = 1.0
 

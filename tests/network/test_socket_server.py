@@ -1,0 +1,84 @@
+"""Limits that change while the server runs, descriptors that run out, and the way down."""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pykbroker.network import acceptor
+from tests.network.conftest import Served, frame, is_closed, network_config, read_reply
+
+
+def test_new_limits_let_waiting_clients_in(serve: Callable[..., Served]) -> None:
+    served = serve(max_connections=1)
+    with served.connect() as one, served.connect() as two:
+        one.sendall(frame(b"1"))
+        assert read_reply(one) == (7, b"1")
+        two.sendall(frame(b"2"))
+        served.until(lambda: not served.server._acceptors[0]._accepting)
+        served.call(served.server.on_config, network_config(max_connections=2))
+        assert read_reply(two) == (7, b"2")
+
+
+def test_new_limits_spare_connections_that_are_open(serve: Callable[..., Served]) -> None:
+    served = serve()
+    with served.connect() as one:
+        one.sendall(frame(b"1"))
+        assert read_reply(one) == (7, b"1")
+        served.call(served.server.on_config, network_config(max_connections_per_ip=1))
+        with served.connect() as two:
+            assert is_closed(two)
+        one.sendall(frame(b"2"))
+        assert read_reply(one) == (7, b"2")
+
+
+def test_out_of_descriptors_is_logged_once_and_tried_again(
+    serve: Callable[..., Served],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Exhausted:
+        """The listening socket, while the process has no descriptor left."""
+
+        def __init__(self, sock: Any) -> None:
+            self.sock = sock
+            self.refusals = 1
+
+        def accept(self) -> Any:
+            if self.refusals:
+                self.refusals -= 1
+                raise OSError(errno.EMFILE, "Too many open files")
+            return self.sock.accept()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.sock, name)
+
+    monkeypatch.setattr(acceptor, "DESCRIPTOR_RETRY_SECONDS", 0.01)
+    served = serve()
+    listener = served.server.listeners[0]
+    listener.sock = Exhausted(listener.sock)  # type: ignore[assignment]
+    with caplog.at_level(logging.ERROR), served.connect() as sock:
+        sock.sendall(frame(b"x"))
+        assert read_reply(sock) == (7, b"x")
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 1
+    assert "out of file descriptors" in lines[0]
+
+
+def test_what_is_queued_leaves_before_the_end(echo: Served) -> None:
+    echo.hold = True
+    with echo.connect() as sock:
+        sock.sendall(frame(b"x"))
+        echo.until(lambda: bool(echo.held))
+
+        def answer_and_stop() -> None:
+            echo.echo(echo.held[0])
+            echo.server.stop()
+
+        echo.call(answer_and_stop)
+        assert read_reply(sock) == (7, b"x")
+        assert is_closed(sock)
