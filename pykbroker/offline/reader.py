@@ -3,7 +3,7 @@
     log = open_log("/var/kafka-logs", "orders")      plans, and freezes the ends; reads nothing
     log.read_all()                                   pyarrow.Table
     log.to_pandas()                                  pandas.DataFrame
-    polars.from_arrow(log)                           by __arrow_c_stream__
+    polars.DataFrame(log)                            by __arrow_c_stream__
     duckdb.sql("select count(*) from log")           likewise
 
 State   the plan, and the side table of what had to be left out so far.

@@ -1,0 +1,84 @@
+"""Where a log that is written to, or whose writer was killed, ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pykbroker.offline import CorruptSegment, open_log
+from pykbroker.offline.frozen_end import FrozenEnd, freeze
+from pykbroker.offline.layout import read_partitions
+from tests.offline.samples import partition_directory, simple_batches, write_segment
+
+BATCHES = simple_batches(20, size=500)
+WHOLE = sum(map(len, BATCHES))
+
+
+def frozen(root: Path, tail: bytes, *, with_index: bool = True) -> FrozenEnd:
+    path = write_segment(partition_directory(root), BATCHES)
+    if not with_index:
+        path.with_suffix(".index").unlink()
+    with path.open("ab") as opened:
+        opened.write(tail)
+    (files,) = read_partitions([str(root)])
+    return freeze(files)
+
+
+NEXT = simple_batches(1, base_offset=200)[0]
+FLIPPED = NEXT[:-1] + bytes([NEXT[-1] ^ 1])
+
+
+@pytest.mark.parametrize("with_index", [True, False])
+@pytest.mark.parametrize(
+    "tail",
+    [b"", b"\x00", NEXT[:30], NEXT[:61], NEXT[:-1], bytes(100_000), FLIPPED, NEXT[:12] + b"\xff"],
+    ids=["none", "byte", "half header", "header", "short", "zeros", "checksum", "garbage"],
+)
+def test_what_is_not_whole_is_the_end(tmp_path: Path, tail: bytes, with_index: bool):
+    assert frozen(tmp_path, tail, with_index=with_index) == FrozenEnd(WHOLE, 200)
+    assert open_log(str(tmp_path)).read_all().num_rows == 200
+
+
+def test_a_whole_batch_is_in(tmp_path: Path):
+    assert frozen(tmp_path, NEXT) == FrozenEnd(WHOLE + len(NEXT), 210)
+
+
+def test_a_wrong_checksum_before_the_last_batch_is_corruption(tmp_path: Path):
+    after = simple_batches(1, base_offset=210)[0]
+    assert frozen(tmp_path, FLIPPED + after).next_offset == 220
+    with pytest.raises(CorruptSegment, match=f"position {WHOLE}: the checksum"):
+        open_log(str(tmp_path)).read_all()
+
+
+def test_garbage_that_no_writer_leaves_is_corruption(tmp_path: Path):
+    assert frozen(tmp_path, bytes(70) + b"something").position == WHOLE + 79
+    with pytest.raises(CorruptSegment, match="record batch of 12 bytes, less than its header"):
+        open_log(str(tmp_path)).read_all()
+
+
+def test_the_same_bytes_in_a_closed_segment_are_corruption(tmp_path: Path):
+    frozen(tmp_path, NEXT[:30])
+    write_segment(tmp_path / "t-0", simple_batches(1, base_offset=210), 210)
+    with pytest.raises(CorruptSegment, match="30 bytes are too few"):
+        open_log(str(tmp_path)).read_all()
+    log = open_log(str(tmp_path), mode="PERMISSIVE")
+    assert log.read_all().num_rows == 210
+    assert log.corrupt_bytes == 30
+
+
+def test_an_empty_log(tmp_path: Path):
+    directory = partition_directory(tmp_path)
+    assert open_log(str(tmp_path)).read_all().num_rows == 0
+    (directory / f"{7:020d}.log").write_bytes(b"")
+    log = open_log(str(tmp_path))
+    assert log.read_all().num_rows == 0
+    assert (log.partitions[0].log_start_offset, log.partitions[0].log_end_offset) == (7, 7)
+
+
+def test_an_index_preallocated_with_zeros(tmp_path: Path):
+    path = write_segment(partition_directory(tmp_path), BATCHES)
+    index = path.with_suffix(".index")
+    index.write_bytes(index.read_bytes() + bytes(10_000))
+    (files,) = read_partitions([str(tmp_path)])
+    assert freeze(files) == FrozenEnd(WHOLE, 200)

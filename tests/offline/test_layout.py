@@ -1,0 +1,93 @@
+"""What a log directory holds, and what in it is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pykbroker.offline.faults import NotALogDirectory, OfflineError
+from pykbroker.offline.layout import find_partitions, parse_partition, read_partitions
+from pykbroker.types import TopicPartition
+from tests.offline.samples import partition_directory, simple_batches, write_segment
+
+
+@pytest.mark.parametrize(
+    "name,partition",
+    [
+        ("a-0", TopicPartition("a", 0)),
+        ("a-b.c_d-12", TopicPartition("a-b.c_d", 12)),
+        ("__consumer_offsets-49", TopicPartition("__consumer_offsets", 49)),
+        ("a-01", None),
+        ("a-", None),
+        ("a.0123456789abcdef0123456789abcdef-delete", None),
+        ("a-0.0123456789abcdef0123456789abcdef-future", None),
+        ("a-0.0123456789abcdef0123456789abcdef-stray", None),
+        ("a b-0", None),
+        ("-0", None),
+    ],
+)
+def test_names_of_directories(name: str, partition: TopicPartition | None):
+    assert parse_partition(name) == partition
+
+
+def test_only_what_belongs_to_the_log(tmp_path: Path):
+    directory = partition_directory(tmp_path, "t", 3)
+    path = write_segment(directory, simple_batches(2))
+    write_segment(directory, simple_batches(2, base_offset=20), 20)
+    for name in (
+        f"{40:020d}.log.deleted",
+        f"{40:020d}.log.cleaned",
+        f"{40:020d}.log.swap",
+        "leader-epoch-checkpoint",
+        "notes.txt",
+        "40.log",
+    ):
+        (directory / name).write_bytes(b"x")
+    (directory / f"{20:020d}.snapshot").write_bytes(b"")
+    (directory / f"{20:020d}.txnindex").write_bytes(b"")
+    (directory / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ")
+    partition_directory(tmp_path, "t-4.0123456789abcdef0123456789abcdef-delete").rename(
+        tmp_path / "t-4.0123456789abcdef0123456789abcdef-delete"
+    )
+    (files,) = read_partitions([str(tmp_path)])
+    assert str(files) == "t-3"
+    assert files.topic_id == bytes(15) + b"\x01"
+    assert [each.base_offset for each in files.segments] == [0, 20]
+    assert files.segments[0].path == str(path)
+    assert files.segments[0].size_bytes == path.stat().st_size == files.size_bytes // 2
+    assert files.segments[0].txn_index_path is None
+    assert files.segments[1].txn_index_path == str(directory / f"{20:020d}.txnindex")
+    assert files.producer_snapshots == ((20, str(directory / f"{20:020d}.snapshot")),)
+    assert files.foreign == ("40.log", "notes.txt")
+
+
+def test_the_replica_that_reaches_furthest(tmp_path: Path):
+    for name, batches in (("a", 2), ("b", 5), ("c", 3)):
+        write_segment(partition_directory(tmp_path / name), simple_batches(batches))
+    paths = [str(tmp_path / name) for name in "abc"]
+    assert find_partitions(paths) == [TopicPartition("t", 0)]
+    (files,) = read_partitions(paths)
+    assert files.directory == str(tmp_path / "b" / "t-0")
+
+
+def test_checkpoints(tmp_path: Path):
+    write_segment(partition_directory(tmp_path), simple_batches(2, base_offset=100), 100)
+    (files,) = read_partitions([str(tmp_path)])
+    assert (files.log_start_offset, files.high_watermark) == (100, None)
+    (tmp_path / "log-start-offset-checkpoint").write_text("0\n1\nt 0 105\n")
+    (tmp_path / "replication-offset-checkpoint").write_text("0\n1\nt 0 115\n")
+    (files,) = read_partitions([str(tmp_path)])
+    assert (files.log_start_offset, files.high_watermark) == (105, 115)
+    (single,) = read_partitions([str(tmp_path / "t-0")])
+    assert single == files
+    (tmp_path / "replication-offset-checkpoint").write_text("0\nmany\n")
+    with pytest.raises(OfflineError, match=r"replication-offset-checkpoint, line 2"):
+        read_partitions([str(tmp_path)])
+
+
+def test_an_empty_log_directory_is_one(tmp_path: Path):
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    assert read_partitions([str(tmp_path)]) == []
+    with pytest.raises(NotALogDirectory, match="is no directory"):
+        read_partitions([str(tmp_path / "nowhere")])

@@ -1,0 +1,141 @@
+"""Splits: cut where a batch begins, whatever the indexes say, and each record in exactly one."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import struct
+from pathlib import Path
+
+import pytest
+
+from pykbroker.offline import ReadOptions, Selection, Split, open_log, pack_splits, plan, read_split
+from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
+
+COUNT = 400
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """One segment of 40 batches of about 5 KB, and its directory's root."""
+    write_segment(partition_directory(tmp_path), simple_batches(40, size=480))
+    return tmp_path
+
+
+def offsets_of(splits: list[Split]) -> list[int]:
+    options = ReadOptions(columns=("offset",))
+    return [
+        offset
+        for split in splits
+        for batch in read_split(split, options)
+        for offset in batch.column("offset").to_pylist()
+    ]
+
+
+def lying_indexes() -> dict[str, bytes | None]:
+    right = [(n * 10 + 9, n * 4983) for n in range(1, 40, 2)]
+    chance = random.Random(1)
+    return {
+        "missing": None,
+        "empty": b"",
+        "cut off": b"\x00\x00\x00",
+        "zeros": bytes(800),
+        "noise": chance.randbytes(801),
+        "negative": struct.pack(">ii", -5, -5) * 10,
+        "behind the end": struct.pack(">iiii", 9, 10**9, 19, 2 * 10**9),
+        "not a batch": b"".join(struct.pack(">ii", n, at + 7) for n, at in right),
+        "wrong offsets": b"".join(struct.pack(">ii", n - 200 + 399, at) for n, at in right),
+        "descending": b"".join(struct.pack(">ii", n, at) for n, at in reversed(right)),
+    }
+
+
+@pytest.mark.parametrize("lie", lying_indexes())
+def test_an_index_that_lies_loses_nothing(log: Path, lie: str):
+    content = lying_indexes()[lie]
+    index = log / "t-0" / f"{0:020d}.index"
+    if content is None:
+        index.unlink()
+    else:
+        index.write_bytes(content)
+    splits = plan(Selection((str(log),)), split_bytes=20_000).splits
+    assert offsets_of(splits) == list(range(COUNT))
+    some = Selection((str(log),), start_offsets=123, end_offsets=277)
+    assert offsets_of(plan(some, split_bytes=20_000).splits) == list(range(123, 277))
+
+
+@pytest.mark.parametrize("lie", ["missing", "empty", "zeros", "noise", "descending"])
+def test_a_time_index_that_is_visibly_wrong_loses_nothing(log: Path, lie: str):
+    write_segment(log / "t-0", simple_batches(10, base_offset=400, size=480), 400)
+    times = log / "t-0" / f"{0:020d}.timeindex"
+    wrong: dict[str, bytes] = {
+        "empty": b"",
+        "zeros": bytes(240),
+        "noise": random.Random(2).randbytes(240),
+        "descending": struct.pack(">qiqi", BASE_MS + 10**9, 3, BASE_MS, 9),
+    }
+    if lie == "missing":
+        times.unlink()
+    else:
+        times.write_bytes(wrong[lie])
+    chosen = Selection((str(log),), start_timestamp_ms=BASE_MS + 350)
+    assert offsets_of(plan(chosen).splits) == list(range(350, 500))
+
+
+def test_a_time_index_that_was_not_finished(log: Path):
+    """Killed before the segment was closed: entries for the last records are not there."""
+    write_segment(log / "t-0", simple_batches(10, base_offset=400, size=480), 400)
+    times = log / "t-0" / f"{0:020d}.timeindex"
+    times.write_bytes(times.read_bytes()[:24])
+    chosen = Selection((str(log),), start_timestamp_ms=BASE_MS + 350)
+    assert offsets_of(plan(chosen).splits) == list(range(350, 500))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_any_range_in_any_pieces(log: Path, seed: int):
+    chance = random.Random(seed)
+    low, high = sorted(chance.choices(range(COUNT + 1), k=2))
+    chosen = Selection((str(log),), start_offsets=low, end_offsets=high)
+    splits = plan(chosen, split_bytes=chance.choice([1, 6000, 20_000, 10**9])).splits
+    assert offsets_of(splits) == list(range(low, high))
+    for before, after in zip(splits, splits[1:], strict=False):
+        assert before.end_position == after.start_position
+    if high - low < 20 and splits:
+        assert sum(split.size_bytes for split in splits) < 60_000
+
+
+def test_timestamps_out_of_order(tmp_path: Path):
+    """A late record far behind: the time index may not hide it."""
+    from pykbroker.protocol.record_batch import build_batch
+
+    chance = random.Random(3)
+    times = [BASE_MS + n + chance.choice([0, 0, -500, 900]) for n in range(600)]
+    batches = [
+        bytes(build_batch([(None, bytes(900), t, ()) for t in times[n : n + 5]], base_offset=n))
+        for n in range(0, 600, 5)
+    ]
+    directory = partition_directory(tmp_path)
+    write_segment(directory, batches[:60], 0)
+    write_segment(directory, batches[60:], 300)
+    for low in range(BASE_MS - 500, BASE_MS + 1500, 97):
+        log = open_log(str(tmp_path), start_timestamp_ms=low, columns=["offset"])
+        wanted = [n for n, time in enumerate(times) if time >= low]
+        assert log.read_all()["offset"].to_pylist() == wanted
+
+
+def test_splits_travel(log: Path):
+    planned = plan(Selection((str(log),)), split_bytes=50_000)
+    assert pickle.loads(pickle.dumps(planned)) == planned
+    options = ReadOptions(columns=("offset",))
+    assert pickle.loads(pickle.dumps(options)) == options
+
+
+def test_packing(log: Path):
+    splits = plan(Selection((str(log),)), split_bytes=6000).splits
+    total = sum(split.size_bytes for split in splits)
+    tasks = pack_splits(splits, 50_000)
+    assert [split for task in tasks for split in task] == splits
+    assert all(sum(split.size_bytes for split in task) <= 50_000 for task in tasks)
+    assert len(tasks) <= total // 50_000 + 2
+    assert len(pack_splits(splits, 10**9)) == 1
+    assert len(pack_splits(splits, 10**9, at_least=4)) >= 4
+    assert pack_splits([], 10) == []

@@ -1,0 +1,107 @@
+"""Snapshots: what they hold, and that the live log goes on without touching them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pykbroker.offline import OfflineError, UnknownTopic, create_snapshot, open_log
+from pykbroker.offline import snapshot as subject
+from tests.offline.samples import partition_directory, simple_batches, write_segment
+
+HALF = simple_batches(1, base_offset=300)[0][:100]
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    """Three segments, the last one with half a batch and a preallocated index."""
+    root = tmp_path / "live"
+    directory = partition_directory(root)
+    for base in (0, 100, 200):
+        path = write_segment(directory, simple_batches(10, base_offset=base, size=900), base)
+    with path.open("ab") as opened:
+        opened.write(HALF)
+    index = path.with_suffix(".index")
+    index.write_bytes(index.read_bytes() + bytes(8000))
+    (directory / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
+    (directory / f"{200:020d}.snapshot").write_bytes(b"")
+    write_segment(partition_directory(root, "__internal"), simple_batches(1))
+    (root / "log-start-offset-checkpoint").write_text("0\n1\nt 0 50\n")
+    return root
+
+
+def test_it_holds_what_was_there(live: Path, tmp_path: Path):
+    before = open_log(str(live), topic_pattern=".*").read_all()
+    report = create_snapshot(str(live), str(tmp_path / "taken"), taken_ms=5)
+    assert (report.partitions, report.segments) == (2, 4)
+    assert report.end_offsets == {"t-0": 300, "__internal-0": 10}
+    assert open_log(report.target, topic_pattern=".*").read_all().equals(before)
+    taken = tmp_path / "taken" / "t-0"
+    names = {path.name for path in taken.iterdir()}
+    assert {"leader-epoch-checkpoint", f"{200:020d}.snapshot", f"{100:020d}.timeindex"} <= names
+    first = f"{0:020d}.log"
+    assert (taken / first).stat().st_ino == (live / "t-0" / first).stat().st_ino
+    last = f"{200:020d}.log"
+    assert (taken / last).stat().st_ino != (live / "t-0" / last).stat().st_ino
+    assert (taken / last).stat().st_size == (live / "t-0" / last).stat().st_size - len(HALF)
+    assert (taken / f"{200:020d}.index").stat().st_size < 100
+    manifest = json.loads((tmp_path / "taken" / "snapshot.json").read_text())
+    assert manifest["end_offsets"] == report.end_offsets
+    assert manifest["taken_ms"] == 5
+    assert (tmp_path / "taken" / "log-start-offset-checkpoint").read_text() == (
+        "0\n2\n__internal 0 0\nt 0 50\n"
+    )
+
+
+def test_the_live_log_goes_on(live: Path, tmp_path: Path):
+    create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
+    before = open_log(str(tmp_path / "taken")).read_all()
+    with (live / "t-0" / f"{200:020d}.log").open("ab") as opened:
+        opened.write(simple_batches(1, base_offset=300)[0][100:])
+    (live / "t-0" / f"{0:020d}.log").unlink()
+    (live / "t-0" / f"{100:020d}.log").unlink()
+    assert open_log(str(tmp_path / "taken")).read_all().equals(before)
+    assert not (tmp_path / "taken" / "__internal-0").exists()
+
+
+def test_refusals(live: Path, tmp_path: Path):
+    with pytest.raises(UnknownTopic, match="no topic 'x'"):
+        create_snapshot(str(live), str(tmp_path / "taken"), ["x"])
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("")
+    with pytest.raises(OfflineError, match="is there already, and not empty"):
+        create_snapshot(str(live), str(tmp_path / "full"))
+    with pytest.raises(OfflineError, match="of this machine"):
+        create_snapshot("s3://bucket/logs", str(tmp_path / "taken"))
+
+
+def test_another_file_system(live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(source: str, target: str) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(subject.os, "link", refuse)
+    with pytest.raises(OfflineError, match="cannot be linked"):
+        create_snapshot(str(live), str(tmp_path / "one"), may_copy=False)
+    report = create_snapshot(str(live), str(tmp_path / "two"))
+    assert report.linked_bytes == 0
+    assert open_log(report.target).read_all().num_rows == 250
+
+
+def test_a_segment_that_goes_away_meanwhile(
+    live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    link = os.link
+
+    def first_one_is_gone(source: str, target: str) -> None:
+        monkeypatch.setattr(subject.os, "link", link)
+        for path in (live / "t-0").glob(f"{0:020d}.*"):
+            path.unlink()
+        raise FileNotFoundError(source)
+
+    monkeypatch.setattr(subject.os, "link", first_one_is_gone)
+    report = create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
+    assert report.segments == 2
+    assert open_log(report.target).read_all()["offset"].to_pylist() == list(range(100, 300))

@@ -1,0 +1,203 @@
+"""read_committed: aborted transactions are left out, and nothing is served behind an open one."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from pykbroker.log.producer_entry import ProducerStateEntry, encode_snapshot
+from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.offline import ReadOptions, Selection, open_log, plan, read_split, transactions
+from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
+from pykbroker.protocol.record_batch import build_batch
+from tests.offline.samples import BASE_MS, partition_directory, write_segment
+
+
+class LogWriter:
+    """Writes a partition of transactions as a broker does, indexes and snapshots too."""
+
+    def __init__(self, root: Path, segment_batches: int = 15) -> None:
+        self.directory = partition_directory(root)
+        self.segment_batches = segment_batches
+        self.offset = 0
+        self.batches: list[bytes] = []
+        self.base = 0
+        self.open: dict[int, int] = {}
+        self.sequences: dict[int, int] = {}
+        self.pending: dict[int, list[int]] = {}
+        self.aborted: list[AbortedTxn] = []
+        self.committed_offsets: list[int] = []
+
+    def _add(self, batch: bytes, records: int) -> None:
+        self.batches.append(bytes(batch))
+        self.offset += records
+        if len(self.batches) == self.segment_batches:
+            self.roll()
+
+    def write(self, producer: int, records: int) -> None:
+        """A transactional batch; producer -1: one without a transaction."""
+        offsets = list(range(self.offset, self.offset + records))
+        rows = [(None, b"%d" % offset, BASE_MS + offset, ()) for offset in offsets]
+        batch = build_batch(
+            rows,
+            base_offset=self.offset,
+            producer_id=producer,
+            producer_epoch=0 if producer >= 0 else -1,
+            base_sequence=self.sequences.get(producer, 0) if producer >= 0 else -1,
+            is_transactional=producer >= 0,
+        )
+        if producer >= 0:
+            self.sequences[producer] = self.sequences.get(producer, 0) + records
+            self.open.setdefault(producer, self.offset)
+            self.pending.setdefault(producer, []).extend(offsets)
+        else:
+            self.committed_offsets += offsets
+        self._add(bytes(batch), records)
+
+    def end(self, producer: int, kind: int) -> None:
+        marker = EndTxnMarker(kind, 3)
+        batch = build_marker_batch(
+            marker,
+            producer_id=producer,
+            producer_epoch=0,
+            timestamp_ms=BASE_MS + self.offset,
+            base_offset=self.offset,
+        )
+        first = self.open.pop(producer, None)
+        offsets = self.pending.pop(producer, [])
+        if first is not None and kind == ABORT:
+            stable = min([*self.open.values(), self.offset + 1])
+            self.aborted.append(AbortedTxn(producer, first, self.offset, stable))
+        else:
+            self.committed_offsets += offsets
+        self._add(bytes(batch), 1)
+
+    def roll(self) -> None:
+        if not self.batches:
+            return
+        path = write_segment(self.directory, self.batches, self.base)
+        index = TransactionIndex(self.base)
+        for each in self.aborted:
+            index.append(each)
+        if self.aborted:
+            path.with_suffix(".txnindex").write_bytes(index.to_bytes())
+        self.batches, self.aborted, self.base = [], [], self.offset
+        producers = [
+            ProducerStateEntry(producer, 0, 3, BASE_MS, self.open.get(producer, -1), [])
+            for producer in self.sequences
+        ]
+        (self.directory / f"{self.offset:020d}.snapshot").write_bytes(encode_snapshot(producers))
+
+    def expected(self) -> list[int]:
+        stable = min([*self.open.values(), self.offset])
+        return sorted(offset for offset in self.committed_offsets if offset < stable)
+
+
+def random_log(root: Path, seed: int) -> LogWriter:
+    chance = random.Random(seed)
+    log = LogWriter(root)
+    for _ in range(100):
+        producer = chance.choice([-1, 10, 11, 12])
+        if producer in log.open and chance.random() < 0.4:
+            log.end(producer, chance.choice([ABORT, COMMIT]))
+        else:
+            log.write(producer, chance.randrange(1, 4))
+        if chance.random() < 0.05:
+            log.end(chance.choice([10, 13]), ABORT)
+    log.roll()
+    return log
+
+
+def committed(root: Path, **options: object) -> list[int]:
+    log = open_log(str(root), isolation="read_committed", columns=["offset"], **options)
+    return log.read_all()["offset"].to_pylist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_indexes_and_headers_agree_with_what_was_committed(tmp_path: Path, seed: int):
+    log = random_log(tmp_path, seed)
+    assert committed(tmp_path) == log.expected()
+    assert committed(tmp_path, decoder="plain") == log.expected()
+    assert committed(tmp_path, split_bytes=300) == log.expected()
+    for path in log.directory.glob("*.snapshot"):
+        path.unlink()
+    assert committed(tmp_path) == log.expected()
+
+
+@pytest.mark.parametrize("damage", ["txnindex", "snapshot", "no indexes"])
+def test_damaged_files_are_not_believed(tmp_path: Path, damage: str):
+    log = random_log(tmp_path, 5)
+    assert list(log.directory.glob("*.txnindex"))
+    suffixes = ("index", "timeindex", "txnindex") if damage == "no indexes" else (damage,)
+    for suffix in suffixes:
+        for path in log.directory.glob(f"*.{suffix}"):
+            if damage == "no indexes":
+                path.unlink()
+            else:
+                path.write_bytes(path.read_bytes()[:-5] + b"\xff")
+    assert committed(tmp_path) == log.expected()
+
+
+def test_control_batches_are_never_rows(tmp_path: Path):
+    log = random_log(tmp_path, 1)
+    rows = open_log(str(tmp_path), columns=["offset", "is_control"]).read_all()
+    assert rows.num_rows < log.offset
+    assert not any(rows["is_control"].to_pylist())
+    assert all(offset in rows["offset"].to_pylist() for offset in log.committed_offsets)
+
+
+def test_nothing_behind_an_open_transaction(tmp_path: Path):
+    log = LogWriter(tmp_path)
+    log.write(-1, 2)
+    log.write(10, 2)
+    log.write(-1, 5)
+    log.roll()
+    assert committed(tmp_path) == [0, 1]
+    planned = plan(Selection((str(tmp_path),), isolation="read_committed"))
+    assert planned.partitions[0].last_stable_offset == 2
+    assert planned.partitions[0].log_end_offset == 9
+    assert open_log(str(tmp_path)).read_all().num_rows == 9
+
+
+def test_a_marker_behind_the_high_watermark_does_not_count(tmp_path: Path):
+    log = LogWriter(tmp_path)
+    log.write(10, 2)
+    log.end(10, COMMIT)
+    log.roll()
+    (tmp_path / "replication-offset-checkpoint").write_text("0\n1\nt 0 2\n")
+    assert committed(tmp_path) == [0, 1]
+    assert committed(tmp_path, end_bound="hw") == []
+
+
+def test_aborted_ranges_travel_with_the_splits(tmp_path: Path):
+    log = random_log(tmp_path, 3)
+    planned = plan(Selection((str(tmp_path),), isolation="read_committed"))
+    options = ReadOptions(columns=("offset",))
+    found = [
+        offset
+        for split in planned.splits
+        for batch in read_split(split, options)
+        for offset in batch.column("offset").to_pylist()
+    ]
+    assert found == log.expected()
+    assert any(split.aborted for split in planned.splits)
+
+
+def test_the_view_of_transactions(tmp_path: Path):
+    log = LogWriter(tmp_path)
+    log.write(10, 2)
+    log.write(11, 3)
+    log.write(10, 1)
+    log.end(10, COMMIT)
+    log.end(11, ABORT)
+    log.write(12, 4)
+    log.roll()
+    rows = transactions(str(tmp_path)).to_pylist()
+    assert [
+        (row["producer_id"], row["state"], row["first_offset"], row["last_offset"]) for row in rows
+    ] == [(10, "committed", 0, 6), (11, "aborted", 2, 7), (12, "open", 8, 11)]
+    assert [(row["batch_count"], row["record_count"]) for row in rows] == [(2, 3), (1, 3), (1, 4)]
+    assert rows[0]["first_timestamp_ms"] == BASE_MS
+    assert rows[0]["end_timestamp_ms"] == BASE_MS + 6

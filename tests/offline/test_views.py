@@ -1,0 +1,110 @@
+"""Batches and segments from headers alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pykbroker.offline import BATCH_SCHEMA, batches, scan_batches, segments
+from pykbroker.offline.planning import plan
+from pykbroker.offline.split import Selection
+from pykbroker.protocol.control_records import COMMIT, EndTxnMarker, build_marker_batch
+from pykbroker.protocol.record_batch import read_header
+from tests.offline.samples import (
+    BASE_MS,
+    odd_batches,
+    partition_directory,
+    simple_batches,
+    write_segment,
+)
+
+
+@pytest.mark.parametrize("count,records,size", [(600, 1, 1), (30, 10, 400), (3, 2000, 600)])
+def test_every_batch_of_any_size(tmp_path: Path, count: int, records: int, size: int):
+    written = simple_batches(count, records, size=size)
+    write_segment(partition_directory(tmp_path), written)
+    table = batches(str(tmp_path))
+    assert table.schema == BATCH_SCHEMA
+    assert table["base_offset"].to_pylist() == list(range(0, count * records, records))
+    assert table["size_bytes"].to_pylist() == list(map(len, written))
+    positions = [0]
+    for batch in written[:-1]:
+        positions.append(positions[-1] + len(batch))
+    assert table["position"].to_pylist() == positions
+
+
+def test_the_fields_of_odd_batches(tmp_path: Path):
+    written = odd_batches(4)
+    write_segment(partition_directory(tmp_path), written)
+    rows = batches(str(tmp_path)).to_pylist()
+    assert len(rows) == len(written)
+    for row, batch in zip(rows, written, strict=True):
+        header = read_header(batch)
+        assert row["topic"] == "t"
+        assert row["last_offset"] == header.last_offset
+        assert row["record_count"] == header.record_count
+        assert row["crc"] == header.crc
+        assert row["codec"] == ("none", "gzip", "snappy", "lz4", "zstd")[header.codec]
+        assert row["timestamp_type"] == header.timestamp_type
+        assert row["has_delete_horizon"] == header.has_delete_horizon
+        assert row["max_timestamp_ms"] == header.max_timestamp
+        assert row["producer_id"] == header.producer_id
+        assert row["base_sequence"] == header.base_sequence
+        assert row["leader_epoch"] == header.partition_leader_epoch
+        assert row["control_type"] is None
+
+
+def test_markers_are_named(tmp_path: Path):
+    marker = build_marker_batch(
+        EndTxnMarker(COMMIT, 1), producer_id=5, producer_epoch=0, timestamp_ms=BASE_MS
+    )
+    write_segment(partition_directory(tmp_path), [bytes(marker)])
+    (row,) = batches(str(tmp_path)).to_pylist()
+    assert (row["control_type"], row["is_control"], row["is_transactional"]) == (
+        "commit",
+        True,
+        True,
+    )
+
+
+def test_a_range_of_batches(tmp_path: Path):
+    write_segment(partition_directory(tmp_path), simple_batches(20))
+    planned = plan(Selection((str(tmp_path),), start_offsets=95, end_offsets=131))
+    found = [row for split in planned.splits for row in scan_batches(split)]
+    assert [base for batch in found for base in batch.column("base_offset").to_pylist()] == [
+        90,
+        100,
+        110,
+        120,
+        130,
+    ]
+
+
+def test_what_is_no_batch_is_stepped_over(tmp_path: Path):
+    written = simple_batches(20, size=900)
+    path = write_segment(partition_directory(tmp_path), written, index_every=1000)
+    broken = bytearray(b"".join(written))
+    at = len(written[0]) * 3
+    broken[at + 8 : at + 12] = b"\x00\x00\x00\x00"
+    path.write_bytes(broken)
+    found = batches(str(tmp_path))["base_offset"].to_pylist()
+    assert found[:3] == [0, 10, 20]
+    assert 30 not in found
+    assert found[-1] == 190
+    assert len(found) >= 18
+
+
+def test_segments(tmp_path: Path):
+    directory = partition_directory(tmp_path)
+    first = [*simple_batches(3, codec=4), *simple_batches(2, base_offset=30)]
+    write_segment(directory, first, 0)
+    write_segment(directory, simple_batches(2, base_offset=50), 50)
+    one, two = segments(str(tmp_path), "t").to_pylist()
+    assert (one["base_offset"], one["next_offset"], one["is_active"]) == (0, 50, False)
+    assert (two["base_offset"], two["next_offset"], two["is_active"]) == (50, 70, True)
+    assert one["codecs"] == ["none", "zstd"]
+    assert (one["batch_count"], one["compressed_batch_count"]) == (5, 3)
+    assert (one["record_count"], one["size_bytes"]) == (50, sum(map(len, first)))
+    assert (one["first_timestamp_ms"], one["max_timestamp_ms"]) == (BASE_MS, BASE_MS + 49)
+    assert one["time_index_entries"] == 1
