@@ -20,7 +20,8 @@ Kafka's order of checks, and its answers (LogValidator.java, UnifiedLog.analyzeA
 Where we differ: bytes that do not decompress, codec ids 5 to 7 and records that lie about their
 structure are INVALID_RECORD (Kafka answers UNKNOWN_SERVER_ERROR to the first two); a batch of more
 than MAX_DECOMPRESSED_BATCH_BYTES is MESSAGE_TOO_LARGE, at which stock producers split it; offset
-deltas with gaps are renumbered in uncompressed batches too, where Kafka keeps them.
+deltas with gaps are renumbered in uncompressed batches too, where Kafka keeps them; negative
+timestamps in a batch that has to be rewritten are INVALID_TIMESTAMP, not UNKNOWN_SERVER_ERROR.
 
 Every record is walked, as Kafka does: the header cannot vouch for the records, and a batch that
 lies inside would stop all consumers of the partition. What it costs (record_walk.py): 2.4 us for a
@@ -57,6 +58,7 @@ from pykbroker.protocol.record_batch import (
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     RECORDS_AT,
+    TRANSACTIONAL_BIT,
     BatchHeader,
     assemble_batch,
     assign_timestamp,
@@ -166,41 +168,38 @@ def _read_one_batch(view: memoryview, rules: ValidationRules, origin: int) -> Ba
 
 def _explain_framing(view: memoryview, rules: ValidationRules) -> tuple[int, str]:
     """What Kafka answers to bytes that do not begin with a whole batch of magic 2."""
-    nothing = (_INVALID_RECORD, _NOT_ONE_BATCH)
-    if len(view) < _HEADER_UP_TO_MAGIC:
-        return nothing
-    length = int.from_bytes(view[8:12], "big", signed=True)
-    magic = int.from_bytes(view[MAGIC_AT : MAGIC_AT + 1], "big", signed=True)
-    if length < _SMALLEST_BATCH_LENGTH:
-        return (
-            _CORRUPT_MESSAGE,
-            f"Record size {length} is less than the minimum record overhead in {rules.partition}",
-        )
-    if not 0 <= magic <= MAGIC_V2:
-        return _CORRUPT_MESSAGE, f"Invalid magic found in record: {magic}"
-    if LOG_OVERHEAD + length > len(view):
-        return nothing
-    if magic < MAGIC_V2:
+    if not _is_whole_batch(view, rules):
+        return _INVALID_RECORD, _NOT_ONE_BATCH
+    if view[MAGIC_AT] < MAGIC_V2:
         return (
             _INVALID_RECORD,
             "Produce requests are only allowed to contain record batches with magic version 2",
         )
-    return (
-        _CORRUPT_MESSAGE,
-        f"Record batch is corrupt (its size {LOG_OVERHEAD + length} is smaller than a header)",
-    )
+    return _CORRUPT_MESSAGE, "Record batch is corrupt (its size is smaller than a header)"
 
 
 def _check_tail(tail: memoryview, rules: ValidationRules) -> None:
     """Bytes behind the first batch: a second one is refused, a piece of one is dropped."""
-    if len(tail) < _HEADER_UP_TO_MAGIC:
-        return
-    error, message = _explain_framing(tail, rules)
-    size = LOG_OVERHEAD + int.from_bytes(tail[8:12], "big", signed=True)
-    if error == _CORRUPT_MESSAGE and size < RECORD_BATCH_OVERHEAD:
-        raise Refused(error, message)
-    if size <= len(tail):
+    if _is_whole_batch(tail, rules):
         raise Refused(_INVALID_RECORD, _NOT_ONE_BATCH)
+
+
+def _is_whole_batch(view: memoryview, rules: ValidationRules) -> bool:
+    """False for a piece of a batch; refuses what cannot be one (ByteBufferLogInputStream.java)."""
+    if len(view) < LOG_OVERHEAD:
+        return False
+    length = int.from_bytes(view[8:12], "big", signed=True)
+    if length < _SMALLEST_BATCH_LENGTH:
+        raise Refused(
+            _CORRUPT_MESSAGE,
+            f"Record size {length} is less than the minimum record overhead in {rules.partition}",
+        )
+    if len(view) < _HEADER_UP_TO_MAGIC:
+        return False
+    magic = view[MAGIC_AT]
+    if magic > MAGIC_V2:
+        raise Refused(_CORRUPT_MESSAGE, f"Invalid magic found in record: {magic}")
+    return LOG_OVERHEAD + length <= len(view)
 
 
 def _check_client_header(header: BatchHeader, rules: ValidationRules) -> None:
@@ -276,6 +275,10 @@ def _validate_records(
     outcome.max_timestamp = max_timestamp
 
     if not survey.dense or rules.recompresses(attributes):
+        if min_timestamp < _NO_TIMESTAMP:
+            raise Refused(
+                _INVALID_TIMESTAMP, f"Negative timestamp {min_timestamp} in {rules.partition}"
+            )
         _rewrite(outcome, payload, header, survey, rules, max_timestamp)
     else:
         _patch(outcome, view, header, rules, max_timestamp)
@@ -349,7 +352,7 @@ def _rewrite(
         level = rules.level
     if not survey.dense:
         payload = _renumber(payload, header.record_count)
-    attributes = header.attributes & ~(CODEC_MASK | LOG_APPEND_TIME_BIT) | codec
+    attributes = header.attributes & (TRANSACTIONAL_BIT | CONTROL_BIT) | codec
     if rules.log_append_time:
         attributes |= LOG_APPEND_TIME_BIT
     header.attributes = attributes

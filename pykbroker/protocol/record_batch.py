@@ -95,6 +95,7 @@ LOG_APPEND_TIME_BIT = 0x08
 TRANSACTIONAL_BIT = 0x10
 CONTROL_BIT = 0x20
 DELETE_HORIZON_BIT = 0x40
+KNOWN_ATTRIBUTES = 0x7F
 
 CREATE_TIME = 0
 LOG_APPEND_TIME = 1
@@ -454,6 +455,6 @@ def assign_timestamp(
         wanted |= LOG_APPEND_TIME_BIT
     if wanted == attributes and current == max_timestamp:
         return
-    _I16.pack_into(batch, ATTRIBUTES_AT, wanted)
+    _I16.pack_into(batch, ATTRIBUTES_AT, wanted & KNOWN_ATTRIBUTES)  # as Kafka computes them anew
     _I64.pack_into(batch, MAX_TIMESTAMP_AT, max_timestamp)
     _U32.pack_into(batch, CRC_AT, compute_crc(batch))

@@ -167,7 +167,7 @@ def test_coordinators_may_write_control_batches() -> None:
     assert refused.error == ErrorCode.INVALID_RECORD
 
 
-@pytest.mark.parametrize("tail", [b"x", b"\x00" * 16, bytes(build_batch(RECORDS))[:-1]])
+@pytest.mark.parametrize("tail", [b"x", b"\x00" * 11, bytes(build_batch(RECORDS))[:-1]])
 def test_a_piece_of_a_second_batch_is_dropped(tail: bytes) -> None:
     batch = bytearray(build_batch(RECORDS))
     outcome = validate(memoryview(batch + tail), RULES, NOW)
@@ -192,6 +192,8 @@ struct.pack_into(">i", GARBAGE, 8, len(GARBAGE) - 12)
         (GOOD[:-1], "INVALID_RECORD", "exactly one record batch"),
         (GOOD + GOOD, "INVALID_RECORD", "exactly one record batch"),
         (GOOD + patched(GOOD, 8, ">i", 3, crc=False), "CORRUPT_MESSAGE", "minimum"),
+        (GOOD + bytes(12), "CORRUPT_MESSAGE", "minimum"),
+        (GOOD + patched(GOOD, 16, ">b", 3, crc=False)[:20], "CORRUPT_MESSAGE", "magic"),
         (patched(GOOD, 8, ">i", 13, crc=False), "CORRUPT_MESSAGE", "minimum record overhead"),
         (patched(GOOD, 8, ">i", -1, crc=False), "CORRUPT_MESSAGE", "minimum record overhead"),
         (patched(GOOD, 8, ">i", 48, crc=False), "CORRUPT_MESSAGE", "smaller than a header"),
@@ -311,6 +313,14 @@ def test_timestamps_out_of_bounds(codec: int) -> None:
     assert only_late.record_errors is not None
     assert [index for index, _ in only_late.record_errors] == [3]
     assert validate(bytearray(batch), rules(log_append_time=True), NOW).error == 0
+
+
+def test_negative_timestamps_are_not_rewritten() -> None:
+    batch = build_batch([(None, b"v", -5, ())], codec=3)
+    assert validate(bytearray(batch), RULES, NOW).error == 0
+    outcome = validate(bytearray(batch), rules(codec=4), NOW)
+    assert outcome.error == ErrorCode.INVALID_TIMESTAMP
+    assert outcome.record_errors is None
 
 
 def test_producers_must_not_claim_log_append_time() -> None:
