@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from pykbroker.protocol.crc32c import crc32c
 from pykbroker.protocol.messages import (
@@ -17,7 +17,6 @@ from pykbroker.protocol.messages import (
     delete_records_request,
     describe_log_dirs_request,
     describe_producers_request,
-    fetch_request,
     init_producer_id_request,
     list_offsets_request,
     offset_for_leader_epoch_request,
@@ -26,10 +25,9 @@ from pykbroker.protocol.messages import (
 from pykbroker.protocol.primitives import Message
 from pykbroker.protocol.record_batch import build_batch
 from tests.harness.raw_client import RawClient
+from tests.interop.data_plane_fetch import UNKNOWN_ID, Line, fetch_lines, session_lines
 
 T0 = int(time.time() * 1000) // 1000 * 1000 - 60_000
-UNKNOWN_ID = b"nobody knows me!"
-NOTHING: dict[str, Any] = {"name": "no partition at all"}
 PARTITIONS = 3
 TOPICS: dict[str, dict[str, str]] = {
     "plain": {},
@@ -40,16 +38,6 @@ TOPICS: dict[str, dict[str, str]] = {
     "gzipped": {"compression.type": "gzip"},
     "strict": {"min.insync.replicas": "2"},
 }
-
-
-class Line(NamedTuple):
-    """What to say; `label` names it in a failure."""
-
-    label: str
-    api: str
-    version: int
-    message: Message
-    timeout_s: float = 10.0
 
 
 class Play:
@@ -159,8 +147,8 @@ def lines(story: Play) -> Iterator[Line]:
     """The whole story."""
     yield from _produce_lines(story)
     yield from _idempotent_lines(story)
-    yield from _fetch_lines(story)
-    yield from _session_lines(story)
+    yield from fetch_lines(story)
+    yield from session_lines(story)
     yield from _list_offsets_lines()
     yield from _epoch_lines()
     yield from _producer_lines()
@@ -291,136 +279,6 @@ def _idempotent_lines(story: Play) -> Iterator[Line]:
     yield send("a negative epoch", 0, epoch=-1, producer=80)
     yield send("the largest sequence", 0x7FFFFFFF, producer=81)
     yield send("and around", 0, producer=81)
-
-
-# ---- Fetch
-
-
-def fetch(
-    story: Play,
-    *asked: dict[str, Any],
-    topic: str = "plain",
-    forget: list[int] | None = None,
-    **more: Any,
-) -> Message:
-    topics = []
-    if asked != (NOTHING,):
-        partitions = [
-            fetch_request.FetchPartition(**{"partition_max_bytes": 1 << 20} | p)
-            for p in asked or ({},)
-        ]
-        topics = [
-            fetch_request.FetchTopic(
-                topic=topic, topic_id=story.ids.get(topic, UNKNOWN_ID), partitions=partitions
-            )
-        ]
-    forgotten = [
-        fetch_request.ForgottenTopic(
-            topic=topic, topic_id=story.ids.get(topic, UNKNOWN_ID), partitions=forget
-        )
-    ]
-    fields: dict[str, Any] = {"max_wait_ms": 100, "min_bytes": 1, "max_bytes": 1 << 20} | more
-    return fetch_request.FetchRequest(
-        topics=topics,
-        forgotten_topics_data=forgotten if forget else [],
-        **fields,
-    )
-
-
-def _fetch_lines(story: Play) -> Iterator[Line]:
-    for version in range(4, 19):
-        told: list[tuple[str, Message]] = [
-            ("from the start", fetch(story, {"fetch_offset": 0})),
-            ("in the middle", fetch(story, {"fetch_offset": 2})),
-            ("at the end", fetch(story, {"fetch_offset": 0}, topic="strict")),
-            ("below the start", fetch(story, {"fetch_offset": -1})),
-            ("beyond the end", fetch(story, {"fetch_offset": 100_000})),
-            ("beyond the largest", fetch(story, {"fetch_offset": 1 << 62})),
-            ("unknown topic", fetch(story, topic="missing")),
-            ("unknown partition", fetch(story, {"partition": 9})),
-            ("unknown and known", fetch(story, {"partition": 9}, {"fetch_offset": 1})),
-            ("max bytes 1", fetch(story, {"fetch_offset": 1}, {"partition": 1}, max_bytes=1)),
-            ("partition max bytes 1", fetch(story, {"partition_max_bytes": 1})),
-            ("partition max bytes 0", fetch(story, {"partition_max_bytes": 0})),
-            ("max bytes 0", fetch(story, max_bytes=0)),
-            ("max bytes 200", fetch(story, {}, {"partition": 1}, max_bytes=200)),
-            ("committed", fetch(story, isolation_level=1, max_bytes=500)),
-            ("no wait, at the end", fetch(story, topic="strict", max_wait_ms=0)),
-            ("a partition twice", fetch(story, {"fetch_offset": 1}, {"fetch_offset": 2})),
-            ("no topics", fetch(story, NOTHING)),
-        ]
-        if version < 15:
-            told.append(("a follower", fetch(story, replica_id=5)))
-            told.append(("a debugging consumer", fetch(story, replica_id=-2, max_bytes=300)))
-        else:
-            state = fetch_request.ReplicaState(replica_id=5, replica_epoch=3)
-            told.append(("a follower", fetch(story, replica_state=state)))
-            told.append(
-                (
-                    "a follower in epoch 0",
-                    fetch(story, {"current_leader_epoch": 0}, replica_state=state),
-                )
-            )
-        if version >= 9:
-            told += [
-                (f"leader epoch {e}", fetch(story, {"current_leader_epoch": e}, max_bytes=300))
-                for e in (0, 1, 7)
-            ]
-        if version >= 12:
-            told += [
-                (
-                    f"last fetched epoch {e} at {at}",
-                    fetch(story, {"last_fetched_epoch": e, "fetch_offset": at}, max_bytes=300),
-                )
-                for e, at in ((0, 0), (0, 3), (0, 100_000), (3, 1), (3, 100_000))
-            ]
-        if version < 7:
-            for _, message in told:
-                message.session_epoch = -1  # type: ignore[attr-defined]
-        for label, message in told:
-            yield Line(label, "Fetch", version, message)
-
-
-def _session_lines(story: Play) -> Iterator[Line]:
-    for version in (7, 12, 13, 18):
-
-        def again(*asked: dict[str, Any], epoch: int, **more: Any) -> Message:
-            return fetch(story, *asked, session_id=story.session_id, session_epoch=epoch, **more)
-
-        nothing = NOTHING
-        quiet = {"partition": 2}
-        yield Line(
-            "make",
-            "Fetch",
-            version,
-            fetch(story, quiet, {"fetch_offset": 1}, session_epoch=0, max_bytes=200),
-        )
-        yield Line("go on", "Fetch", version, again(nothing, epoch=1, max_bytes=200))
-        yield Line("go on after records", "Fetch", version, again(nothing, epoch=2, max_bytes=200))
-        yield Line("move one", "Fetch", version, again({"fetch_offset": 3}, epoch=3, max_bytes=200))
-        yield Line("add one", "Fetch", version, again({"partition": 1}, epoch=4, max_bytes=200))
-        yield Line(
-            "an unknown one", "Fetch", version, again({"partition": 9}, epoch=5, max_bytes=200)
-        )
-        yield Line("still unknown", "Fetch", version, again(nothing, epoch=6, max_bytes=200))
-        yield Line("out of range", "Fetch", version, again({"fetch_offset": 1 << 40}, epoch=7))
-        yield Line(
-            "back in range", "Fetch", version, again({"fetch_offset": 1}, epoch=8, max_bytes=200)
-        )
-        yield Line("forget", "Fetch", version, again(nothing, epoch=9, forget=[0, 1, 9]))
-        yield Line("wrong epoch", "Fetch", version, again(nothing, epoch=9))
-        yield Line("other id form", "Fetch", 12 if version >= 13 else 13, again(nothing, epoch=10))
-        yield Line(
-            "unknown session",
-            "Fetch",
-            version,
-            fetch(story, nothing, session_id=1 << 30, session_epoch=3),
-        )
-        yield Line("forget all", "Fetch", version, again(nothing, epoch=10, forget=[2]))
-        yield Line("it is gone", "Fetch", version, again(nothing, epoch=11))
-        yield Line("make another", "Fetch", version, fetch(story, quiet, session_epoch=0))
-        yield Line("close it", "Fetch", version, again(quiet, epoch=-1))
-        yield Line("closed", "Fetch", version, again(nothing, epoch=1))
 
 
 # ---- offsets, epochs, producers, deletion
