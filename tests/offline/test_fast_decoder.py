@@ -1,4 +1,4 @@
-"""The fast decoder against the plain one: the same rows, or the same refusals, whatever the bytes."""
+"""The fast decoder against the plain one: the same rows or refusals, whatever the bytes."""
 
 from __future__ import annotations
 
