@@ -2,7 +2,8 @@
 
 One seed is one life of a partition: random appends, rolls, flushes, truncations, retention, clean
 and unclean stops. At a random call the machine stops: the disk keeps what was synced and some of
-the rest (a killed process keeps all). After each recovery:
+the rest (a killed process keeps all). Or the disk fails, and the log goes offline. After each
+recovery:
 
     the log holds a prefix of what was appended, and everything up to the recovery point that was
     reached; nothing that was never appended; nothing that was truncated away before a flush;
@@ -13,8 +14,10 @@ PYKBROKER_CRASH_SEEDS=5000 runs more seeds; PYKBROKER_CRASH_SEED=17 one alone.
 
 from __future__ import annotations
 
+import errno
 import os
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -24,7 +27,7 @@ from pykbroker.log.partition_log import PartitionLog
 from pykbroker.protocol.record_batch import iter_batches, iter_records
 from tests.log.log_makers import DIRECTORY, NOW_MS, batch_of, memory_disk, open_orders
 
-SEEDS = int(os.environ.get("PYKBROKER_CRASH_SEEDS", "150"))
+SEEDS = int(os.environ.get("PYKBROKER_CRASH_SEEDS", "100"))
 ONE_SEED = os.environ.get("PYKBROKER_CRASH_SEED")
 
 STEPS = 40
@@ -189,8 +192,17 @@ class Life:
 
     # -- crash and check ------------------------------------------------------------------------
 
-    def crash(self) -> None:
-        power_cut = self.dice.randint(0, 2)
+    def break_disk(self, calls: int) -> None:
+        """From some call on nothing works any more, until the node is started again."""
+        limit = self.files.calls + calls
+
+        def fail(name: str, path: str) -> OSError | None:
+            return OSError(errno.EIO, "bad disk") if self.files.calls >= limit else None
+
+        self.files.fail = fail
+
+    def crash(self, power_cut: int | None = None) -> None:
+        power_cut = self.dice.randint(0, 2) if power_cut is None else power_cut
         must_survive = self.synced_offset
         if power_cut:
             self.files.crash(self.dice, reorder=power_cut == 2)
@@ -268,6 +280,20 @@ class Life:
             assert known[producer_id].last_sequence == sequence
 
 
+def live_on_a_bad_disk(seed: int) -> None:
+    """What was acknowledged before the disk failed is still there after the next start."""
+    life = Life(seed)
+    life.break_disk(life.dice.randint(5, 400))
+    for _ in range(STEPS):
+        try:
+            life.step()
+        except (LogDirFailure, OSError):  # OSError: while opening, where the manager turns it
+            life.crash(power_cut=0)
+            life.break_disk(life.dice.randint(5, 400))
+    life.files.fail = None
+    life.check()
+
+
 def live(seed: int) -> None:
     life = Life(seed)
     calls = life.dice.randint(5, 400)
@@ -283,11 +309,12 @@ def live(seed: int) -> None:
 
 
 @pytest.mark.parametrize("chunk", range(1 if ONE_SEED else 10))
-def test_recovery_after_crashes(chunk: int) -> None:
+@pytest.mark.parametrize("life", [live, live_on_a_bad_disk])
+def test_recovery(life: Callable[[int], None], chunk: int) -> None:
     seeds = [int(ONE_SEED)] if ONE_SEED else range(chunk, SEEDS, 10)
     for seed in seeds:
         try:
-            live(seed)
+            life(seed)
         except (AssertionError, LogDirFailure, LookupError, ValueError, OSError) as fault:
             command = f"PYKBROKER_CRASH_SEED={seed} python -m pytest {__file__}"
             raise AssertionError(f"seed {seed} failed ({fault}); repeat with: {command}") from fault
