@@ -18,6 +18,7 @@ from pykbroker.errors import ErrorCode, KafkaError, StartError
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
+from pykbroker.protocol.messages.metadata_request import MetadataRequest
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.purgatory import Deferred, DelayedOperation
 
@@ -90,6 +91,31 @@ def test_what_it_registers_is_what_is_advertised(tmp_path: Path) -> None:
         assert registration.listeners["PLAINTEXT"].host == "127.0.0.1"
 
     run(make_config(tmp_path / "d"), scenario)
+
+
+def test_clients_of_a_listener_are_sent_to_that_listener(tmp_path: Path) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        names = [at.listener_name for at in server.listeners]
+        assert names == ["PLAINTEXT", "OUTSIDE", "FAR"]
+        for listener in server.listeners:
+            reply = await call(listener.port, 3, 12, MetadataRequest(topics=[]))
+            (broker,) = reply.brokers
+            expected = ("far.example", 4242)
+            if listener.listener_name != "FAR":
+                expected = ("127.0.0.1", listener.port)
+            assert (broker.host, broker.port) == expected
+
+    listeners = "PLAINTEXT://127.0.0.1:0,OUTSIDE://127.0.0.1:0,FAR://127.0.0.1:0"
+    properties = standalone_properties(tmp_path / "d") | {
+        "listeners": f"{listeners},CONTROLLER://127.0.0.1:0",
+        "advertised.listeners": (
+            "PLAINTEXT://127.0.0.1:0,OUTSIDE://127.0.0.1:0,FAR://far.example:4242"
+        ),
+        "listener.security.protocol.map": (
+            "PLAINTEXT:PLAINTEXT,OUTSIDE:PLAINTEXT,FAR:PLAINTEXT,CONTROLLER:PLAINTEXT"
+        ),
+    }
+    run(BrokerConfig.from_properties(properties), scenario)
 
 
 def test_it_stays_who_it_is_over_a_restart(tmp_path: Path) -> None:
