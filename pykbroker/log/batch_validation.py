@@ -21,7 +21,8 @@ Where we differ: bytes that do not decompress, codec ids 5 to 7 and records that
 structure are INVALID_RECORD (Kafka answers UNKNOWN_SERVER_ERROR to the first two); a batch of more
 than MAX_DECOMPRESSED_BATCH_BYTES is MESSAGE_TOO_LARGE, at which stock producers split it; offset
 deltas with gaps are renumbered in uncompressed batches too, where Kafka keeps them; negative
-timestamps in a batch that has to be rewritten are INVALID_TIMESTAMP, not UNKNOWN_SERVER_ERROR.
+timestamps or a missing producer id in a batch that has to be rewritten are INVALID_TIMESTAMP and
+INVALID_RECORD, not UNKNOWN_SERVER_ERROR.
 
 Every record is walked, as Kafka does: the header cannot vouch for the records, and a batch that
 lies inside would stop all consumers of the partition. What it costs (record_walk.py): 2.4 us for a
@@ -278,6 +279,10 @@ def _validate_records(
         if min_timestamp < _NO_TIMESTAMP:
             raise Refused(
                 _INVALID_TIMESTAMP, f"Negative timestamp {min_timestamp} in {rules.partition}"
+            )
+        if attributes & TRANSACTIONAL_BIT and header.producer_id < 0:
+            raise Refused(
+                _INVALID_RECORD, f"Transactional batch without producer id in {rules.partition}"
             )
         _rewrite(outcome, payload, header, survey, rules, max_timestamp)
     else:
