@@ -104,6 +104,12 @@ class IndexFile(Droppable, Generic[IndexT]):
         if not self._unwritten and not self._is_writable:
             self._index = None
 
+    def unload(self) -> None:
+        """Nobody will ask for a while, or ever: the segment is released."""
+        if self.memory is not None:
+            self.memory.forget(self)
+        self.drop()
+
     def write_back(self) -> None:
         unwritten = self._unwritten
         if unwritten:

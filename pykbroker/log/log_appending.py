@@ -17,6 +17,7 @@ from enum import IntEnum
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.batch_validation import check_replicated, validate
 from pykbroker.log.files import Buffer, LogDirFailure
+from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.log_state import LogState
 from pykbroker.log.producer_state import ProducerUpdate
 from pykbroker.log.segment import MAX_RELATIVE_OFFSET, CorruptSegment, Segment
@@ -297,7 +298,7 @@ class LogAppending(LogState):
             self.producers.undo(update)
         self._forget_pending()
         end = self.next_offset = self.log_end_offset
-        with contextlib.suppress(OSError, CorruptSegment):
+        with contextlib.suppress(OSError, CorruptSegment, CorruptIndex):
             self.active.cut_back()
             self.active.truncate_to(end, self._now_ms)
             self.leader_epochs.truncate_from_end(end)

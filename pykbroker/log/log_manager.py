@@ -106,6 +106,10 @@ class LogManager:
                 except LogDirFailure as failure:
                     self.on_dir_failure(failure.directory, failure)
         self._require_a_directory()
+        if all(directory.is_online for directory in self.directories):
+            for topic_partition in self._future.keys() - self._current.keys():
+                _log.info("Promoting the abandoned copy of %s", topic_partition)
+                self.promote_future(topic_partition)
 
     def _require_a_directory(self) -> None:
         if not any(directory.is_online for directory in self.directories):
@@ -222,9 +226,9 @@ class LogManager:
             log.release()
             _log.warning("Log of %s is stray and was moved to %s", topic_partition, log.directory)
 
-    def _set_aside(self, log: PartitionLog, kind: str) -> None:
+    def _set_aside(self, log: PartitionLog, kind: str, *, sync: bool = False) -> None:
         name = aside_name(log.topic_partition, self.files.unique_id(), kind)
-        log.move_to(f"{log.log_directory}/{name}")
+        log.move_to(f"{log.log_directory}/{name}", sync=sync)
 
     def _file_delete_delay_ms(self) -> int:
         return self.config.log_segment_delete_delay_ms
@@ -247,14 +251,20 @@ class LogManager:
         return log
 
     def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
-        """The copy has caught up: it becomes the log, the old one is deleted."""
+        """The copy has caught up: it becomes the log, the old one is deleted.
+
+        The old one is renamed first: a crash between the two leaves a copy without a log, which
+        the next start promotes, and never two logs.
+        """
         future = self._future[topic_partition]
+        old = self._current.get(topic_partition)
+        future.flush()
+        if old is not None:
+            self._set_aside(old, DELETE, sync=True)
         future.move_to(f"{future.log_directory}/{topic_partition}")
         del self._future[topic_partition]
-        old = self._current.get(topic_partition)
         self._current[topic_partition] = future
         if old is not None:
-            self._set_aside(old, DELETE)
             self.chores.delete_later(
                 [old.directory], self._file_delete_delay_ms(), is_directory=True
             )

@@ -17,7 +17,7 @@ from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager, ProducerUpdate
 from pykbroker.log.segment import CorruptSegment, Segment
 from pykbroker.log.segment_list import SegmentList
-from pykbroker.log.segment_recovery import rebuild_indexes
+from pykbroker.log.segment_recovery import rebuild_indexes, rebuild_transaction_index
 from pykbroker.log.validation_rules import ValidationRules
 from pykbroker.protocol.record_batch import BatchHeader
 
@@ -180,7 +180,11 @@ class LogState:
     def rebuild_index(self, fault: CorruptIndex) -> None:
         _log.warning("%s: %s; rebuilding the indexes", self.topic_partition, fault)
         for segment in self.segments:
-            if fault.path in segment.paths():
+            if fault.path == segment.txn_index.path:
+                rebuild_transaction_index(
+                    segment, self.snapshots, self.segments, self.log_start_offset
+                )
+            elif fault.path in segment.paths():
                 rebuild_indexes(segment)
 
     def epochs_changed(self) -> None:

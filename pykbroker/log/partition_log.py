@@ -201,12 +201,16 @@ class PartitionLog(LogAppending, LogReading):
         for segment in self.segments:
             segment.release()
 
-    def move_to(self, directory: str) -> None:
-        """Rename the partition's directory (-delete, -stray, -future)."""
+    def move_to(self, directory: str, *, sync: bool = True) -> None:
+        """Rename the partition's directory (-delete, -stray, -future).
+
+        Without sync a crash may bring the old name back: of a deleted partition that is harmless.
+        """
         self.write_pending()
         with self.guard("renaming the directory"):
             self.files.rename(self.directory, directory)
-            self.files.sync_dir(os.path.dirname(directory))
+            if sync:
+                self.files.sync_dir(os.path.dirname(directory))
         self.directory = directory
         for segment in self.segments:
             segment.move_to(directory)

@@ -469,6 +469,8 @@ class Segment:
         """Give descriptors and index memory back without writing: the disk may have failed."""
         self.hints.clear()
         self.file.close()
+        for index in (self.offset_index, self.time_index, self.txn_index):
+            index.unload()
 
 
 def unpack_header(buf: Buffer, pos: int) -> BatchHeader:

@@ -130,6 +130,23 @@ def rebuild_indexes(segment: Segment) -> None:
         segment.make_writable()
 
 
+def rebuild_transaction_index(
+    segment: Segment, snapshots: ProducerSnapshots, segments: SegmentList, log_start_offset: int
+) -> None:
+    """The aborted transactions of a segment, from producer state as of its start."""
+    before = snapshots.fresh_copy()
+    before.offsets = [offset for offset in snapshots.offsets if offset <= segment.base_offset]
+    rebuild_producer_state(before, segments, log_start_offset, segment.base_offset, 0)
+    segment.txn_index.reset()
+    for place, header in segment.headers_from(0):
+        if header.producer_id >= 0:
+            is_control = header.attributes & CONTROL_BIT
+            batch = segment.read_batch(place, header) if is_control else b""
+            completed = apply_producer(before.manager, header, batch)
+            if completed is not None and completed.is_aborted:
+                segment.txn_index.append_aborted(completed)
+
+
 def reset_indexes(segment: Segment) -> None:
     segment.hints.clear()
     segment.offset_index.reset()

@@ -290,6 +290,19 @@ def test_a_future_copy_survives_a_restart_and_can_be_dropped(files: MemoryFiles)
     assert again.get(ORDERS[0]) is not None
 
 
+def test_a_crash_while_promoting_is_finished_by_the_next_start(files: MemoryFiles) -> None:
+    manager = loaded(files, "/a", "/b")
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
+    manager.create_future(ORDERS[0], "/b")
+    files.rename("/a/orders-0", f"/a/orders-0.{'1' * 32}-delete")
+    files.kill()
+    again = loaded(files, "/a", "/b")
+    found = again.get(ORDERS[0])
+    assert found is not None
+    assert found.directory == "/b/orders-0"
+    assert again.future(ORDERS[0]) is None
+
+
 def test_reports_of_wanted_partitions_only(files: MemoryFiles) -> None:
     manager = loaded(files)
     for tp in ORDERS[:2]:

@@ -290,6 +290,26 @@ def test_transactions_hold_the_last_stable_offset(files: MemoryFiles) -> None:
     assert again.last_stable_offset(4) == 4
 
 
+def test_a_transaction_index_of_garbage_is_built_again(files: MemoryFiles) -> None:
+    log = open_orders(files)
+    for sequence in range(2):
+        batch = batch_of(b"t", producer=(9, 0, sequence), is_transactional=True)
+        assert log.append_as_leader(batch, 0, NOW_MS).error == 0
+        marker = build_marker_batch(
+            EndTxnMarker(0, 5), producer_id=9, producer_epoch=0, timestamp_ms=NOW_MS
+        )
+        log.append_as_leader(marker, 0, NOW_MS, AppendOrigin.COORDINATOR)
+        log.roll(NOW_MS)
+    log.close()
+    path = f"{DIRECTORY}/{2:020d}.txnindex"
+    content = files.read_file(path)
+    again = open_orders(files)
+    files.write_file(path, b"\xff" * 40)
+    again.segments[1].txn_index.unload()
+    assert again.aborted_transactions(0, 4) == [(9, 0), (9, 2)]
+    assert files.read_file(path) == content
+
+
 def test_followers_take_offsets_as_they_come(files: MemoryFiles) -> None:
     leader = open_orders(files)
     for value in (b"a", b"b", b"c"):
