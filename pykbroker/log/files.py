@@ -27,7 +27,7 @@ Buffer: TypeAlias = "bytes | bytearray | memoryview"
 IOV_MAX = 1024
 """Linux takes at most this many buffers in one writev."""
 
-DEFAULT_MAX_OPEN = 512
+MOST_DESCRIPTORS = 16384
 RESIDENCY_STEP = 128 * 1024
 
 
@@ -284,6 +284,13 @@ def pwritev_whole(fd: int, parts: Sequence[Buffer], position: int) -> int:
     return total
 
 
+def descriptors_allowed() -> int:
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_DESCRIPTORS if soft == resource.RLIM_INFINITY else min(soft, MOST_DESCRIPTORS)
+
+
 class RealFile(OpenFile):
     """A file on disk whose descriptor is opened when it is needed."""
 
@@ -340,11 +347,14 @@ class RealFile(OpenFile):
 
 
 class RealFiles(Files):
-    """The disk. At most about `max_open` log files keep a descriptor (slices in flight apart)."""
+    """The disk. At most about `max_open` log files keep a descriptor (slices in flight apart).
 
-    def __init__(self, max_open: int = DEFAULT_MAX_OPEN, read_only: bool = False) -> None:
+    Without a number it is half of what the process may open: the other half is for connections.
+    """
+
+    def __init__(self, max_open: int | None = None, read_only: bool = False) -> None:
         super().__init__()
-        self.max_open = max_open
+        self.max_open = descriptors_allowed() // 2 if max_open is None else max_open
         self._flags = (os.O_RDONLY if read_only else os.O_RDWR) | os.O_CLOEXEC
         self._open: dict[RealFile, None] = {}
 
