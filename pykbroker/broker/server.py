@@ -336,7 +336,10 @@ class BrokerServer:
             self.kraft.broker.directory_failed(directory.directory_id)
 
     def halt(self, failure: BaseException) -> None:
-        """A bug of ours, or a metadata log that is lost: the process has to end."""
+        """A bug of ours, or a log directory that is needed and lost: the process has to end."""
+        if isinstance(failure, LogDirLost):
+            self.on_fatal(str(failure))
+            return
         self.counters.unexpected_errors += 1
         _log.critical("this node cannot go on", exc_info=failure)
         self.on_fatal(f"this node cannot go on: {failure!r}")
