@@ -56,9 +56,7 @@ class Broker:
         self.purgatory = Purgatory(NOW_MS)
         self.log_manager = LogManager(self.config.log_directories, self.config, RealFiles())
         self.log_manager.load(NOW_MS)
-        self.replica_manager = ReplicaManager(
-            1, self.log_manager, self.purgatory, self.config, now_ms=NOW_MS
-        )
+        self.replica_manager = ReplicaManager(1, self.log_manager, self.purgatory, self.config)
         ids = iter(range(1, 1 << 30))
         self.fetch_sessions = FetchSessions(1000, lambda first, end: first + next(ids))
         delta = MetadataDelta(MetadataImage())

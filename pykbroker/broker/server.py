@@ -218,7 +218,7 @@ class BrokerServer:
 
         self.metadata = MetadataView(self.cluster_id)
         self.replica_manager = ReplicaManager(
-            self.node_id, self.log_manager, self.purgatory, self.config, now_ms=self.now_ms()
+            self.node_id, self.log_manager, self.purgatory, self.config
         )
         self.worker = Worker(
             self, self.network.channel, self.routes, self._end_round, self._turn_ended

@@ -5,7 +5,7 @@
     image: no longer among them, deleted   hosted     -> log deleted
     disk: a log that no image knows        at the first image -> set aside as `-stray`
 
-State: the partitions by name and by id, the last image.
+State: the partitions by topic name and number, the last image.
 In:  `apply`, `on_broker_config`. Out: the partitions that changed, for whoever waits on them.
 Invariants: a topic that was deleted and made again in one delta gets a new log; a partition whose
 directory failed stays, offline, until its topic is deleted.
@@ -44,7 +44,6 @@ class Hosting:
     def __init__(self, node_id: int, log_manager: LogManager, config: BrokerConfig) -> None:
         self.image = MetadataImage()
         self.by_name: dict[str, dict[int, Partition]] = {}
-        self.by_id: dict[bytes, dict[int, Partition]] = {}
         self._node_id = node_id
         self._log_manager = log_manager
         self._config = config
@@ -153,7 +152,6 @@ class Hosting:
         )
         by_number = self.by_name.setdefault(topic.name, {})
         by_number[number] = partition
-        self.by_id[topic.id] = by_number
         return partition
 
     def _existing_log(
@@ -197,7 +195,6 @@ class Hosting:
         del by_number[partition.index]
         if not by_number:
             del self.by_name[partition.topic]
-            self.by_id.pop(partition.topic_id, None)
         if was_online:
             try:
                 self._log_manager.delete(partition.topic_partition)

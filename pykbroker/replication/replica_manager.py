@@ -62,13 +62,10 @@ class ReplicaManager:
         log_manager: LogManager,
         purgatory: Purgatory,
         config: BrokerConfig,
-        *,
-        now_ms: int,
     ) -> None:
         self.node_id = node_id
         self.purgatory = purgatory
         self.hosting = Hosting(node_id, log_manager, config)
-        self.started_ms = now_ms
         self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
         self._dirty: dict[Partition, None] = {}

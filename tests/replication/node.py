@@ -53,9 +53,7 @@ class Node:
         self.log_manager = LogManager(self.config.log_directories, self.config, self.files)
         self.log_manager.load(self.now_ms)
         self.purgatory = Purgatory(self.now_ms)
-        self.manager = ReplicaManager(
-            NODE_ID, self.log_manager, self.purgatory, self.config, now_ms=self.now_ms
-        )
+        self.manager = ReplicaManager(NODE_ID, self.log_manager, self.purgatory, self.config)
 
     def restart(self, cleanly: bool = True) -> None:
         """Stop and start on the same disk, then publish the whole image."""
