@@ -5,6 +5,7 @@ whether an override of a broker key makes sense. Values of topics and groups are
 
     a resource twice                        INVALID_REQUEST, both
     a key twice, or a null value            INVALID_REQUEST
+    APPEND or SUBTRACT on no list           INVALID_CONFIG
     a broker that is not this node          INVALID_REQUEST
     an override that this broker cannot use INVALID_REQUEST (sic: KAFKA-13609)
     broker loggers, client metrics          INVALID_REQUEST: not built here
@@ -106,9 +107,16 @@ def merge_incremental(current: Mapping[str, str], configs: Any) -> dict[str, str
         elif operation == DELETE:
             merged.pop(config.name, None)
         elif operation in (APPEND, SUBTRACT):
-            merged[config.name] = apply_list_operation(
-                "broker", config.name, merged.get(config.name), operation, config.value
-            )
+            try:
+                merged[config.name] = apply_list_operation(
+                    "broker", config.name, merged.get(config.name), operation, config.value
+                )
+            except ConfigError:
+                verb = "append" if operation == APPEND else "subtract"
+                raise KafkaError(
+                    ErrorCode.INVALID_CONFIG,
+                    f"Config value {verb} is not allowed for config key: {config.name}",
+                ) from None
         else:
             raise _invalid(f"Unknown operations type {operation}")
     return merged

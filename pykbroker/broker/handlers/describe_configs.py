@@ -1,7 +1,8 @@
 """DescribeConfigs (32): the configuration of topics, of brokers and of groups, and where it comes
 from.
 
-Behaviour: each resource by itself; null or no keys is all keys.
+Behaviour: each resource by itself; null or no keys is all keys. A type that does not exist is
+INVALID_REQUEST for all of them.
 
     topic    its overrides over the broker's values; UNKNOWN_TOPIC_OR_PARTITION when there is none
     broker   this node by its id; an empty name: the dynamic defaults of all brokers; another id is
@@ -19,7 +20,13 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.handlers import Handler
 from pykbroker.config import GroupConfig, TopicConfig
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
+from pykbroker.kraft.image import (
+    BROKER_LOGGER_RESOURCE,
+    BROKER_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
+    GROUP_RESOURCE,
+    TOPIC_RESOURCE,
+)
 from pykbroker.kraft.topic_name import topic_name_fault
 from pykbroker.protocol.messages.describe_configs_response import (
     DescribeConfigsResourceResult,
@@ -37,11 +44,22 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.describe_configs_request import DescribeConfigsResource
 
 API_KEY = 32
+_TYPES = frozenset(
+    {
+        TOPIC_RESOURCE,
+        BROKER_RESOURCE,
+        BROKER_LOGGER_RESOURCE,
+        CLIENT_METRICS_RESOURCE,
+        GROUP_RESOURCE,
+    }
+)
 
 
 def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
     """Describe each resource."""
     message = request.message
+    if any(resource.resource_type not in _TYPES for resource in message.resources):
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
     results = []
     for resource in message.resources:
         try:

@@ -15,11 +15,11 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
     KRAFT_VERSION,
     METADATA_VERSION,
     SUPPORTED_FEATURES,
     VersionRange,
-    metadata_version_name,
 )
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.messages.update_features_response import (
@@ -32,6 +32,17 @@ SAFE_DOWNGRADE: Final = 2
 UNSAFE_DOWNGRADE: Final = 3
 
 _DISABLED: Final = VersionRange(0, 0)
+_KNOWN: Final = frozenset(
+    {
+        METADATA_VERSION,
+        KRAFT_VERSION,
+        ELIGIBLE_LEADER_REPLICAS_VERSION,
+        "group.version",
+        "share.version",
+        "streams.version",
+        "transaction.version",
+    }
+)
 
 
 def update_features(state: ControllerState, request: Any, version: int) -> Decision[MetadataRecord]:
@@ -53,7 +64,8 @@ def update_features(state: ControllerState, request: Any, version: int) -> Decis
     response = UpdateFeaturesResponse(error_message=None)
     if version <= 1:
         response.results = [
-            UpdatableFeatureResult(feature=update.feature, error_message=None)
+            # The word is Kafka's own: the text of its error code 0.
+            UpdatableFeatureResult(feature=update.feature, error_message="NONE")
             for update in request.feature_updates
         ]
     return Decision(records=[] if request.validate_only else records, reply=response)
@@ -86,6 +98,8 @@ def _update(state: ControllerState, feature: str, level: int, kind: int) -> list
         raise _refusal(feature, level, "Can't downgrade to a newer version.")
     if level < current:
         raise _refuse_downgrade(feature, current, level, kind)
+    if feature not in _KNOWN:
+        raise _refusal(feature, level, f"Feature {feature} not found.")
     if level == current and feature != METADATA_VERSION:
         return []
     if feature == KRAFT_VERSION:
@@ -112,8 +126,7 @@ def _refuse_downgrade(feature: str, current: int, level: int, kind: int) -> Kafk
     )
     return KafkaError(
         ErrorCode.INVALID_UPDATE_VERSION,
-        f"Unsupported metadata.version downgrade from {metadata_version_name(current)} to "
-        f"{metadata_version_name(level)}. {reason}",
+        f"Unsupported metadata.version downgrade from {current} to {level}. {reason}",
     )
 
 

@@ -351,7 +351,8 @@ def _add_partitions(state: ControllerState, asked: Any) -> list[MetadataRecord]:
         )
     if additional > MAX_PARTITIONS_PER_REQUEST:
         raise KafkaError(
-            ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request."
+            ErrorCode.POLICY_VIOLATION,
+            "Excessively large number of additional partitions per request.",
         )
     factor = len(next(iter(topic.partitions.values())).replicas)
     if asked.assignments is not None:

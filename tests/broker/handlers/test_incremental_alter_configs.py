@@ -93,7 +93,7 @@ def test_validate_only(broker: AdminBroker) -> None:
         (resource(BROKER, "x", ("log.retention.ms", SET, "1")), "INVALID_REQUEST"),
         (resource(BROKER, "1", ("node.id", SET, "2")), "INVALID_REQUEST"),
         (resource(BROKER, "1", ("log.retention.ms", SET, "x")), "INVALID_REQUEST"),
-        (resource(BROKER, "1", ("log.retention.ms", APPEND, "1")), "INVALID_REQUEST"),
+        (resource(BROKER, "1", ("log.retention.ms", APPEND, "1")), "INVALID_CONFIG"),
         (resource(LOGGER, "1", ("root", SET, "DEBUG")), "INVALID_CONFIG"),
         (resource(99, "1", ("x", SET, "y")), "INVALID_REQUEST"),
     ],

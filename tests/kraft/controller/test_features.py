@@ -40,6 +40,7 @@ def test_metadata_version_can_be_raised() -> None:
     [
         ("group.version", 1, 1, "does not support this feature"),
         ("nonsense", 1, 1, "does not support this feature"),
+        ("nonsense", 0, 1, "Feature nonsense not found."),
         ("metadata.version", 34, 1, "only supports versions 7-33"),
         ("metadata.version", 6, 2, "only supports versions 7-33"),
         ("metadata.version", 25, 1, "without setting the upgrade type"),
