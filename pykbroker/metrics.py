@@ -8,19 +8,22 @@ from __future__ import annotations
 
 
 class Counters:
-    """What a node counts since its start. Units: requests, records, bytes."""
+    """What a node counts since its start. Units: requests, records, bytes.
+
+    Requests by API are counted in the broker's routes (`broker/handlers`).
+    """
 
     __slots__ = (
         "bytes_in",
         "bytes_out",
         "connections_accepted",
         "connections_closed",
+        "connections_lost",
         "connections_refused",
         "failed_fetch_requests",
         "failed_produce_requests",
         "malformed_requests",
         "messages_in",
-        "requests_by_api",
         "total_fetch_requests",
         "total_produce_requests",
         "unexpected_errors",
@@ -36,14 +39,11 @@ class Counters:
         self.failed_fetch_requests = 0
         self.connections_accepted = 0
         self.connections_closed = 0
+        self.connections_lost = 0
         self.connections_refused = 0
         self.malformed_requests = 0
         self.unexpected_errors = 0
-        self.requests_by_api: dict[int, int] = {}
 
-    def snapshot(self) -> dict[str, int | dict[int, int]]:
-        """All counters by name; the per-API counts are copied."""
-        return {
-            name: dict(value) if isinstance(value := getattr(self, name), dict) else value
-            for name in self.__slots__
-        }
+    def snapshot(self) -> dict[str, int]:
+        """All counters by name."""
+        return {name: getattr(self, name) for name in self.__slots__}

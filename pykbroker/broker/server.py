@@ -118,7 +118,7 @@ class BrokerServer:
             raise
 
     def _bind(self) -> None:
-        self.network = SocketServer(self.loop, self.config)
+        self.network = SocketServer(self.loop, self.config, self.counters)
         self.network.bind()
         self._undo.append(self.network.stop)
 

@@ -145,7 +145,7 @@ class Worker:
         elif isinstance(outcome, KafkaError):
             self._reply_error(request, route, outcome)
         elif isinstance(outcome, CloseConnection):
-            request.connection.refuse(outcome.reason)
+            request.connection.abandon(outcome.reason)
         else:
             raise TypeError(f"{route} answered with {outcome!r}")
 
@@ -157,7 +157,6 @@ class Worker:
 
     def _refuse(self, request: Request, route: Route | None) -> None:
         """An API or version that is not served here."""
-        self._broker.counters.malformed_requests += 1
         if request.api_key == API_VERSIONS and route is not None:
             # The client asks what we speak: answer in the one version everybody reads (KIP-511).
             if not route.loaded:
@@ -172,7 +171,6 @@ class Worker:
         )
 
     def _malformed(self, request: Request, malformed: ProtocolError) -> None:
-        self._broker.counters.malformed_requests += 1
         request.connection.refuse(
             f"malformed {request.api.name} request of version {request.api_version}: {malformed}"
         )

@@ -352,7 +352,7 @@ class Connection:
         try:
             state = outgoing.send(self._socket)
         except FileCutShort as cut:
-            self.refuse(f"cannot complete a reply: {cut}")
+            self.abandon(f"cannot complete a reply: {cut}")
             return
         except OSError as failure:
             self._lost(failure)
@@ -393,12 +393,12 @@ class Connection:
         if self.closed or reading.cancelled():
             outgoing.release()  # not before: the thread had the file
         elif failure is not None:
-            self.refuse(f"cannot read a log file for a reply: {failure}")
+            self.abandon(f"cannot read a log file for a reply: {failure}")
         else:
             try:
                 outgoing.put_back(reading.result())
             except FileCutShort as cut:
-                self.refuse(f"cannot complete a reply: {cut}")
+                self.abandon(f"cannot complete a reply: {cut}")
                 return
             self._send()
 
@@ -437,11 +437,17 @@ class Connection:
 
     def _lost(self, failure: OSError) -> None:
         """The connection broke: nobody's fault, nothing to log."""
-        self._server.lost_count += 1
+        self._server.counters.connections_lost += 1
         self.close()
 
     def refuse(self, reason: str) -> None:
-        """Close the connection because of what its peer did, with one (rate-limited) log line."""
+        """Close the connection because of what its peer sent, with one (rate-limited) log line."""
+        if not self.closed:
+            self._server.counters.malformed_requests += 1
+            self.abandon(reason)
+
+    def abandon(self, reason: str) -> None:
+        """Close the connection because we cannot go on with it, with one (rate-limited) line."""
         if not self.closed:
             self._server.peer_log.closed(self.peer, self.listener.name, reason, monotonic())
             self.close()

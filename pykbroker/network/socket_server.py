@@ -15,6 +15,7 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from pykbroker.metrics import Counters
 from pykbroker.network.acceptor import Acceptor, Listener
 from pykbroker.network.connection import Connection
 from pykbroker.network.connection_limits import ConnectionLimits
@@ -33,7 +34,9 @@ _log = logging.getLogger("pykbroker.network")
 class SocketServer:
     """The network of one node; see the module."""
 
-    def __init__(self, loop: AbstractEventLoop, config: BrokerConfig) -> None:
+    def __init__(
+        self, loop: AbstractEventLoop, config: BrokerConfig, counters: Counters | None = None
+    ) -> None:
         self.loop = loop
         self._config = config
         self.channel = RequestChannel(loop, config.queued_max_requests)
@@ -47,9 +50,7 @@ class SocketServer:
         self.peer_log = PeerLog()
         self.listeners: list[Listener] = []
         self.connections: set[Connection] = set()
-        self.accepted_count = 0
-        self.refused_count = 0
-        self.lost_count = 0
+        self.counters = Counters() if counters is None else counters
         self._acceptors: list[Acceptor] = []
         self._idle = IdleConnections(config.connections_max_idle_ms, int(monotonic() * 1000))
         self._idle_timer: TimerHandle | None = None
@@ -146,7 +147,7 @@ class SocketServer:
 
     def connection_opened(self, connection: Connection) -> None:
         """An acceptor made a connection."""
-        self.accepted_count += 1
+        self.counters.connections_accepted += 1
         self.connections.add(connection)
         self._idle.watch(connection, int(monotonic() * 1000))
         if self._idle_timer is None:
@@ -156,6 +157,7 @@ class SocketServer:
 
     def connection_closed(self, connection: Connection) -> None:
         """A connection closed, whoever wanted it: its place is free."""
+        self.counters.connections_closed += 1
         self.connections.discard(connection)
         self.limits.closed(connection.listener.name, connection.peer_address)
         if not self._stopped:
@@ -171,7 +173,7 @@ class SocketServer:
 
     def refused_address(self, listener: Listener, address: str, port: int) -> None:
         """An address has its `max.connections.per.ip` already."""
-        self.refused_count += 1
+        self.counters.connections_refused += 1
         limit = self.limits.max_for_address(address)
         self.peer_log.closed(
             f"{address}:{port}",

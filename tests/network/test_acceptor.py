@@ -92,7 +92,7 @@ def test_too_many_connections_from_one_address(
             fourth.sendall(frame(b"x"))
             assert read_reply(fourth) == (7, b"x")
     assert "too many connections from it, at most 2" in caplog.text
-    assert served.server.refused_count == 1
+    assert served.server.counters.connections_refused == 1
 
 
 def test_an_override_for_one_address(serve: Callable[..., Served]) -> None:

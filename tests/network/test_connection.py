@@ -139,7 +139,7 @@ def test_a_reply_to_a_closed_connection_is_dropped(echo: Served, client: socket.
     client.close()  # a reset
     echo.until(lambda: not echo.server.connections)
     echo.call(echo.echo, echo.held[0])
-    assert echo.server.lost_count == 1
+    assert echo.server.counters.connections_lost == 1
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,7 @@ def test_strangers_are_closed_with_one_line(
     lines = [record.getMessage() for record in caplog.records]
     assert len(lines) == 1
     assert said in lines[0]
+    assert echo.server.counters.malformed_requests == 1
 
 
 def test_no_reply_goes_on_with_the_next_frame(echo: Served, client: socket.socket) -> None:
