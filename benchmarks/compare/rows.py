@@ -92,7 +92,7 @@ def _raw(
     make_frame: Callable[[str], bytes], connections: int, figure: str, server: Server, scale: float
 ) -> float:
     topic = server.new_topic()
-    producer = Producer({"bootstrap.servers": server.address})
+    producer = Producer(server.client_config())
     producer.produce(topic, b"x" * 100)
     producer.flush(30)
     with tempfile.NamedTemporaryFile() as file:
@@ -114,13 +114,12 @@ def _start_to_first_acknowledgement(server: Server, _scale: float) -> float:
     """
     broker: Any = server.make()
     with broker:
-        Producer({"bootstrap.servers": broker.bootstrap_servers}).list_topics(timeout=30)
-        warm = Producer({"bootstrap.servers": broker.bootstrap_servers})
+        config = Server(server.name, broker, server.make).client_config()
+        warm = Producer(config)
         warm.produce("first", b"x")
         warm.flush(30)
         broker.stop()
-        config = {
-            "bootstrap.servers": broker.bootstrap_servers,
+        config |= {
             "reconnect.backoff.ms": 5,
             "reconnect.backoff.max.ms": 10,
             "acks": "all",

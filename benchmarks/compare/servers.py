@@ -36,10 +36,14 @@ class Server:
         line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
         return int(line.split()[1]) / 1024
 
+    def client_config(self) -> dict[str, Any]:
+        """For any librdkafka client; silent about brokers that restart."""
+        return {"bootstrap.servers": self.address, "log_level": 0}
+
     def new_topic(self, partitions: int = 1) -> str:
         """A fresh topic, ready to be written to."""
         topic = f"bench-{next(self._topics)}"
-        admin = AdminClient({"bootstrap.servers": self.address})
+        admin = AdminClient(self.client_config())
         admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
         while not admin.list_topics(topic, timeout=10).topics[topic].partitions:
             time.sleep(0.01)
@@ -47,7 +51,7 @@ class Server:
 
     def delete_topic(self, topic: str) -> None:
         """Give the disk its space back."""
-        admin = AdminClient({"bootstrap.servers": self.address})
+        admin = AdminClient(self.client_config())
         admin.delete_topics([topic])[topic].result(30)
 
 
