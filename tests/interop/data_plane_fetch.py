@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
-from pykbroker.protocol.messages import fetch_request
+from pykbroker.protocol.messages import (
+    create_topics_request,
+    delete_topics_request,
+    fetch_request,
+    list_offsets_request,
+)
 from pykbroker.protocol.primitives import Message
 
 UNKNOWN_ID = b"nobody knows me!"
@@ -154,3 +160,50 @@ def session_lines(story: Story) -> Iterator[Line]:
         yield Line("make another", "Fetch", version, fetch(story, quiet, session_epoch=0))
         yield Line("close it", "Fetch", version, again(quiet, epoch=-1))
         yield Line("closed", "Fetch", version, again(nothing, epoch=1))
+
+
+SETTLE_S = 0.5  # Apache answers before its broker has seen what its controller committed
+
+
+def deleted_topic_lines(story: Story) -> Iterator[Line]:
+    """Sessions by name and by id over a topic that is deleted, and made again."""
+    made = create_topics_request.CreatableTopic(name="gone", num_partitions=1, replication_factor=1)
+    make = create_topics_request.CreateTopicsRequest(timeout_ms=5000, topics=[made])
+    delete = delete_topics_request.DeleteTopicsRequest(topic_names=["gone"], timeout_ms=5000)
+    offsets = list_offsets_request.ListOffsetsRequest(
+        replica_id=-1,
+        topics=[
+            list_offsets_request.ListOffsetsTopic(
+                name="gone", partitions=[list_offsets_request.ListOffsetsPartition(timestamp=-1)]
+            )
+        ],
+    )
+    yield Line("gone", "CreateTopics", 7, make)
+    time.sleep(SETTLE_S)
+    old_id = story.ids["gone"]
+    sessions = {}
+    for version in (12, 13):
+        story.session_id = 0
+        yield Line("before", "Fetch", version, fetch(story, topic="gone", session_epoch=0))
+        sessions[version] = story.session_id
+
+    def again(version: int, epoch: int) -> Message:
+        return fetch(
+            story, NOTHING, topic="gone", session_id=sessions[version], session_epoch=epoch
+        )
+
+    yield Line("gone", "DeleteTopics", 5, delete)
+    time.sleep(SETTLE_S)
+    for version in (12, 13):
+        yield Line("deleted, in a session", "Fetch", version, again(version, 1))
+        yield Line("deleted", "Fetch", version, fetch(story, topic="gone", session_epoch=-1))
+    yield Line("deleted", "ListOffsets", 7, offsets)
+    yield Line("gone again", "CreateTopics", 7, make)
+    time.sleep(SETTLE_S)
+    for version in (12, 13):
+        yield Line("made again, in a session", "Fetch", version, again(version, 2))
+        yield Line("in a session once more", "Fetch", version, again(version, 3))
+    new_id, story.ids["gone"] = story.ids["gone"], old_id
+    yield Line("by the old id", "Fetch", 13, fetch(story, topic="gone", session_epoch=-1))
+    story.ids["gone"] = new_id
+    yield Line("made again", "ListOffsets", 7, offsets)

@@ -25,7 +25,13 @@ from pykbroker.protocol.messages import (
 from pykbroker.protocol.primitives import Message
 from pykbroker.protocol.record_batch import build_batch
 from tests.harness.raw_client import RawClient
-from tests.interop.data_plane_fetch import UNKNOWN_ID, Line, fetch_lines, session_lines
+from tests.interop.data_plane_fetch import (
+    UNKNOWN_ID,
+    Line,
+    deleted_topic_lines,
+    fetch_lines,
+    session_lines,
+)
 
 T0 = int(time.time() * 1000) // 1000 * 1000 - 60_000
 PARTITIONS = 3
@@ -47,16 +53,22 @@ class Play:
         self.client = RawClient(bootstrap_servers)
         self.ids: dict[str, bytes] = {}
         self.session_id = 0
+        self._names: dict[bytes, str] = {}
 
     def prepare(self) -> None:
         """Make the topics, learn their ids."""
         made = self.client.ask("CreateTopics", 7, _create_topics(), 30)
         assert [t.error_code for t in made.topics] == [0] * len(TOPICS)
-        self.ids = {t.name: t.topic_id for t in made.topics}
+        self._learn(made)
         deadline = time.monotonic() + 30
         while not self._all_led():
             assert time.monotonic() < deadline, "the topics have no leaders"
             time.sleep(0.05)
+
+    def _learn(self, made: Any) -> None:
+        """Remember the ids of new topics; an id of before keeps its name too."""
+        self.ids |= {topic.name: topic.topic_id for topic in made.topics}
+        self._names |= {topic.topic_id: topic.name for topic in made.topics}
 
     def _all_led(self) -> bool:
         """Not what Metadata says, but what the partitions do: Apache's lag behind it."""
@@ -86,6 +98,8 @@ class Play:
             assert time.monotonic() < deadline
             time.sleep(0.02)
             answer = self.client.ask(line.api, line.version, line.message)
+        if line.api == "CreateTopics":
+            self._learn(answer)
         if line.api == "Fetch" and not isinstance(answer, str) and answer.session_id:
             self.session_id = answer.session_id
         return f"{line.api} v{line.version} {line.label}", self.plain(answer)
@@ -105,7 +119,7 @@ class Play:
             # not the request's.
             return sorted(items, key=repr) if items and isinstance(items[0], dict) else items
         if name == "topic_id":
-            return {raw: text for text, raw in self.ids.items()}.get(value, value)
+            return self._names.get(value, value)
         if name == "session_id":
             return "session" if value else 0
         if name in ("log_append_time_ms", "timestamp", "last_timestamp"):
@@ -149,6 +163,7 @@ def lines(story: Play) -> Iterator[Line]:
     yield from _idempotent_lines(story)
     yield from fetch_lines(story)
     yield from session_lines(story)
+    yield from deleted_topic_lines(story)
     yield from _list_offsets_lines()
     yield from _epoch_lines()
     yield from _producer_lines()
