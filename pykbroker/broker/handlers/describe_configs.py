@@ -58,8 +58,11 @@ _TYPES = frozenset(
 def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
     """Describe each resource."""
     message = request.message
-    if any(resource.resource_type not in _TYPES for resource in message.resources):
-        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    for resource in message.resources:
+        if resource.resource_type not in _TYPES:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}"
+            )
     results = []
     for resource in message.resources:
         try:
