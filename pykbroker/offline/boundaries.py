@@ -74,6 +74,8 @@ def _lock_step(
         positions, at = store(words, starts[order], counts, order, active, words.size - 1)
     landed = np.empty(lanes, np.bool_)
     landed[order] = at == ends[order]
+    # A lane that comes to its end too soon may stand still there: that is no record.
+    landed &= positions[np.cumsum(counts) - 1] < ends
     return positions, landed
 
 

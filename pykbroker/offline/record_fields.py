@@ -122,15 +122,15 @@ def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
     ends[:-1] = records[1:]
     ends[span.first[live] + span.counts[live] - 1] = span.ends[live]
 
-    at = records + varints.widths_of(area, words, records)
+    at = records + varints.widths_of(area, records)
     if int((ends - at).min()) < _MIN_RECORD_LENGTH:
         raise Doubt
     at += 1  # the attributes, which nobody uses
     if times:
         decoded.timestamp_deltas, widths = varints.decode_wide(area, words, at)
+        at += widths
     else:
-        widths = varints.widths_of(area, words, at)
-    at += widths
+        at += varints.widths_of(area, at)
     at += _offset_deltas(decoded, span, area, words, at, ordinals, dense)
     if fields:
         _key_and_value(decoded, area, words, at, ends)
@@ -154,15 +154,15 @@ def _offset_deltas(
     at: Integers,
     ordinals: Integers,
     dense: bool,
-) -> Integers:
+) -> Integers | int:
     """Decode them, and return their widths."""
     if dense and int(span.counts.max()) <= 8192:
         widths = (ordinals >= 64).astype(np.int64)
         widths += 1
-        if (varints.PACKED[words[at]] == (ordinals << 2) + widths).all():
+        if (varints.PACKED.take(words[at]) == (ordinals << 2) + widths).all():
             decoded.offset_deltas = ordinals
             return widths
-    deltas, widths = varints.decode(area, words, at)
+    deltas, found = varints.decode(area, words, at)
     deltas = deltas.astype(np.int64)
     steps = np.diff(deltas)
     firsts = span.first[span.counts > 0]
@@ -173,12 +173,13 @@ def _offset_deltas(
     if (deltas[lasts] > span.field("last_offset_delta")[span.counts > 0]).any():
         raise Doubt
     decoded.offset_deltas = deltas
-    return widths
+    return found
 
 
 def _key_and_value(
     decoded: Fields, area: Bytes, words: Words, at: Integers, ends: Integers
 ) -> None:
+    widths: Integers | int
     lengths, widths = varints.decode(area, words, at)
     decoded.key_null = lengths < 0
     decoded.key_starts = at + widths
@@ -190,7 +191,8 @@ def _key_and_value(
     room = ends - decoded.value_ends
     if int(room.min()) < 1:
         raise Doubt
-    if (area[decoded.value_ends[room == 1]] != 0).any():
+    last = decoded.value_ends if int(room.max()) == 1 else decoded.value_ends[room == 1]
+    if area[last].any():
         raise Doubt  # one byte is left, and it does not say "no headers"
     decoded.header_starts = decoded.value_ends
     decoded.header_ends = ends

@@ -38,8 +38,7 @@ _width = np.where(_one, 1, np.where(_two, 2, 0))
 
 #: word -> value << 2 | width; 0: three bytes or more.
 PACKED: Final[NDArray[np.int32]] = np.where(_width > 0, (_value << 2) | _width, 0).astype(np.int32)
-#: word -> width; 0: three bytes or more.
-WIDTH: Final[NDArray[np.int8]] = _width.astype(np.int8)
+_ONE_BYTE: Final[NDArray[np.int32]] = _value[:256].astype(np.int32)
 #: word -> width + value: from the start of a record to the next; 0: stay (long, or impossible).
 ADVANCE: Final[Integers] = np.where((_width > 0) & (_value >= 0), _value + _width, 0)
 
@@ -49,9 +48,15 @@ def words_of(area: bytearray | bytes) -> Words:
     return np.ndarray((len(area) - 1,), "<u2", area, 0, (1,))
 
 
-def decode(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, Integers]:
-    """(values, widths) of the varints at `positions`; lengths and counts, so at most 32 bits."""
-    packed = PACKED[words[positions]]
+def decode(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, Integers | int]:
+    """(values, widths) of the varints at `positions`; lengths and counts, so at most 32 bits.
+
+    The widths are one number where all are the same.
+    """
+    low = area[positions]
+    if int(low.max()) < 128:
+        return _ONE_BYTE.take(low), 1  # type: ignore[return-value]
+    packed = PACKED.take(words[positions])
     values, widths = packed >> 2, packed & 3
     if widths.all():
         return values, widths
@@ -65,9 +70,12 @@ def decode(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, In
     return values, widths
 
 
-def decode_wide(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, Integers]:
+def decode_wide(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, Integers | int]:
     """(values, widths) of varints of up to 64 bits."""
-    packed = PACKED[words[positions]]
+    low = area[positions]
+    if int(low.max()) < 128:
+        return _ONE_BYTE.take(low), 1  # type: ignore[return-value]
+    packed = PACKED.take(words[positions])
     values, widths = packed >> 2, packed & 3
     if not widths.all():
         long = np.flatnonzero(widths == 0)
@@ -76,13 +84,17 @@ def decode_wide(area: Bytes, words: Words, positions: Integers) -> tuple[Integer
     return values, widths
 
 
-def widths_of(area: Bytes, words: Words, positions: Integers) -> Integers:
+def widths_of(area: Bytes, positions: Integers) -> Integers:
     """The widths alone."""
-    widths = WIDTH[words[positions]]
-    if not widths.all():
-        long = np.flatnonzero(widths == 0)
+    low = area[positions]
+    widths = low >> 7
+    widths += 1
+    if int(low.max()) < 128:
+        return widths
+    long = np.flatnonzero((widths == 2) & (area[positions + 1] >= 128))
+    if long.size:
         widths[long] = decode_long(area, positions[long])[1]
-    return widths  # type: ignore[return-value]
+    return widths
 
 
 def decode_long(area: Bytes, positions: Integers) -> tuple[Integers, Integers]:

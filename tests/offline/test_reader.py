@@ -134,7 +134,7 @@ def test_a_pattern_of_topics(logs: str):
 
 
 def test_refusals(logs: str, tmp_path: Path):
-    with pytest.raises(UnknownTopic, match="no topic 'nope' in .*; there are __internal, t"):
+    with pytest.raises(UnknownTopic, match=r"no topic 'nope' in .*; there are __internal, t"):
         open_log(logs, "nope")
     with pytest.raises(UnknownTopic, match="no partition 7 of t"):
         open_log(logs, "t", partitions=[0, 7])

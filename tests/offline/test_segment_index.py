@@ -1,0 +1,101 @@
+"""Indexes are believed as far as they can be checked."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from pykbroker.offline.segment_index import (
+    aborted_transactions,
+    batch_at,
+    is_entry_true,
+    next_known_batch,
+    offset_entries,
+    time_entries,
+)
+from pykbroker.offline.storage import open_file
+from tests.offline.samples import simple_batches, write_segment
+
+RIGHT = [(105, 0), (110, 5000), (120, 9000)]
+
+
+def packed(entries: list[tuple[int, int]], base: int = 100) -> bytes:
+    return b"".join(struct.pack(">ii", offset - base, position) for offset, position in entries)
+
+
+@pytest.mark.parametrize(
+    "content,kept",
+    [
+        (packed(RIGHT), 3),
+        (packed(RIGHT) + bytes(80), 3),
+        (packed(RIGHT)[:-3], 2),
+        (packed([*RIGHT, (119, 9500)]), 3),
+        (packed([*RIGHT, (130, 8000)]), 3),
+        (packed([*RIGHT, (130, 20_000)]), 3),
+        (packed([(99, 0), *RIGHT]), 0),
+        (bytes(80), 0),
+        (b"", 0),
+    ],
+)
+def test_offset_entries(tmp_path: Path, content: bytes, kept: int):
+    path = tmp_path / "index"
+    path.write_bytes(content)
+    assert offset_entries(str(path), 100, 10_000) == RIGHT[:kept]
+
+
+def test_no_index():
+    assert offset_entries(None, 0, 100) == []
+    assert offset_entries("/nowhere", 0, 100) == []
+    assert time_entries(None, 0) == []
+    assert aborted_transactions(None, 0) == []
+
+
+@pytest.mark.parametrize(
+    "entries,kept",
+    [
+        ([(5, 0), (6, 3)], 2),
+        ([(5, 0), (6, 3), (0, 0), (0, 0)], 2),
+        ([(5, 0), (4, 3)], 1),
+        ([(5, 3), (6, 2)], 1),
+        ([(0, 0), (0, 0)], 0),
+        ([(-1, 0), (5, 2)], 2),
+        ([(5, -2)], 0),
+    ],
+)
+def test_time_entries(tmp_path: Path, entries: list[tuple[int, int]], kept: int):
+    path = tmp_path / "timeindex"
+    path.write_bytes(b"".join(struct.pack(">qi", *entry) for entry in entries) + b"\x00")
+    expected = [(timestamp, 100 + offset) for timestamp, offset in entries[:kept]]
+    assert time_entries(str(path), 100) == expected
+
+
+def test_aborted_transactions(tmp_path: Path):
+    path = tmp_path / "txnindex"
+    entry = struct.pack(">hqqqq", 0, 7, 100, 120, 121)
+    path.write_bytes(entry)
+    assert aborted_transactions(str(path), 100) == [(7, 100, 120, 121)]
+    path.write_bytes(entry + entry[:5])
+    assert aborted_transactions(str(path), 100) is None
+
+
+def test_positions_are_checked_against_the_log(tmp_path: Path):
+    batches = simple_batches(30, size=400)
+    path = write_segment(tmp_path, batches)
+    index = str(path.with_suffix(".index"))
+    content = bytearray(path.read_bytes())
+    with open_file(str(path)) as opened:
+        end = opened.size
+        first = offset_entries(index, 0, end)[0]
+        assert is_entry_true(opened, first, end)
+        assert not is_entry_true(opened, (first[0], first[1] + 1), end)
+        assert not is_entry_true(opened, (first[0] - 10, first[1]), end)
+        assert batch_at(opened, end - 10, end) is None
+        assert next_known_batch(opened, index, 0, 1, end) == first[1]
+        assert next_known_batch(opened, None, 0, 1, end) == end
+        assert next_known_batch(opened, index, 0, end - 5, end) == end
+    content[first[1] + 80] ^= 1
+    path.write_bytes(content)
+    with open_file(str(path)) as opened:
+        assert next_known_batch(opened, index, 0, 1, end) == offset_entries(index, 0, end)[1][1]

@@ -1,0 +1,61 @@
+"""Files of this machine and behind pyarrow.fs give the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pykbroker.offline import storage
+
+
+@pytest.fixture(params=["local", "file", "remote"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> storage.SegmentFile:
+    from pyarrow import fs
+
+    path = tmp_path / "content"
+    path.write_bytes(bytes(range(256)) * 100)
+    if request.param == "remote":
+        file = fs.LocalFileSystem().open_input_file(str(path))
+        return storage.RemoteFile(str(path), file)
+    prefix = "file://" if request.param == "file" else ""
+    return storage.open_file(prefix + str(path))
+
+
+def test_reading(opened: storage.SegmentFile, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(storage, "_WINDOW_BYTES", 100)
+    content = bytes(range(256)) * 100
+    with opened:
+        assert opened.size == len(content)
+        for length, position in ((10, 0), (300, 5), (1, 25_599), (50, 25_590), (5, 30_000), (0, 3)):
+            assert opened.read(length, position) == content[position : position + length]
+            buffer = bytearray(length)
+            filled = opened.read_into(memoryview(buffer), position)
+            assert bytes(buffer[:filled]) == content[position : position + length]
+
+
+def test_names():
+    assert storage.join("/a/b/", "c") == "/a/b/c"
+    assert storage.join("s3://bucket/a?region=x", "c") == "s3://bucket/a/c?region=x"
+    assert storage.split_name("/a/b-0/") == ("/a", "b-0")
+    assert storage.split_name("s3://bucket/a/b-0?region=x") == ("s3://bucket/a?region=x", "b-0")
+    assert storage.is_remote("hdfs://host/logs")
+    assert not storage.is_remote("file:///logs")
+
+
+def test_what_is_not_there(tmp_path: Path):
+    assert storage.list_directory(str(tmp_path / "nothing")) is None
+    (tmp_path / "file").write_bytes(b"")
+    assert storage.list_directory(str(tmp_path / "file")) is None
+    assert storage.read_small_file(str(tmp_path / "nothing")) is None
+    with pytest.raises(FileNotFoundError):
+        storage.open_file(str(tmp_path / "nothing"))
+    (tmp_path / "going.deleted").write_bytes(b"x")
+    assert storage.read_small_file(str(tmp_path / "going")) == b"x"
+
+
+def test_listing(tmp_path: Path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a").mkdir()
+    (tmp_path / "file").write_bytes(b"123")
+    assert storage.list_directory(str(tmp_path)) == ({"file": 3}, ["a", "b"])
