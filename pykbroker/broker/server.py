@@ -301,9 +301,13 @@ class BrokerServer:
             self._purgatory_timer.cancel()
             self._purgatory_timer = None
         while self._undo:
-            outcome = self._undo.pop()()
-            if outcome is not None:
-                await outcome
+            undo = self._undo.pop()
+            try:
+                outcome = undo()
+                if outcome is not None:
+                    await outcome
+            except Exception:  # a bug of ours, which must not keep the rest from being closed
+                _log.exception("a step of the way down failed")
 
     async def _leave_cluster(self) -> None:
         """Accept no more, give leadership away, let what is queued be written and answered."""

@@ -215,3 +215,17 @@ def test_halt_tells_whoever_runs_the_node(tmp_path: Path) -> None:
         assert told == ["this node cannot go on: ValueError('in doubt')"]
 
     run(make_config(tmp_path / "d"), scenario)
+
+
+def test_a_step_down_that_fails_does_not_keep_the_others_from_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        def fails() -> None:
+            raise ValueError("cannot stop")
+
+        server._undo.append(fails)
+
+    run(make_config(tmp_path / "d"), scenario)
+    assert "cannot stop" in caplog.text
+    assert (tmp_path / "d" / ".kafka_cleanshutdown").exists()
