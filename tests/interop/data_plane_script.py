@@ -261,6 +261,17 @@ def _produce_lines(story: Play) -> Iterator[Line]:
             produce(story, "plain", one, transactional_id="t"),
         )
         yield Line(
+            "transactional, with an id that nobody knows",
+            "Produce",
+            version,
+            produce(
+                story,
+                "plain",
+                batch(is_transactional=True, producer_id=5, producer_epoch=0, base_sequence=0),
+                transactional_id="t",
+            ),
+        )
+        yield Line(
             "nothing", "Produce", version, produce_request.ProduceRequest(acks=-1, timeout_ms=100)
         )
     yield Line("acks 0", "Produce", 9, produce(story, "plain", one, acks=0), 0.3)
@@ -375,6 +386,9 @@ def _producer_lines() -> Iterator[Line]:
         told: list[tuple[str, dict[str, Any]]] = [
             ("fresh", first),
             ("empty id", {"transactional_id": "", "transaction_timeout_ms": 1000}),
+            ("transactional", {"transactional_id": "x", "transaction_timeout_ms": 1000}),
+            ("too long", {"transactional_id": "x", "transaction_timeout_ms": 900_001}),
+            ("no time", {"transactional_id": "x", "transaction_timeout_ms": 0}),
         ]
         if version >= 3:
             told.append(("only an id", first | {"producer_id": 5}))

@@ -1,4 +1,4 @@
-"""Apache Kafka 4.4 and pykbroker answer 1525 requests about records alike, error by error.
+"""Apache Kafka 4.4 and pykbroker answer 1552 requests about records alike, error by error.
 
 Produce, Fetch with sessions, ListOffsets, OffsetForLeaderEpoch, DeleteRecords, InitProducerId,
 DescribeProducers and DescribeLogDirs, in every version: see data_plane_script.
@@ -9,6 +9,12 @@ from __future__ import annotations
 from pykbroker.testing import Broker
 from tests.harness.apache import ApacheBroker
 from tests.interop import data_plane_script
+
+# Where we answer otherwise, on purpose: the end of the line's label, and why.
+KNOWN = {
+    # Apache's broker has a transaction coordinator that might come up: it has the client try again.
+    "transactional, with an id that nobody knows": "without transactions it is final",
+}
 
 
 def test_every_answer_is_apaches() -> None:
@@ -21,6 +27,6 @@ def test_every_answer_is_apaches() -> None:
     different = [
         f"{label}\n   apache {expected}\n   ours   {found}"
         for (label, expected), (_, found) in zip(theirs, ours, strict=True)
-        if found != expected
+        if found != expected and not label.endswith(tuple(KNOWN))
     ]
     assert different == [], "\n".join(different[:20])
