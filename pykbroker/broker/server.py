@@ -30,7 +30,6 @@ from pykbroker.config import Endpoint, TopicConfig
 from pykbroker.errors import KafkaError, StartError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
-from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.log.checkpoints import CLEAN_SHUTDOWN, CleanShutdown, CorruptCheckpoint
 from pykbroker.log.files import LogDirFailure
 from pykbroker.metrics import Counters
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
     from pykbroker.kraft.controller_driver import ControllerDriver
-    from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.kraft.node_driver import KraftNodeDriver
     from pykbroker.kraft.raft_driver import RaftDriver
@@ -99,7 +97,7 @@ class BrokerServer:
         self.replica_manager: ReplicaManager
         self.kraft: KraftNodeDriver
         self.metadata: MetadataView
-        self._groups: GroupCoordinator | None = None
+        self.groups_if_made: GroupCoordinator | None = None
         self._undo: list[Callable[[], Any]] = []
 
     # ---------------------------------------------------------------- up
@@ -212,6 +210,7 @@ class BrokerServer:
         """Make all that is told of metadata, and tell it what there is: this loads the logs."""
         from pykbroker.broker.dynamic_config import DynamicConfig
         from pykbroker.broker.metadata_view import MetadataView
+        from pykbroker.broker.publisher_steps import GroupsStep, ReplicaManagerStep
         from pykbroker.log.housekeeping_driver import HousekeepingDriver
         from pykbroker.log.log_directory import DirectoryRefused
         from pykbroker.replication.replica_manager import ReplicaManager
@@ -427,12 +426,12 @@ class BrokerServer:
     @property
     def groups(self) -> GroupCoordinator:
         """The group coordinator; it follows the metadata from when it is made."""
-        groups = self._groups
+        groups = self.groups_if_made
         if groups is None:
             from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
             from pykbroker.kraft.publisher import delta_of_all
 
-            groups = self._groups = GroupCoordinator.create(
+            groups = self.groups_if_made = GroupCoordinator.create(
                 node_id=self.node_id,
                 config=self.config,
                 replica_manager=self.replica_manager,
@@ -444,8 +443,8 @@ class BrokerServer:
         return groups
 
     def _stop_groups(self) -> None:
-        if self._groups is not None:
-            self._groups.stop()
+        if self.groups_if_made is not None:
+            self.groups_if_made.stop()
 
     @property
     def controller(self) -> ControllerDriver:
@@ -466,34 +465,6 @@ class BrokerServer:
         """What this node supports and what the cluster has finalised."""
         supported = {name: (low, high) for name, (low, high) in SUPPORTED_FEATURES.items()}
         return Features(supported, self.kraft.finalized_features(), self.kraft.image.offset)
-
-
-class ReplicaManagerStep:
-    """The replica manager as a publisher."""
-
-    def __init__(self, server: BrokerServer) -> None:
-        self._server = server
-
-    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """See `Publisher`."""
-        server = self._server
-        server.replica_manager.apply(delta, image, server.now_ms())
-        server.wake()
-
-
-class GroupsStep:
-    """The group coordinator as a publisher; it is made when its topic is there."""
-
-    def __init__(self, server: BrokerServer) -> None:
-        self._server = server
-
-    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """See `Publisher`."""
-        groups = self._server._groups
-        if groups is not None:
-            groups.apply(delta, image)
-        elif GROUP_METADATA_TOPIC in image.topics_by_name:
-            _ = self._server.groups
 
 
 def _nobody_told(message: str) -> None:
