@@ -25,12 +25,13 @@ class Appended(NamedTuple):
 
 
 class LogBounds(NamedTuple):
-    """Of one partition. `end` is exclusive and counts what is queued and not written yet; before
-    `high_watermark` everything is committed."""
+    """Of one partition, exclusive ends: `end` counts what is queued and not written yet, `written`
+    does not; before `high_watermark` everything is committed."""
 
     start: int
     end: int
     high_watermark: int
+    written: int
 
 
 class CoordinatorLog(Protocol):
@@ -43,8 +44,8 @@ class CoordinatorLog(Protocol):
         """KafkaError when this node does not host the partition (any more)."""
 
     def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
-        """Batches from the one that contains `offset`, the last one perhaps cut off; empty when
-        no more is written."""
+        """Batches from the one that contains `offset` or follows it, the last one perhaps cut
+        off; empty when there is none."""
 
     def watch(self, partition: int, listener: PartitionListener) -> None:
         """Tell `listener` about the high watermark and about failures."""
@@ -79,7 +80,9 @@ class ReplicaLog:
         """See `CoordinatorLog`."""
         found = self._replica_manager.partition(TopicPartition(self._topic, partition))
         log = found.log
-        return LogBounds(log.log_start_offset, log.next_offset, found.high_watermark)
+        return LogBounds(
+            log.log_start_offset, log.next_offset, found.high_watermark, log.log_end_offset
+        )
 
     def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
         """See `CoordinatorLog`."""

@@ -26,13 +26,16 @@ def load(
     log: CoordinatorLog, partition: int, shard: Shard, codec: RecordCodec, chunk_bytes: int
 ) -> Iterator[None]:
     """Replay the whole log into `shard`; yields every `STEP_RECORDS` records and every chunk."""
-    offset = log.bounds(partition).start
+    bounds = log.bounds(partition)
+    offset = bounds.start
     replayed = 0
-    while offset < log.bounds(partition).end:
+    while offset < bounds.end:
         chunk = log.read(partition, offset, chunk_bytes)
         if not chunk:
+            if offset < bounds.written:
+                return  # compaction took the last batches away
             yield  # queued, and not written before the end of this turn
-            continue
+        before = offset
         for header, batch in iter_batches(chunk, partial_tail=True):
             if header.next_offset <= offset:
                 continue
@@ -54,4 +57,7 @@ def load(
                 if replayed % STEP_RECORDS == 0:
                     yield
             offset = header.next_offset
+        if chunk and offset == before:
+            raise CorruptBatch(f"nothing in the log goes on at offset {offset}")
         yield
+        bounds = log.bounds(partition)

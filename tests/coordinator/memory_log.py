@@ -59,7 +59,7 @@ class MemoryLog:
         hosted = self.partitions.get(partition)
         if hosted is None:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        return LogBounds(0, hosted.end, hosted.high_watermark)
+        return LogBounds(0, hosted.end, hosted.high_watermark, hosted.written)
 
     def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
         chunk = b""

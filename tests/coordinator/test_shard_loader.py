@@ -87,6 +87,45 @@ def test_records_without_a_key_and_of_unknown_types_are_skipped() -> None:
     assert len(shard.groups) == 1
 
 
+@pytest.mark.parametrize("gone", [{0}, {1, 2}, {3}, {0, 3}, {0, 1, 2, 3}])
+def test_compaction_leaves_gaps_anywhere(gone: set[int]) -> None:
+    log = MemoryLog()
+    hosted = log.host(0)
+    for number in range(4):
+        log.append(0, build_batch(commits(number, partition=number)), 0, 0)
+    hosted.batches = [b for number, b in enumerate(hosted.batches) if number not in gone]
+    shard, _ = loaded(log)
+    found = [offset_of(shard, number) for number in range(4)]
+    assert found == [None if number in gone else number for number in range(4)]
+
+
+def test_what_is_queued_is_waited_for() -> None:
+    log = MemoryLog()
+    log.host(0)
+    log.append(0, build_batch(commits(5)), 0, 0)
+    shard = GroupShard(GroupSettings())
+    steps = load(log, 0, shard, CODEC, 1 << 20)
+    next(steps)
+    next(steps)
+    assert offset_of(shard) is None
+    log.end_turn()
+    for _ in steps:
+        pass
+    assert offset_of(shard) == 5
+
+
+def test_a_log_that_does_not_go_on_stops_it() -> None:
+    log = MemoryLog()
+    log.host(0)
+    log.append(0, build_batch(commits(5)), 0, 0)
+    log.append(0, build_batch(commits(6)), 0, 0)
+    log.end_turn()
+    log.read = lambda *_: log.partitions[0].batches[0]  # type: ignore[method-assign]
+    with pytest.raises(CorruptBatch, match="goes on at offset 1"):
+        for _ in load(log, 0, GroupShard(GroupSettings()), CODEC, 1 << 20):
+            pass
+
+
 def test_a_broken_batch_stops_it() -> None:
     log = MemoryLog()
     hosted = log.host(0)
