@@ -146,7 +146,8 @@ def _remote(path: str) -> tuple[Any, str]:
     location, question, options = rest.partition("?")
     host = location.partition("/")[0]
     if scheme in ("s3", "gs", "gcs", "abfs", "abfss"):
-        return _file_system(f"{scheme}://{host}{question}{options}"), location
+        inner = location[host.rfind("@") + 1 :]  # behind the keys, if they are in the URI
+        return _file_system(f"{scheme}://{host}{question}{options}"), inner
     return _file_system(f"{scheme}://{host}/{question}{options}"), location[len(host) :] or "/"
 
 
