@@ -19,6 +19,7 @@ from pykbroker.protocol.messages import (
     describe_producers_request,
     init_producer_id_request,
     list_offsets_request,
+    metadata_request,
     offset_for_leader_epoch_request,
     produce_request,
 )
@@ -59,13 +60,17 @@ class Play:
         """Make the topics, learn their ids."""
         made = self.client.ask("CreateTopics", 7, _create_topics(), 30)
         assert [t.error_code for t in made.topics] == [0] * len(TOPICS)
-        self._learn(made)
+        self.learn(made)
+        self.await_leaders()
+
+    def await_leaders(self) -> None:
+        """Until every partition serves."""
         deadline = time.monotonic() + 30
         while not self._all_led():
             assert time.monotonic() < deadline, "the topics have no leaders"
             time.sleep(0.05)
 
-    def _learn(self, made: Any) -> None:
+    def learn(self, made: Any) -> None:
         """Remember the ids of new topics; an id of before keeps its name too."""
         self.ids |= {topic.name: topic.topic_id for topic in made.topics}
         self._names |= {topic.topic_id: topic.name for topic in made.topics}
@@ -99,7 +104,7 @@ class Play:
             time.sleep(0.02)
             answer = self.client.ask(line.api, line.version, line.message)
         if line.api == "CreateTopics":
-            self._learn(answer)
+            self.learn(answer)
         if line.api == "Fetch" and not isinstance(answer, str) and answer.session_id:
             self.session_id = answer.session_id
         return f"{line.api} v{line.version} {line.label}", self.plain(answer)
@@ -120,6 +125,8 @@ class Play:
             return sorted(items, key=repr) if items and isinstance(items[0], dict) else items
         if name == "topic_id":
             return self._names.get(value, value)
+        if name == "port":
+            return value > 0
         if name == "session_id":
             return "session" if value else 0
         if name in ("log_append_time_ms", "timestamp", "last_timestamp"):
@@ -153,6 +160,28 @@ def play(bootstrap_servers: str, only: str = "") -> list[tuple[str, Any]]:
     for line in lines(story):
         if only in line.api:
             heard.append(story.say(line))
+    story.client.close()
+    return heard
+
+
+def play_again(bootstrap_servers: str) -> list[tuple[str, Any]]:
+    """After a restart: what is still there, and goes on."""
+    story = Play(bootstrap_servers)
+    asked = metadata_request.MetadataRequest(
+        topics=[metadata_request.MetadataRequestTopic(name=name) for name in TOPICS]
+    )
+    answer = story.client.ask("Metadata", 12, asked)
+    story.learn(answer)
+    story.await_leaders()
+    heard = []
+    for part in (
+        fetch_lines(story),
+        _list_offsets_lines(),
+        _epoch_lines(),
+        _producer_lines(),
+        _idempotent_lines(story),
+    ):
+        heard += [story.say(line) for line in part]
     story.client.close()
     return heard
 
