@@ -116,6 +116,9 @@ class Raft:
             self._advance_high_watermark()
         elif isinstance(event, ev.Appended):
             self.log_end = event.log_end
+        elif isinstance(event, ev.Truncated):
+            self.log_end = event.log_end
+            self.flushed_offset = min(self.flushed_offset, event.log_end.offset)
         elif isinstance(event, ev.Tick):
             self._tick(now_ms)
         elif isinstance(event, ev.Started):

@@ -49,6 +49,13 @@ class Appended:
 
 
 @dataclass(slots=True, frozen=True)
+class Truncated:
+    """The log was cut back to `log_end`, where it parted from the leader's."""
+
+    log_end: LogEnd
+
+
+@dataclass(slots=True, frozen=True)
 class Flushed:
     """Everything below `offset` is on disk."""
 
@@ -132,6 +139,7 @@ Event = (
     Started
     | Tick
     | Appended
+    | Truncated
     | Flushed
     | VoteRequested
     | VoteAnswered
@@ -178,7 +186,8 @@ class HighWatermarkMoved:
 
 @dataclass(slots=True, frozen=True)
 class SendVote:
-    """Ask a voter for its vote."""
+    """Ask a voter for its vote. The log must be on disk up to `log_end` before this goes out: or an
+    election is won with records that a crash then takes away."""
 
     voter: ReplicaKey
     epoch: int

@@ -116,7 +116,9 @@ class RaftWorld:
             if mine != theirs:
                 break
             common += 1
-        del follower.epochs[common:]
+        if common < len(follower.epochs):
+            del follower.epochs[common:]
+            self.step(node_id, ev.Truncated(follower.end))
         self.step(int(leader), ev.FollowerFetched(follower.node.key, common))
         follower.epochs[:] = source.epochs
         self.step(node_id, ev.Appended(follower.end))
