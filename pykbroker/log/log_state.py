@@ -19,6 +19,7 @@ from pykbroker.log.segment import CorruptSegment, Segment
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.segment_recovery import rebuild_indexes, rebuild_transaction_index
 from pykbroker.log.validation_rules import ValidationRules
+from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import BatchHeader
 
 if TYPE_CHECKING:
@@ -159,10 +160,10 @@ class LogState:
             yield
         except OSError as error:
             raise self.failure(action, error) from error
-        except CorruptSegment as fault:
+        except (CorruptSegment, CorruptBatch) as fault:
             raise self.corrupt(fault) from fault
 
-    def corrupt(self, fault: CorruptSegment) -> KafkaError:
+    def corrupt(self, fault: Exception) -> KafkaError:
         _log.error("%s: %s", self.topic_partition, fault)
         return KafkaError(ErrorCode.CORRUPT_MESSAGE, str(fault))
 

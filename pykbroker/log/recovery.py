@@ -41,6 +41,7 @@ from pykbroker.log.segment import (
 )
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.segment_recovery import rebuild_producer_state, recover_segment
+from pykbroker.protocol.record import CorruptBatch
 from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -75,21 +76,31 @@ def open_log(
     """
     if not files.is_dir(directory):
         files.mkdir(directory)
-    snapshots = ProducerSnapshots(files, directory, str(topic_partition), producer_id_expiration_ms)
-    loader = LogLoader(
-        files,
-        directory,
-        topic_partition,
-        config,
-        now_ms=now_ms,
-        is_clean=is_clean,
-        recovery_point=recovery_point,
-        log_start_offset=log_start_offset,
-        is_contiguous=is_contiguous,
-        epochs=EpochCheckpoint(files, directory),
-        snapshots=snapshots,
-    )
-    end_offset = loader.load()
+    name = str(topic_partition)
+
+    def loader_of(is_clean: bool, recovery_point: int) -> LogLoader:
+        return LogLoader(
+            files,
+            directory,
+            topic_partition,
+            config,
+            now_ms=now_ms,
+            is_clean=is_clean,
+            recovery_point=recovery_point,
+            log_start_offset=log_start_offset,
+            is_contiguous=is_contiguous,
+            epochs=EpochCheckpoint(files, directory),
+            snapshots=ProducerSnapshots(files, directory, name, producer_id_expiration_ms),
+        )
+
+    loader = loader_of(is_clean, recovery_point)
+    try:
+        end_offset = loader.load()
+    except (CorruptSegment, CorruptIndex, CorruptBatch) as fault:
+        _log.error("%s: %s; checking the whole log", topic_partition, fault)
+        is_clean, recovery_point = False, 0
+        loader = loader_of(is_clean, recovery_point)
+        end_offset = loader.load()
     return PartitionLog(
         files=files,
         directory=directory,
@@ -100,7 +111,7 @@ def open_log(
         recovery_point=end_offset if is_clean else min(recovery_point, end_offset),
         log_end_offset=end_offset,
         leader_epochs=loader.epochs,
-        snapshots=snapshots,
+        snapshots=loader.snapshots,
         now_ms=now_ms,
         topic_id=topic_id,
         is_directory_durable=recovery_point > 0,
@@ -309,7 +320,7 @@ class LogLoader:
         rebuild_producer_state(
             snapshots, self.segments, self.log_start_offset, segment.base_offset, self.now_ms
         )
-        cut = recover_segment(segment, snapshots, self.epochs)
+        cut = recover_segment(segment, snapshots, self.epochs, self.is_contiguous)
         # The next segment starts from here instead of scanning this one again.
         snapshots.take()
         return cut

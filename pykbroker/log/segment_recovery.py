@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
+from pykbroker.errors import KafkaError
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
 from pykbroker.log.files import Buffer
 from pykbroker.log.producer_snapshots import ProducerSnapshots
@@ -35,8 +36,13 @@ _log = logging.getLogger(__name__)
 CHUNK_BYTES = 1 << 20
 
 
-def valid_batches(segment: Segment) -> Iterator[tuple[int, BatchHeader, memoryview]]:
-    """(position, header, bytes) of the batches up to the first that is not right."""
+def valid_batches(
+    segment: Segment, is_contiguous: bool = False
+) -> Iterator[tuple[int, BatchHeader, memoryview]]:
+    """(position, header, bytes) of the batches up to the first that is not right.
+
+    Base offsets stand outside of the checksum. Where no compaction left gaps each one is known.
+    """
     position = 0
     end = segment.size
     previous_offset = segment.base_offset - 1
@@ -63,6 +69,7 @@ def valid_batches(segment: Segment) -> Iterator[tuple[int, BatchHeader, memoryvi
         if (
             crc32c(batch[ATTRIBUTES_AT:]) != header.crc
             or header.base_offset <= previous_offset
+            or (is_contiguous and header.base_offset != previous_offset + 1)
             or header.last_offset_delta < 0
             or not segment.can_hold(header.last_offset)
         ):
@@ -72,13 +79,18 @@ def valid_batches(segment: Segment) -> Iterator[tuple[int, BatchHeader, memoryvi
         position += size
 
 
-def recover_segment(segment: Segment, snapshots: ProducerSnapshots, epochs: EpochCheckpoint) -> int:
+def recover_segment(
+    segment: Segment,
+    snapshots: ProducerSnapshots,
+    epochs: EpochCheckpoint,
+    is_contiguous: bool = False,
+) -> int:
     """Check, cut and rebuild; returns the number of bytes that were cut from the log file."""
     reset_indexes(segment)
     segment.txn_index.reset()
     producers = snapshots.manager
     valid_bytes = 0
-    for position, header, batch in valid_batches(segment):
+    for position, header, batch in valid_batches(segment, is_contiguous):
         segment.index_batches((header,), position)
         valid_bytes = position + len(batch)
         latest = epochs.latest_epoch
@@ -111,7 +123,11 @@ def apply_producer(
     """What was written once is believed (origin REPLICATION)."""
     if header.producer_id < 0:
         return None
-    update = producers.prepare(header, batch, header.base_offset, REPLICATION)
+    try:
+        update = producers.prepare(header, batch, header.base_offset, REPLICATION)
+    except KafkaError as fault:
+        _log.warning("%s: ignored in the state of its producer: %s", header, fault.message)
+        return None
     return producers.apply(update) if update is not None else None
 
 
@@ -121,7 +137,7 @@ def rebuild_indexes(segment: Segment) -> None:
     reset_indexes(segment)
     previous = segment.base_offset - 1
     for position, header in segment.headers_from(0):
-        if header.base_offset <= previous:
+        if header.base_offset <= previous or not segment.can_hold(header.last_offset):
             raise CorruptSegment(segment.file.path, position, "offsets are out of order")
         previous = header.last_offset
         segment.index_batches((header,), position)
