@@ -18,6 +18,7 @@ from pathlib import Path
 
 KAFKA_VERSION = "4.4.0"
 KAFKAJS_VERSION = "2.2.4"
+SPARK_VERSION = "4.2.0"
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -81,6 +82,25 @@ def kafka_classpath() -> str:
             _run(["mvn", "-q", "-B", goal, f"-DoutputDirectory={libs}"], directory)
             (directory / "complete").touch()
         return f"{libs}/*"
+
+
+@cache
+def spark_kafka_jars() -> str:
+    """Spark's own Kafka connector with what it needs beside pyspark, for `spark.jars`."""
+    names = "spark-sql-kafka-0-10_2.13,spark-token-provider-kafka-0-10_2.13"
+    names += ",kafka-clients,commons-pool2"
+    with _locked(f"spark-kafka-{SPARK_VERSION}") as directory:
+        libs = directory / "libs"
+        if not (directory / "complete").exists():
+            connector = ("org.apache.spark", "spark-sql-kafka-0-10_2.13", SPARK_VERSION)
+            (directory / "pom.xml").write_text(
+                _POM.format(dependencies=_DEPENDENCY.format(*connector))
+            )
+            goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+            options = [f"-DoutputDirectory={libs}", f"-DincludeArtifactIds={names}"]
+            _run(["mvn", "-q", "-B", goal, *options], directory)
+            (directory / "complete").touch()
+        return ",".join(str(jar) for jar in sorted(libs.glob("*.jar")))
 
 
 @cache

@@ -1,0 +1,44 @@
+"""Log directories of Kafka in Spark: the data source `pykbroker`, and work inside the workers.
+
+    from pykbroker.spark import register
+    register(spark)
+    spark.read.format("pykbroker").option("subscribe", "orders").load("/var/kafka-logs")
+
+See docs/analytics.md. Needs pyspark 4.2 (`pip install pykbroker[spark]`).
+
+    register, tuned_builder, package           sessions                       session.py
+    LogSource                                  batch reads                    source.py, tasks.py
+    LogStreamReader                            streams                        stream_driver.py
+    map_batches, map_splits, aggregate, to_parquet                            in_worker.py
+"""
+
+from __future__ import annotations
+
+from pykbroker.spark.faults import OptionError
+from pykbroker.spark.in_worker import (
+    ExportReport,
+    aggregate,
+    map_batches,
+    map_splits,
+    plan_tasks,
+    to_parquet,
+)
+from pykbroker.spark.session import package, register, tuned_builder, tuned_conf
+from pykbroker.spark.source import LogSource
+from pykbroker.spark.tasks import LogTask
+
+__all__ = [
+    "ExportReport",
+    "LogSource",
+    "LogTask",
+    "OptionError",
+    "aggregate",
+    "map_batches",
+    "map_splits",
+    "package",
+    "plan_tasks",
+    "register",
+    "to_parquet",
+    "tuned_builder",
+    "tuned_conf",
+]

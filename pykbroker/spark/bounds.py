@@ -1,0 +1,188 @@
+"""Where reading starts and ends, as Spark's Kafka source is told it; and the JSON of its offsets.
+
+    earliest | latest
+    {"topic": {"0": 23, "1": -2}}            offsets; -2 earliest, -1 latest
+    {"topic": {"0": 1700000000000}}          ...ByTimestamp: the first record at or after it
+    1700000000000                            ...Timestamp: the same for all partitions
+
+A time is turned into an offset: all that stands behind that offset is read, whatever its time. (A
+filter on the column `timestamp` looks at every record instead.)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pykbroker.offline import OffsetsGone
+from pykbroker.spark.faults import OptionError
+from pykbroker.types import TopicPartition
+
+EARLIEST: Final = -2
+LATEST: Final = -1
+
+Ends = Mapping[TopicPartition, tuple[int, int]]
+OffsetsByPartition = dict[TopicPartition, int]
+#: The form in checkpoints: topic -> partition as text -> offset.
+OffsetsNode = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One side of a range: `all_at` for all partitions, or `by_partition`; times if `is_time`."""
+
+    option: str
+    all_at: int | None = None
+    by_partition: Mapping[TopicPartition, int] | None = None
+    is_time: bool = False
+
+    @property
+    def is_latest(self) -> bool:
+        return self.all_at == LATEST and not self.is_time
+
+
+def parse_offsets(option: str, text: str) -> Bound:
+    """`earliest`, `latest`, or JSON of offsets."""
+    named = {"earliest": EARLIEST, "latest": LATEST}.get(text.strip().lower())
+    if named is not None:
+        return Bound(option, all_at=named)
+    return Bound(option, by_partition=parse_partition_values(option, text))
+
+
+def parse_partition_values(option: str, text: str) -> OffsetsByPartition:
+    """{"topic": {"0": number}}"""
+    try:
+        node = json.loads(text)
+        found = {
+            TopicPartition(topic, int(partition)): value
+            for topic, partitions in node.items()
+            for partition, value in partitions.items()
+        }
+    except (ValueError, AttributeError):
+        found = None
+    if not found or not all(type(value) is int for value in found.values()):
+        raise OptionError(
+            option, f'must be JSON such as {{"topicA":{{"0":23,"1":-1}}}}, not {text!r}'
+        )
+    return found
+
+
+def parse_assign(text: str) -> frozenset[TopicPartition]:
+    """{"topic": [0, 1]}"""
+    try:
+        node = json.loads(text)
+        pairs = [(topic, partition) for topic, those in node.items() for partition in those]
+        found = frozenset(TopicPartition(topic, int(partition)) for topic, partition in pairs)
+    except (ValueError, AttributeError, TypeError):
+        found = frozenset()
+    if not found:
+        raise OptionError("assign", f'must be JSON such as {{"topicA":[0,1]}}, not {text!r}')
+    return found
+
+
+def check_complete(bound: Bound, partitions: Ends) -> None:
+    """As the connector: who names offsets or times of some partitions names them of all."""
+    if bound.by_partition is None or set(bound.by_partition) == set(partitions):
+        return
+
+    def shown(those: object) -> str:
+        assert isinstance(those, set)
+        return ", ".join(f"{each.topic}-{each.partition}" for each in sorted(those)) or "none"
+
+    missing = set(partitions) - set(bound.by_partition)
+    unknown = set(bound.by_partition) - set(partitions)
+    raise OptionError(
+        bound.option,
+        "must name all partitions that are read (-1 latest, -2 earliest where it does not matter); "
+        f"missing: {shown(missing)}; not read: {shown(unknown)}",
+    )
+
+
+def resolve(
+    bound: Bound,
+    ends: Ends,
+    offset_at: Callable[[TopicPartition, int], int | None],
+    latest_without_match: bool,
+) -> OffsetsByPartition:
+    """The offset of each partition; `offset_at` finds the first record at or after a time."""
+    check_complete(bound, ends)
+    found: OffsetsByPartition = {}
+    for partition, (low, high) in ends.items():
+        value = bound.all_at
+        if bound.by_partition is not None:
+            value = bound.by_partition[partition]
+        assert value is not None
+        if value in (EARLIEST, LATEST):
+            found[partition] = low if value == EARLIEST else high
+        elif not bound.is_time:
+            found[partition] = value
+        else:
+            offset = offset_at(partition, value)
+            if offset is None and not latest_without_match:
+                raise OptionError(
+                    bound.option,
+                    f"no record of {partition.topic}-{partition.partition} is at or after {value} "
+                    "(startingOffsetsByTimestampStrategy=latest starts at the end)",
+                )
+            found[partition] = high if offset is None else offset
+    return found
+
+
+def clamp(
+    offsets: OffsetsByPartition, ends: Ends, what: str, fail_on_data_loss: bool
+) -> OffsetsByPartition:
+    """Offsets within what is there; OffsetsGone instead if data loss is to fail."""
+    found: OffsetsByPartition = {}
+    for partition, offset in offsets.items():
+        low, high = ends[partition]
+        if fail_on_data_loss and not low <= offset <= high:
+            raise OffsetsGone(
+                f"{what} offset {offset} of {partition.topic}-{partition.partition} is not there: "
+                f"its offsets are {low} to {high} (failOnDataLoss=false reads what there is)"
+            )
+        found[partition] = min(max(offset, low), high)
+    return found
+
+
+def to_node(offsets: Mapping[TopicPartition, int]) -> OffsetsNode:
+    """The form in checkpoints, always in the same order: equal offsets are equal text."""
+    node: OffsetsNode = {}
+    for partition in sorted(offsets):
+        node.setdefault(partition.topic, {})[str(partition.partition)] = offsets[partition]
+    return node
+
+
+def from_node(node: Mapping[str, Mapping[str, Any]]) -> OffsetsByPartition:
+    """Offsets of a checkpoint."""
+    return {
+        TopicPartition(topic, int(partition)): int(offset)
+        for topic, partitions in node.items()
+        for partition, offset in partitions.items()
+    }
+
+
+def by_topic(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[int, int]]:
+    """As a Selection takes them."""
+    found: dict[str, dict[int, int]] = {}
+    for (topic, partition), offset in offsets.items():
+        found.setdefault(topic, {})[partition] = offset
+    return found
+
+
+def limited(
+    start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int], limit: int
+) -> OffsetsByPartition:
+    """An end at most about `limit` offsets away: each partition its share, none starves."""
+    sizes = {each: end[each] - start[each] for each in end if end[each] > start[each]}
+    total = sum(sizes.values())
+    found = dict(end)
+    if total <= limit:
+        return found
+    for each, size in sizes.items():
+        share = limit * (size / total)
+        taken = math.ceil(share) if share < 1 else math.floor(share)
+        found[each] = min(end[each], start[each] + taken)
+    return found

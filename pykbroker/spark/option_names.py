@@ -1,0 +1,120 @@
+"""The options of the source: those of Spark's Kafka source under their own names, and ours.
+
+Four kinds:
+
+    honoured    has the connector's meaning and default
+    ignored     is about the network, which is not used here: a job moves over by changing `format`
+                and giving `path`
+    refused     the connector refuses it too, and says what to use instead
+    unknown     refused by name
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: Options of ours.
+OWN_OPTIONS: Final = (
+    "path",
+    "paths",
+    "view",
+    "isolation",
+    "columns",
+    "includeBatchMetadata",
+    "endBound",
+    "mode",
+    "corruptBatchSink",
+    "corruptBatchFormat",
+    "verifyChecksums",
+    "decoder",
+    "pushdown",
+    "splitBytes",
+    "chunkBytes",
+    "maxBytesPerTrigger",
+    "maxDecompressedBytes",
+)
+#: Options of Spark's Kafka source that mean here what they mean there.
+CONNECTOR_OPTIONS: Final = (
+    "subscribe",
+    "subscribePattern",
+    "assign",
+    "startingOffsets",
+    "endingOffsets",
+    "startingTimestamp",
+    "endingTimestamp",
+    "startingOffsetsByTimestamp",
+    "endingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "includeHeaders",
+    "failOnDataLoss",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "kafka.isolation.level",
+    "kafka.check.crcs",
+)
+#: How the connector talks to brokers: there are none here.
+IGNORED_OPTIONS: Final = frozenset(
+    {
+        "fetchoffset.numretries",
+        "fetchoffset.retryintervalms",
+        "groupidprefix",
+        "kafkaconsumer.polltimeoutms",
+        "kafka.allow.auto.create.topics",
+        "kafka.auto.commit.interval.ms",
+        "kafka.bootstrap.servers",
+        "kafka.client.dns.lookup",
+        "kafka.client.id",
+        "kafka.client.rack",
+        "kafka.connections.max.idle.ms",
+        "kafka.default.api.timeout.ms",
+        "kafka.enable.metrics.push",
+        "kafka.exclude.internal.topics",
+        "kafka.group.id",
+        "kafka.group.instance.id",
+        "kafka.heartbeat.interval.ms",
+        "kafka.max.partition.fetch.bytes",
+        "kafka.max.poll.interval.ms",
+        "kafka.max.poll.records",
+        "kafka.partition.assignment.strategy",
+        "kafka.receive.buffer.bytes",
+        "kafka.request.timeout.ms",
+        "kafka.send.buffer.bytes",
+        "kafka.session.timeout.ms",
+        "kafka.security.protocol",
+        "kafka.security.providers",
+        "kafka.socket.connection.setup.timeout.max.ms",
+        "kafka.socket.connection.setup.timeout.ms",
+    }
+)
+#: Families of such options.
+IGNORED_PREFIXES: Final = (
+    "kafka.fetch.",
+    "kafka.metadata.",
+    "kafka.metric",
+    "kafka.reconnect.backoff.",
+    "kafka.retry.backoff.",
+    "kafka.sasl.",
+    "kafka.ssl.",
+)
+#: Options that the connector refuses, and why.
+REFUSED_OPTIONS: Final = {
+    "kafka.auto.offset.reset": "use startingOffsets",
+    "kafka.enable.auto.commit": "offsets are kept by Spark's checkpoints, nothing is committed",
+    "kafka.interceptor.classes": "records are given as they are written",
+    "kafka.key.deserializer": "keys are bytes; cast or decode the column",
+    "kafka.key.serializer": "keys are bytes",
+    "kafka.value.deserializer": "values are bytes; cast or decode the column",
+    "kafka.value.serializer": "values are bytes",
+}
+#: Passed on to pyarrow.fs as options of the URI, with the name behind it.
+STORAGE_PREFIX: Final = "storage."
+
+CANONICAL: Final = {name.lower(): name for name in (*OWN_OPTIONS, *CONNECTOR_OPTIONS)}
+
+
+def is_ignored(name: str) -> bool:
+    """Whether an option (in lower case) has a meaning for the connector and none here."""
+    return name in IGNORED_OPTIONS or name.startswith(IGNORED_PREFIXES)

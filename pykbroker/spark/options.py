@@ -1,0 +1,333 @@
+"""The options of a read, checked and typed: `parse_options`.
+
+In      what the person gave, as text, names in any case.
+Out     SourceOptions, or an OptionError that names the option.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from pykbroker.offline import ALL_COLUMNS, KAFKA_COLUMNS
+from pykbroker.spark.bounds import (
+    EARLIEST,
+    LATEST,
+    Bound,
+    parse_assign,
+    parse_offsets,
+    parse_partition_values,
+)
+from pykbroker.spark.faults import OptionError
+from pykbroker.spark.option_names import (
+    CANONICAL,
+    REFUSED_OPTIONS,
+    STORAGE_PREFIX,
+    is_ignored,
+)
+from pykbroker.types import TopicPartition
+
+VIEWS: Final = ("records", "batches", "segments", "transactions")
+BATCH_COLUMNS: Final = (
+    "batch_base_offset",
+    "batch_position",
+    "segment_base_offset",
+    "batch_size",
+    "codec",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "leader_epoch",
+    "is_transactional",
+    "is_control",
+    "key_size",
+    "value_size",
+)
+_SIZE: Final = re.compile(r"(\d+)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_SIZE_UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_DURATION: Final = re.compile(r"(\d+)\s*(us|ms|s|m|min|h|d)?", re.IGNORECASE)
+_DURATION_UNITS: Final = {
+    "us": 0.001,
+    "ms": 1,
+    "s": 1000,
+    "m": 60_000,
+    "min": 60_000,
+    "h": 3_600_000,
+    "d": 86_400_000,
+}
+_SECRET: Final = ("access_key", "secret_key", "session_token", "password")
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """What is read, from where, how."""
+
+    paths: tuple[str, ...]
+    view: str = "records"
+    topics: tuple[str, ...] | None = None
+    topic_pattern: str | None = None
+    assigned: frozenset[TopicPartition] | None = None
+    #: None: the default, which is not the same in batches (earliest) and streams (latest).
+    start: Bound | None = None
+    end: Bound | None = None
+    start_latest_without_match: bool = False
+    isolation: str = "read_uncommitted"
+    end_bound: str = "leo"
+    fail_on_data_loss: bool = True
+    columns: tuple[str, ...] = KAFKA_COLUMNS
+    mode: str = "FAILFAST"
+    corrupt_sink: str | None = None
+    corrupt_format: str = "json"
+    verify_checksums: bool = True
+    decoder: str = "numpy"
+    pushdown: bool = True
+    split_bytes: int = 256 << 20
+    chunk_bytes: int = 4 << 20
+    max_decompressed_bytes: int = 128 << 20
+    min_partitions: int | None = None
+    max_records_per_partition: int | None = None
+    max_offsets_per_trigger: int | None = None
+    min_offsets_per_trigger: int | None = None
+    max_bytes_per_trigger: int | None = None
+    max_trigger_delay_ms: int = 15 * 60_000
+
+    def check_batch(self) -> None:
+        """The connector's rules for batches."""
+        if self.start is not None and not self.start.is_time:
+            if self.start.is_latest:
+                raise OptionError(self.start.option, "a batch cannot start at latest")
+            if LATEST in (self.start.by_partition or {}).values():
+                raise OptionError(self.start.option, "a batch cannot start a partition at latest")
+        if self.end is not None and not self.end.is_time:
+            if self.end.all_at == EARLIEST:
+                raise OptionError(self.end.option, "a batch cannot end at earliest")
+            if EARLIEST in (self.end.by_partition or {}).values():
+                raise OptionError(self.end.option, "a batch cannot end a partition at earliest")
+
+    def check_stream(self) -> None:
+        """The connector's rules for streams."""
+        if self.end is not None:
+            raise OptionError(self.end.option, "a stream has no end; it is for batches")
+        if self.view != "records":
+            raise OptionError("view", f"{self.view} can be read in batches only")
+        low, high = self.min_offsets_per_trigger, self.max_offsets_per_trigger
+        if low is not None and high is not None and low > high:
+            raise OptionError("minOffsetsPerTrigger", f"{low} is more than maxOffsetsPerTrigger")
+
+
+class _Given:
+    """The options that were given, asked for by their names."""
+
+    def __init__(self, given: Mapping[str, object]) -> None:
+        self._values: dict[str, str] = {}
+        self.storage: dict[str, str] = {}
+        for name, value in given.items():
+            self._take(name, _as_text(value))
+
+    def _take(self, name: str, value: str) -> None:
+        low = name.lower()
+        if low.startswith(STORAGE_PREFIX):
+            key = name[len(STORAGE_PREFIX) :].lower()
+            if any(secret in key for secret in _SECRET):
+                raise OptionError(
+                    name, "credentials stand in the environment of the workers, never in options"
+                )
+            self.storage[key] = value
+        elif low in CANONICAL:
+            self._values[low] = value
+        elif low in REFUSED_OPTIONS:
+            raise OptionError(name, f"is not supported: {REFUSED_OPTIONS[low]}")
+        elif not is_ignored(low):
+            raise OptionError(name, f"is unknown; there are {', '.join(CANONICAL.values())}")
+
+    def text(self, name: str) -> str | None:
+        return self._values.get(name.lower())
+
+    def one_of(self, name: str, allowed: tuple[str, ...], default: str) -> str:
+        value = self.text(name)
+        if value is None:
+            return default
+        for each in allowed:
+            if each.lower() == value.lower():
+                return each
+        raise OptionError(name, f"must be one of {', '.join(allowed)}, not {value!r}")
+
+    def flag(self, name: str, default: bool) -> bool:
+        return self.one_of(name, ("true", "false"), "true" if default else "false") == "true"
+
+    def number(self, name: str, least: int = 1) -> int | None:
+        value = self.text(name)
+        if value is None:
+            return None
+        try:
+            number = int(value)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise OptionError(name, f"must be a whole number of at least {least}, not {value!r}")
+        return number
+
+    def size(self, name: str, default: int | None, most: int = 1 << 62) -> int | None:
+        value = self.text(name)
+        if value is None:
+            return default
+        match = _SIZE.fullmatch(value.strip())
+        size = int(match[1]) * _SIZE_UNITS[match[2].lower()] if match is not None else 0
+        if not 0 < size <= most:
+            raise OptionError(name, f"must be a size such as 256m, at most {most}, not {value!r}")
+        return size
+
+    def sized(self, name: str, default: int, most: int = 1 << 62) -> int:
+        size = self.size(name, default, most)
+        assert size is not None
+        return size
+
+    def duration_ms(self, name: str, default: int) -> int:
+        value = self.text(name)
+        if value is None:
+            return default
+        match = _DURATION.fullmatch(value.strip())
+        if match is None:
+            raise OptionError(name, f"must be a duration such as 15m, not {value!r}")
+        return int(int(match[1]) * _DURATION_UNITS[(match[2] or "ms").lower()])
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def parse_options(given: Mapping[str, object], view: str | None = None) -> SourceOptions:
+    """Check and type all options; `view` when the name of the format has chosen it."""
+    options = _Given(given)
+    topics, pattern, assigned = _strategy(options)
+    chosen_view = view or options.one_of("view", VIEWS, "records")
+    strategy = options.one_of("startingOffsetsByTimestampStrategy", ("error", "latest"), "error")
+    return SourceOptions(
+        paths=_paths(options),
+        view=chosen_view,
+        topics=topics,
+        topic_pattern=pattern,
+        assigned=assigned,
+        start=_bound(options, "starting"),
+        end=_bound(options, "ending"),
+        start_latest_without_match=strategy == "latest",
+        isolation=_isolation(options),
+        end_bound=options.one_of("endBound", ("leo", "hw"), "leo"),
+        fail_on_data_loss=options.flag("failOnDataLoss", True),
+        columns=_columns(options),
+        mode=options.one_of("mode", ("FAILFAST", "PERMISSIVE", "DROPMALFORMED"), "FAILFAST"),
+        corrupt_sink=options.text("corruptBatchSink"),
+        corrupt_format=options.one_of("corruptBatchFormat", ("json", "parquet"), "json"),
+        verify_checksums=options.flag("verifyChecksums", options.flag("kafka.check.crcs", True)),
+        decoder=options.one_of("decoder", ("numpy", "plain"), "numpy"),
+        pushdown=options.flag("pushdown", True),
+        split_bytes=options.sized("splitBytes", 256 << 20),
+        chunk_bytes=options.sized("chunkBytes", 4 << 20, 1 << 30),
+        max_decompressed_bytes=options.sized("maxDecompressedBytes", 128 << 20, 1 << 30),
+        min_partitions=options.number("minPartitions"),
+        max_records_per_partition=options.number("maxRecordsPerPartition"),
+        max_offsets_per_trigger=options.number("maxOffsetsPerTrigger"),
+        min_offsets_per_trigger=options.number("minOffsetsPerTrigger"),
+        max_bytes_per_trigger=options.size("maxBytesPerTrigger", None),
+        max_trigger_delay_ms=options.duration_ms("maxTriggerDelay", 15 * 60_000),
+    )
+
+
+def _paths(options: _Given) -> tuple[str, ...]:
+    listed = options.text("paths") or options.text("path") or ""
+    if listed.lstrip().startswith("["):
+        try:
+            found = [str(each) for each in json.loads(listed)]
+        except ValueError:
+            raise OptionError("path", f"is no JSON list: {listed!r}") from None
+    else:
+        found = [each.strip() for each in listed.split(",") if each.strip()]
+    if not found:
+        raise OptionError("path", "must name one or more log directories, with commas between")
+    return tuple(_with_storage(each, options.storage) for each in found)
+
+
+def _with_storage(path: str, storage: Mapping[str, str]) -> str:
+    """A URI with the storage options behind it, as pyarrow.fs takes them."""
+    if not storage:
+        return path
+    if "://" not in path or path.startswith("file://"):
+        raise OptionError(
+            STORAGE_PREFIX + next(iter(storage)), f"is for URIs of object stores, not {path}"
+        )
+    return f"{path}{'&' if '?' in path else '?'}{urlencode(sorted(storage.items()))}"
+
+
+def _strategy(
+    options: _Given,
+) -> tuple[tuple[str, ...] | None, str | None, frozenset[TopicPartition] | None]:
+    given = [
+        name
+        for name in ("subscribe", "subscribePattern", "assign")
+        if options.text(name) is not None
+    ]
+    if len(given) > 1:
+        raise OptionError(given[1], f"cannot stand beside {given[0]}: give one of them")
+    text = options.text(given[0]) if given else None
+    if text is None:
+        return None, None, None
+    if given[0] == "assign":
+        assigned = parse_assign(text)
+        return tuple(sorted({each.topic for each in assigned})), None, assigned
+    if given[0] == "subscribePattern":
+        try:
+            re.compile(text)
+        except re.error as fault:
+            raise OptionError("subscribePattern", f"{text!r}: {fault}") from None
+        return None, text, None
+    topics = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+    if not topics:
+        raise OptionError("subscribe", "must name one or more topics, with commas between")
+    return topics, None, None
+
+
+def _bound(options: _Given, side: str) -> Bound | None:
+    """...Timestamp before ...OffsetsByTimestamp before ...Offsets, as the connector has it."""
+    name = f"{side}Timestamp"
+    if options.text(name) is not None:
+        return Bound(name, all_at=options.number(name, 0), is_time=True)
+    name = f"{side}OffsetsByTimestamp"
+    text = options.text(name)
+    if text is not None:
+        return Bound(name, by_partition=parse_partition_values(name, text), is_time=True)
+    name = f"{side}Offsets"
+    text = options.text(name)
+    return parse_offsets(name, text) if text is not None else None
+
+
+def _isolation(options: _Given) -> str:
+    levels = ("read_uncommitted", "read_committed")
+    connector = options.one_of("kafka.isolation.level", levels, levels[0])
+    own = options.one_of("isolation", levels, connector)
+    if options.text("kafka.isolation.level") is not None and own != connector:
+        raise OptionError("isolation", "contradicts kafka.isolation.level")
+    return own
+
+
+def _columns(options: _Given) -> tuple[str, ...]:
+    text = options.text("columns")
+    if text is not None:
+        columns = tuple(each.strip() for each in text.split(",") if each.strip())
+        for name in columns:
+            if name not in ALL_COLUMNS:
+                raise OptionError("columns", f"no column {name!r}: {', '.join(ALL_COLUMNS)}")
+        if not columns or len(set(columns)) < len(columns):
+            raise OptionError("columns", f"must name columns, each once, not {text!r}")
+    else:
+        columns = KAFKA_COLUMNS
+    if options.flag("includeHeaders", False) and "headers" not in columns:
+        columns = (*columns, "headers")
+    if options.flag("includeBatchMetadata", False):
+        columns = (*columns, *(each for each in BATCH_COLUMNS if each not in columns))
+    return columns

@@ -1,0 +1,160 @@
+"""Streams: log directories tailed in micro-batches, exactly once by Spark's checkpoints.
+
+State   none that must survive: a micro-batch is two maps of offsets in Spark's checkpoint, in the
+        form of the Kafka source: {"topic": {"0": 5}}. The rest (the time of the last batch, the
+        target of AvailableNow) is of this run.
+Invariants
+    The same offsets give the same rows, however often they are asked for, as long as retention or
+    compaction has not been there in between.
+    A half-written last batch is behind the end, and comes with a later micro-batch.
+    New partitions start at their earliest record.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from pykbroker.offline import OffsetsGone
+from pykbroker.spark.bounds import (
+    LATEST,
+    Ends,
+    OffsetsByPartition,
+    OffsetsNode,
+    clamp,
+    from_node,
+    limited,
+    to_node,
+)
+from pykbroker.spark.columns import chosen_columns, worker_schema
+from pykbroker.spark.options import SourceOptions
+from pykbroker.spark.tasks import (
+    LogTask,
+    current_ends,
+    read_task,
+    resolve_bound,
+    tasks_of_ranges,
+)
+
+
+class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
+    """Tails the partitions of its options."""
+
+    def __init__(self, options: SourceOptions, schema: StructType, tasks: int) -> None:
+        self.options = options
+        self.columns = chosen_columns(schema, options)
+        self.arrow_schema = worker_schema(schema)
+        self.at_least = tasks
+        self.target: OffsetsByPartition | None = None
+        self.last_trigger_ms: int | None = None
+
+    # -- offsets --------------------------------------------------------------------------------
+
+    def initialOffset(self) -> OffsetsNode:
+        ends = current_ends(self.options)
+        start = resolve_bound(self.options, self.options.start, LATEST, ends, is_start=True)
+        return to_node(clamp(start, ends, "start", self.options.fail_on_data_loss))
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        options = self.options
+        if options.max_offsets_per_trigger is not None:
+            return ReadMaxRows(options.max_offsets_per_trigger)
+        if options.max_bytes_per_trigger is not None:
+            return ReadMaxBytes(options.max_bytes_per_trigger)
+        if options.min_offsets_per_trigger is not None:
+            return ReadMinRows(options.min_offsets_per_trigger)
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self.target = {each: end for each, (_, end) in current_ends(self.options).items()}
+
+    def reportLatestOffset(self) -> OffsetsNode:
+        return to_node({each: end for each, (_, end) in current_ends(self.options).items()})
+
+    def latestOffset(self, start: Mapping[str, Any], limit: ReadLimit) -> OffsetsNode:
+        ends = current_ends(self.options)
+        begin = self._begin(from_node(start), ends)
+        latest = {each: end for each, (_, end) in ends.items()}
+        if self.target is not None:
+            latest = {
+                each: min(end, self.target.get(each, begin[each])) for each, end in latest.items()
+            }
+        elif self._should_wait(begin, latest, limit):
+            return to_node(from_node(start))
+        if isinstance(limit, ReadMaxRows):
+            latest = limited(begin, latest, limit.max_rows)
+        elif isinstance(limit, ReadMaxBytes):
+            latest = self._limited_by_bytes(begin, latest, limit.max_bytes)
+        return to_node({each: max(end, begin[each]) for each, end in latest.items()})
+
+    def _begin(self, start: OffsetsByPartition, ends: Ends) -> OffsetsByPartition:
+        """Where to go on in each partition that is there; OffsetsGone for what has vanished."""
+        if self.options.fail_on_data_loss:
+            for each in sorted(start):
+                name = f"{each.topic}-{each.partition}"
+                if each not in ends:
+                    raise OffsetsGone(f"{name} is gone (failOnDataLoss=false reads what there is)")
+                if start[each] > ends[each][1]:
+                    raise OffsetsGone(
+                        f"{name} ended at offset {start[each]} and now ends at {ends[each][1]} "
+                        "(failOnDataLoss=false reads what there is)"
+                    )
+        return {each: min(start.get(each, low), high) for each, (low, high) in ends.items()}
+
+    def _should_wait(
+        self, begin: OffsetsByPartition, latest: OffsetsByPartition, limit: ReadLimit
+    ) -> bool:
+        """minOffsetsPerTrigger: wait for more, but not longer than maxTriggerDelay."""
+        least = self.options.min_offsets_per_trigger
+        if least is None or isinstance(limit, ReadAllAvailable):
+            return False
+        now_ms = time.monotonic_ns() // 1_000_000
+        last_ms = self.last_trigger_ms
+        waited_enough = last_ms is None or now_ms - last_ms >= self.options.max_trigger_delay_ms
+        new = sum(max(0, latest[each] - begin[each]) for each in latest)
+        if new < least and not waited_enough:
+            return True
+        self.last_trigger_ms = now_ms
+        return False
+
+    def _limited_by_bytes(
+        self, begin: OffsetsByPartition, latest: OffsetsByPartition, limit: int
+    ) -> OffsetsByPartition:
+        """By the average size of what waits: about right, and never nothing."""
+        tasks = self._tasks(begin, latest)
+        size = sum(task.size_bytes for task in tasks)
+        if size <= limit:
+            return latest
+        total = sum(max(0, latest[each] - begin[each]) for each in latest)
+        return limited(begin, latest, max(1, total * limit // size))
+
+    # -- rows -----------------------------------------------------------------------------------
+
+    def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[InputPartition]:
+        return list(self._tasks(from_node(start), from_node(end)))
+
+    def _tasks(self, start: OffsetsByPartition, end: OffsetsByPartition) -> list[LogTask]:
+        missing = [each for each in end if each not in start]
+        lows = current_ends(self.options) if missing else {}
+        begin = {each: start[each] if each in start else lows[each][0] for each in end}
+        ranges = {each: (begin[each], end[each]) for each in end if begin[each] < end[each]}
+        return tasks_of_ranges(self.options, ranges, columns=self.columns, at_least=self.at_least)
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        from pykbroker.spark.source import conform
+
+        if not isinstance(partition, LogTask):
+            return iter(())
+        return conform(read_task(partition), self.arrow_schema)

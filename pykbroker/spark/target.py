@@ -1,0 +1,67 @@
+"""A directory that workers write whole files into: of this machine, or behind a pyarrow.fs URI.
+
+Invariant: a name that can be seen is a whole file. Where there is no atomic rename (object stores)
+the store itself shows a file only when it has been closed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+_OBJECT_STORES: Final = frozenset({"s3", "gcs", "abfs"})
+
+
+class Target:
+    """One directory; made when the first file is written."""
+
+    def __init__(self, location: str) -> None:
+        from pyarrow import fs
+
+        self.location = location
+        scheme, separator, rest = location.partition("://")
+        if not separator or scheme == "file":
+            self._system: Any = fs.LocalFileSystem()
+            self._path = os.path.abspath(rest if separator else location)
+        else:
+            path, question, options = rest.partition("?")
+            host, _, inner = path.partition("/")
+            if scheme == "hdfs" or scheme == "viewfs":
+                self._system = fs.FileSystem.from_uri(f"{scheme}://{host}/{question}{options}")[0]
+                self._path = "/" + inner
+            else:
+                self._system = fs.FileSystem.from_uri(f"{scheme}://{host}{question}{options}")[0]
+                self._path = path
+        self._renames = self._system.type_name not in _OBJECT_STORES
+
+    def names(self) -> list[str]:
+        """The files in it; none when it is not there."""
+        from pyarrow import fs
+
+        found = self._system.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
+        return sorted(each.base_name for each in found if each.type == fs.FileType.File)
+
+    def delete(self, name: str) -> None:
+        self._system.delete_file(f"{self._path}/{name}")
+
+    def size(self, name: str) -> int:
+        size: int = self._system.get_file_info(f"{self._path}/{name}").size
+        return size
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[Any]:
+        """A stream; the file appears when the block ends without an error."""
+        if self._renames:
+            self._system.create_dir(self._path, recursive=True)
+        passing = f"{self._path}/.{name}.passing" if self._renames else f"{self._path}/{name}"
+        with self._system.open_output_stream(passing) as stream:
+            yield stream
+        if self._renames:
+            self._system.move(passing, f"{self._path}/{name}")
+
+    def write(self, name: str, payload: bytes) -> None:
+        """A whole file at once."""
+        with self.open(name) as stream:
+            stream.write(payload)

@@ -1,0 +1,315 @@
+"""A read cut into tasks, by the driver; a task read, by a worker.
+
+    plan_tasks   options + filters -> LogTasks of about `splitBytes` (few and big: a Python task
+                 costs 17 to 58 ms before its first row)
+    read_task    a LogTask -> record batches
+
+Invariants
+    Planning freezes the ends, so all tasks of a read see the same log.
+    Offsets of options must be there (failOnDataLoss); those of filters only narrow.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pyspark.sql.datasource import InputPartition
+
+from pykbroker.offline import (
+    OffsetsGone,
+    ReadOptions,
+    Selection,
+    Split,
+    log_ends,
+    pack_splits,
+    plan,
+    read_split,
+    scan_batches,
+    segments,
+    transactions,
+)
+from pykbroker.spark.bounds import (
+    EARLIEST,
+    LATEST,
+    Bound,
+    Ends,
+    OffsetsByPartition,
+    by_topic,
+    clamp,
+    resolve,
+)
+from pykbroker.spark.corrupt_sink import CorruptSink
+from pykbroker.spark.filters import Pushdown, keep_rows
+from pykbroker.spark.options import SourceOptions
+from pykbroker.types import TopicPartition
+
+_FINEST_CUT: Final = 32 << 20
+
+
+@dataclass(frozen=True)
+class LogTask(InputPartition):  # type: ignore[misc]
+    """What one worker reads: splits in order, or (views of segments) partitions."""
+
+    splits: tuple[Split, ...]
+    read_options: ReadOptions
+    view: str = "records"
+    selection: Selection | None = None
+    fail_on_data_loss: bool = True
+    corrupt_sink: str | None = None
+    corrupt_format: str = "json"
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(split.size_bytes for split in self.splits)
+
+
+def base_selection(options: SourceOptions, pushed: Pushdown | None = None) -> Selection:
+    """Which partitions; no offsets yet."""
+    partitions = None
+    topics = options.topics
+    if options.assigned is not None:
+        partitions = frozenset(each.partition for each in options.assigned)
+    selection = Selection(
+        paths=options.paths,
+        topics=topics,
+        topic_pattern=options.topic_pattern,
+        partitions=partitions,
+        isolation=options.isolation,
+        end_bound=options.end_bound,
+        fail_on_data_loss=options.fail_on_data_loss,
+    )
+    if pushed is None:
+        return selection
+    return replace(
+        selection,
+        start_timestamp_ms=pushed.start_timestamp_ms,
+        end_timestamp_ms=pushed.end_timestamp_ms,
+    )
+
+
+def current_ends(options: SourceOptions) -> Ends:
+    """(log start, readable end) of each partition that is read, right now."""
+    selection = base_selection(options)
+    if options.assigned is None:
+        return log_ends(selection)
+    # `partitions` of a Selection are of all topics; assign names pairs.
+    found: dict[TopicPartition, tuple[int, int]] = {}
+    for topic in sorted({each.topic for each in options.assigned}):
+        mine = frozenset(each.partition for each in options.assigned if each.topic == topic)
+        found |= log_ends(replace(selection, topics=(topic,), partitions=mine))
+    return found
+
+
+def offset_at(options: SourceOptions, partition: TopicPartition, timestamp_ms: int) -> int | None:
+    """The offset of the first record at or after a time; None when there is none."""
+    selection = replace(
+        base_selection(options),
+        topics=(partition.topic,),
+        topic_pattern=None,
+        partitions=frozenset({partition.partition}),
+        start_timestamp_ms=timestamp_ms,
+    )
+    wanted = ReadOptions(columns=("offset",), mode=options.mode)
+    for split in plan(selection).splits:
+        for batch in read_split(split, wanted):
+            if batch.num_rows:
+                offset: int = batch.column(0)[0].as_py()
+                return offset
+    return None
+
+
+def resolve_bound(
+    options: SourceOptions, bound: Bound | None, default: int, ends: Ends, is_start: bool
+) -> OffsetsByPartition:
+    """Offsets of one side, by the connector's rules."""
+    chosen = bound if bound is not None else Bound("offsets", all_at=default)
+    return resolve(
+        chosen,
+        ends,
+        lambda partition, timestamp_ms: offset_at(options, partition, timestamp_ms),
+        latest_without_match=options.start_latest_without_match or not is_start,
+    )
+
+
+def plan_tasks(
+    options: SourceOptions,
+    pushed: Pushdown | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    at_least: int = 1,
+) -> list[LogTask]:
+    """The tasks of a batch read."""
+    options.check_batch()
+    ends = current_ends(options)
+    start = resolve_bound(options, options.start, EARLIEST, ends, is_start=True)
+    end = resolve_bound(options, options.end, LATEST, ends, is_start=False)
+    start = clamp(start, ends, "start", options.fail_on_data_loss)
+    end = clamp(end, ends, "end", options.fail_on_data_loss)
+    pushed = pushed or Pushdown()
+    narrowed = {
+        each: (
+            max(start[each], pushed.low_offset or 0),
+            end[each] if pushed.high_offset is None else min(end[each], pushed.high_offset),
+        )
+        for each in ends
+        if (pushed.topics is None or each.topic in pushed.topics)
+        and (pushed.partitions is None or each.partition in pushed.partitions)
+    }
+    ranges = {each: (low, high) for each, (low, high) in narrowed.items() if low < high}
+    return tasks_of_ranges(options, ranges, pushed, columns=columns, at_least=at_least)
+
+
+def tasks_of_ranges(
+    options: SourceOptions,
+    ranges: Mapping[TopicPartition, tuple[int, int]],
+    pushed: Pushdown | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    at_least: int = 1,
+) -> list[LogTask]:
+    """Tasks that read exactly these [start, end) offsets of these partitions."""
+    read_options = ReadOptions(
+        columns=tuple(columns) if columns is not None else options.columns,
+        mode=options.mode,
+        verify_checksums=options.verify_checksums,
+        decoder=options.decoder,
+        chunk_bytes=options.chunk_bytes,
+        max_decompressed_bytes=options.max_decompressed_bytes,
+    )
+    if not ranges:
+        return []
+    pattern = LogTask(
+        (),
+        read_options,
+        view=options.view,
+        fail_on_data_loss=options.fail_on_data_loss,
+        corrupt_sink=options.corrupt_sink,
+        corrupt_format=options.corrupt_format,
+    )
+    selection = base_selection(options, pushed)
+    if options.view in ("segments", "transactions"):
+        return [
+            replace(pattern, selection=_single(selection, each, None)) for each in sorted(ranges)
+        ]
+    splits = _splits(options, selection, ranges, at_least)
+    tasks = pack_splits(splits, options.split_bytes, options.min_partitions or at_least)
+    return [replace(pattern, splits=_joined(task)) for task in tasks]
+
+
+def _single(
+    selection: Selection, partition: TopicPartition, bounds: tuple[int, int] | None
+) -> Selection:
+    topic, number = partition
+    return replace(
+        selection,
+        topics=(topic,),
+        topic_pattern=None,
+        partitions=frozenset({number}),
+        start_offsets=None if bounds is None else {topic: {number: bounds[0]}},
+        end_offsets=None if bounds is None else {topic: {number: bounds[1]}},
+    )
+
+
+def _splits(
+    options: SourceOptions,
+    selection: Selection,
+    ranges: Mapping[TopicPartition, tuple[int, int]],
+    at_least: int,
+) -> list[Split]:
+    """Finely cut, to be packed evenly; not finer than what reading a piece costs, unless asked."""
+    chosen = replace(
+        selection,
+        topics=tuple(sorted({each.topic for each in ranges})),
+        topic_pattern=None,
+        partitions=frozenset(each.partition for each in ranges),
+        start_offsets=by_topic({each: low for each, (low, _) in ranges.items()}),
+        end_offsets=by_topic({each: high for each, (_, high) in ranges.items()}),
+    )
+    if not _is_product(ranges):
+        selections = [_single(selection, each, ranges[each]) for each in sorted(ranges)]
+    else:
+        selections = [chosen]
+    cut = min(options.split_bytes, max(_FINEST_CUT, options.split_bytes // 8))
+    splits = [split for each in selections for split in plan(each, cut).splits]
+    wanted = _wanted_tasks(options, ranges)
+    if len(splits) < wanted:
+        cut = max(1, sum(split.size_bytes for split in splits) // wanted)
+        splits = [split for each in selections for split in plan(each, cut).splits]
+    return splits
+
+
+def _is_product(ranges: Mapping[TopicPartition, tuple[int, int]]) -> bool:
+    """Whether the partitions are all pairs of some topics and some numbers."""
+    topics = {each.topic for each in ranges}
+    return len(ranges) == len(topics) * len({each.partition for each in ranges})
+
+
+def _wanted_tasks(options: SourceOptions, ranges: Mapping[TopicPartition, tuple[int, int]]) -> int:
+    wanted = options.min_partitions or 1
+    if options.max_records_per_partition is not None:
+        total = sum(high - low for low, high in ranges.values())
+        wanted = max(wanted, -(-total // options.max_records_per_partition))
+    return wanted
+
+
+def _joined(splits: tuple[Split, ...]) -> tuple[Split, ...]:
+    """Neighbours in one file as one split: one opening, full chunks."""
+    joined: list[Split] = []
+    for split in splits:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.path == split.path
+            and last.end_position == split.start_position
+        ):
+            joined[-1] = replace(last, end_position=split.end_position)
+        else:
+            joined.append(split)
+    return tuple(joined)
+
+
+# -- in the worker ------------------------------------------------------------------------------
+
+
+def settle_worker() -> None:
+    """Spark collects garbage after each task of a reused worker: what is loaded for good is taken
+    out of that (20 to 35 ms a task)."""
+    if not gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()
+
+
+def read_task(
+    task: LogTask, rows: Pushdown | None = None, sink: CorruptSink | None = None
+) -> Iterator[Any]:
+    """The record batches of a task; `sink` for those who want to know what was left out."""
+    settle_worker()
+    filters = rows.rows if rows is not None else ()
+    if task.view == "records":
+        batches = _read_records(task, sink or CorruptSink(task))
+    elif task.view == "batches":
+        batches = (batch for split in task.splits for batch in scan_batches(split))
+    else:
+        view = segments if task.view == "segments" else transactions
+        assert task.selection is not None
+        batches = iter(view(task.selection).to_batches())
+    for batch in batches:
+        kept = keep_rows(batch, filters) if filters else batch
+        if kept.num_rows:
+            yield kept
+
+
+def _read_records(task: LogTask, sink: CorruptSink) -> Iterator[Any]:
+    for split in task.splits:
+        try:
+            yield from read_split(split, task.read_options, sink.note)
+        except FileNotFoundError as fault:
+            if task.fail_on_data_loss:
+                raise OffsetsGone(
+                    f"{split.path} was deleted while it was read "
+                    "(failOnDataLoss=false reads what there is)"
+                ) from fault
+    sink.close()
