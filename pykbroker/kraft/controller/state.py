@@ -9,6 +9,7 @@ Out: small questions that several subjects ask (is this broker active, what hold
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from pykbroker.config import BrokerConfig, ConfigError, TopicConfig
 from pykbroker.kraft.controller.sessions import BrokerSessions
@@ -42,6 +43,8 @@ class ControllerState:
         self.registration_offsets: dict[int, int] = {}
         self.sessions = BrokerSessions(config.broker_session_timeout_ms)
         self._effective: tuple[object, BrokerConfig] | None = None
+        # The last topic's configuration as an answer shows it (topics.py): soft, never changed.
+        self.described_topic: tuple[BrokerConfig, dict[str, str], Any] | None = None
 
     @property
     def metadata_version(self) -> int:

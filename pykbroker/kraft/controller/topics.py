@@ -223,6 +223,18 @@ def _first_partitions(state: ControllerState, topic: Any) -> dict[int, Partition
 def _effective_configs(
     state: ControllerState, overrides: dict[str, str]
 ) -> list[CreatableTopicConfigs]:
+    """What the answer shows; kept for the next topic, which mostly has the same overrides."""
+    config = state.config()
+    kept = state.described_topic
+    if kept is not None and kept[0] is config and kept[1] == overrides:
+        described: list[CreatableTopicConfigs] = kept[2]
+        return described
+    described = _describe(state, overrides)
+    state.described_topic = (config, overrides, described)
+    return described
+
+
+def _describe(state: ControllerState, overrides: dict[str, str]) -> list[CreatableTopicConfigs]:
     values = state.topic_config(overrides).describe()
     return [
         CreatableTopicConfigs(
