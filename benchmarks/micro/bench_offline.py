@@ -2,8 +2,9 @@
 
     python -m benchmarks.micro.bench_offline [--bytes N] [--rounds N] [NAME ...]
 
-Each row: records/s and bytes/s of the file on one core, checksums verified, median round; and the fraction of the floor measured in the same run: reading into a reused buffer, CRC-32C, one
-copy of what comes out, and decompression. The last column has the goals.
+Each row: records/s and bytes/s of the file on one core, checksums verified, median round; and the
+fraction of the floor measured in the same run: reading into a reused buffer, CRC-32C, one copy of
+what comes out, and decompression. The last column has the goals.
 """
 
 from __future__ import annotations

@@ -53,6 +53,12 @@ from pykbroker.protocol.record_batch import (
 _COMPRESSED_CHUNK: Final = 1 << 20
 _AREA_BYTES: Final = 4 << 20
 
+# glibc gives every freed block larger than its threshold back to the system, and takes fresh pages
+# for the next one; freeing one block raises the threshold to that block's size (at most 32 MiB).
+# Nothing is touched here, so this costs nothing.
+_block = bytearray((32 << 20) - (1 << 16))
+del _block
+
 
 class _Chunk:
     """Whole batches at the start of the buffer; `at` is the first one's position in the file."""

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pykbroker.offline.batch_headers import framing_fault
+from pykbroker.offline.batch_headers import framing_fault, header_at
 from pykbroker.offline.layout import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import is_entry_true, offset_entries
+from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.storage import SegmentFile, open_file
-from pykbroker.protocol.record_batch import (
-    HEADER,
-    RECORD_BATCH_OVERHEAD,
-    BatchHeader,
-    check_crc,
-)
+from pykbroker.protocol.record_batch import HEADER, RECORD_BATCH_OVERHEAD, check_crc
 
 _ZEROS = bytes(65536)
 
@@ -44,23 +40,17 @@ def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
     end = opened.size
     position = _start(opened, segment, end)
     next_offset = segment.base_offset
-    last: tuple[int, int, BatchHeader] | None = None
-    while position < end:
-        head = opened.read(RECORD_BATCH_OVERHEAD, position)
-        size, fault = framing_fault(head, end - position)
-        if fault is not None:
-            break
-        header = BatchHeader(*HEADER.unpack(head))
-        if last is not None:
-            next_offset = last[2].next_offset
-        last = position, size, header
-        position += size
+    before = last = None
+    for run in header_tables(opened, None, segment.base_offset, position, end):
+        before = header_at(run.table, -2) if len(run.table) > 1 else last
+        last = header_at(run.table, -1)
+        position = int(run.positions[-1])
     if last is not None:
-        at, size, header = last
-        if _is_sound(opened, at, size):
-            next_offset = header.next_offset
-        else:
-            position = at
+        if _is_sound(opened, position, last.size_bytes):
+            next_offset = last.next_offset
+            position += last.size_bytes
+        elif before is not None:
+            next_offset = before.next_offset
     if position < end and not _is_end(opened, position, end):
         return FrozenEnd(end, next_offset)  # broken in the middle: the reader will say so
     return FrozenEnd(position, next_offset)

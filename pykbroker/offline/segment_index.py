@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
-from pykbroker.offline.storage import SegmentFile, read_small_file
+from pykbroker.offline.storage import SegmentFile, open_file, read_small_file
 from pykbroker.protocol.record_batch import (
     HEADER,
     LOG_OVERHEAD,
@@ -28,15 +28,13 @@ _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
 
 def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[tuple[int, int]]:
     """(offset, position) of the entries that can be true: ascending, inside the log."""
-    payload = read_small_file(path) if path is not None else None
+    payload = _used_bytes(path, _OFFSET_ENTRY.itemsize)
     if not payload:
         return []
-    table = np.frombuffer(payload, _OFFSET_ENTRY, len(payload) // _OFFSET_ENTRY.itemsize)
+    table = np.frombuffer(payload, _OFFSET_ENTRY)
     offsets = table["offset"].astype(np.int64)
     positions = table["position"].astype(np.int64)
     keep = _ascending(offsets, positions)
-    if keep and keep < offsets.size and offsets[0] == 0 and positions[0] == 0 and keep == 1:
-        keep = 0 if offsets[1] == 0 else keep  # zeros from the beginning: preallocated and empty
     keep = min(keep, int(np.searchsorted(positions[:keep], log_bytes, side="left")))
     return list(
         zip((offsets[:keep] + base_offset).tolist(), positions[:keep].tolist(), strict=True)
@@ -45,19 +43,35 @@ def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[t
 
 def time_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
     """(timestamp, offset) of the entries that can be true: ascending from the first on."""
-    payload = read_small_file(path) if path is not None else None
+    payload = _used_bytes(path, _TIME_ENTRY.itemsize)
     if not payload:
         return []
-    table = np.frombuffer(payload, _TIME_ENTRY, len(payload) // _TIME_ENTRY.itemsize)
+    table = np.frombuffer(payload, _TIME_ENTRY)
     times = table["timestamp"].astype(np.int64)
     offsets = table["offset"].astype(np.int64)
     if not times.size or offsets[0] < 0:
         return []
     sound = (np.diff(times) > 0) & (np.diff(offsets) >= 0)
     keep = int(np.argmin(sound)) + 1 if not sound.all() else times.size
-    if keep == 1 and times[0] == 0 and offsets[0] == 0 and times.size > 1:
-        return []
     return list(zip(times[:keep].tolist(), (offsets[:keep] + base_offset).tolist(), strict=True))
+
+
+def _used_bytes(path: str | None, entry_bytes: int) -> bytes:
+    """The entries before the zeros at the end: the index of a live log is preallocated (10 MB)."""
+    if path is None:
+        return b""
+    try:
+        with open_file(path) as opened:
+            low, high = 0, opened.size // entry_bytes
+            while low < high:
+                middle = (low + high) // 2
+                if any(opened.read(entry_bytes, middle * entry_bytes)):
+                    low = middle + 1
+                else:
+                    high = middle
+            return opened.read(low * entry_bytes, 0)
+    except FileNotFoundError:
+        return b""
 
 
 def aborted_transactions(path: str | None, base_offset: int) -> list[AbortedTxn] | None:

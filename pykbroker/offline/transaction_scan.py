@@ -14,27 +14,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from pykbroker.log.producer_entry import CorruptSnapshot, decode_snapshot
-from pykbroker.offline.layout import PartitionFiles, SegmentFiles
+from pykbroker.offline.batch_headers import header_at
+from pykbroker.offline.layout import PartitionFiles
 from pykbroker.offline.segment_index import aborted_transactions
-from pykbroker.offline.segment_walk import walk_headers
+from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import AbortedRange
 from pykbroker.offline.storage import SegmentFile, open_file, read_small_file
 from pykbroker.protocol.control_records import ABORT, COMMIT, decode_type
-from pykbroker.protocol.record_batch import BatchHeader, CorruptBatch, iter_records
+from pykbroker.protocol.record_batch import (
+    MAGIC_V2,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    CorruptBatch,
+    iter_records,
+)
 
 UNKNOWN_OUTCOME = -1
-
-
-class CompletedTransaction(NamedTuple):
-    """A transaction of one producer in one partition, from its first batch to its marker."""
-
-    producer_id: int
-    producer_epoch: int
-    first_offset: int
-    last_offset: int
-    is_aborted: bool
-    coordinator_epoch: int
 
 
 class TransactionState(NamedTuple):
@@ -151,22 +149,15 @@ def _newest_snapshot(files: PartitionFiles, end_offset: int) -> tuple[int, OpenT
 def _headers_from(
     files: PartitionFiles, offset: int, end_position: int, end_offset: int
 ) -> Iterator[tuple[SegmentFile, int, BatchHeader]]:
-    """Batches of the segments from `offset` (a segment's base) on, below `end_offset`."""
+    """Transactional batches of the segments from `offset` (a segment's base) on, below the end."""
     last = files.segments[-1] if files.segments else None
     for segment in files.segments:
         if segment.base_offset < offset or segment.base_offset >= end_offset:
             continue
         with open_file(segment.path) as opened:
             end = end_position if segment is last else opened.size
-            for position, header in _sound_headers(opened, segment, end):
-                if header.base_offset >= end_offset:
-                    return
-                yield opened, position, header
-
-
-def _sound_headers(
-    opened: SegmentFile, segment: SegmentFiles, end: int
-) -> Iterator[tuple[int, BatchHeader]]:
-    for position, header in walk_headers(opened, segment, end):
-        if header is not None:
-            yield position, header
+            for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
+                chosen = (run.table["attributes"] & TRANSACTIONAL_BIT) != 0
+                chosen &= (run.table["magic"] == MAGIC_V2) & (run.table["base_offset"] < end_offset)
+                for index in np.flatnonzero(chosen).tolist():
+                    yield opened, int(run.positions[index]), header_at(run.table, index)
