@@ -9,6 +9,7 @@ See docs/analytics.md. Needs numpy and pyarrow (`pip install pykbroker[offline]`
     plan, read_split         the same in two steps, for clusters          planning.py, split.py
     batches, segments, transactions   from headers alone                 views.py
     consumer_offsets, transaction_state, cluster_metadata                internal_topics.py
+    fsck                     what does not fit together                  fsck.py
     create_snapshot          a view of a live log that does not change   snapshot.py
     log_ends                 how far the logs reach right now             planning.py
 """
@@ -24,6 +25,7 @@ from pykbroker.offline.faults import (
     UnknownColumn,
     UnknownTopic,
 )
+from pykbroker.offline.fsck import FINDING_SCHEMA, fsck
 from pykbroker.offline.internal_topics import (
     CLUSTER_METADATA_SCHEMA,
     CONSUMER_OFFSETS_SCHEMA,
@@ -60,6 +62,7 @@ __all__ = [
     "CLUSTER_METADATA_SCHEMA",
     "CONSUMER_OFFSETS_SCHEMA",
     "CORRUPTION_SCHEMA",
+    "FINDING_SCHEMA",
     "KAFKA_COLUMNS",
     "SEGMENT_SCHEMA",
     "TRANSACTION_SCHEMA",
@@ -83,6 +86,7 @@ __all__ = [
     "consumer_offsets",
     "corruption_table",
     "create_snapshot",
+    "fsck",
     "log_ends",
     "open_log",
     "pack_splits",

@@ -26,12 +26,16 @@ _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
 
 
+def raw_offset_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
+    """(offset, position) of all entries that are in use, true or not."""
+    table = np.frombuffer(_used_bytes(path, _OFFSET_ENTRY.itemsize), _OFFSET_ENTRY)
+    offsets = table["offset"].astype(np.int64) + base_offset
+    return list(zip(offsets.tolist(), table["position"].tolist(), strict=True))
+
+
 def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[tuple[int, int]]:
     """(offset, position) of the entries that can be true: ascending, inside the log."""
-    payload = _used_bytes(path, _OFFSET_ENTRY.itemsize)
-    if not payload:
-        return []
-    table = np.frombuffer(payload, _OFFSET_ENTRY)
+    table = np.frombuffer(_used_bytes(path, _OFFSET_ENTRY.itemsize), _OFFSET_ENTRY)
     offsets = table["offset"].astype(np.int64)
     positions = table["position"].astype(np.int64)
     keep = _ascending(offsets, positions)
@@ -41,12 +45,16 @@ def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[t
     )
 
 
+def raw_time_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
+    """(timestamp, offset) of all entries that are in use, true or not."""
+    table = np.frombuffer(_used_bytes(path, _TIME_ENTRY.itemsize), _TIME_ENTRY)
+    offsets = table["offset"].astype(np.int64) + base_offset
+    return list(zip(table["timestamp"].tolist(), offsets.tolist(), strict=True))
+
+
 def time_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
     """(timestamp, offset) of the entries that can be true: ascending from the first on."""
-    payload = _used_bytes(path, _TIME_ENTRY.itemsize)
-    if not payload:
-        return []
-    table = np.frombuffer(payload, _TIME_ENTRY)
+    table = np.frombuffer(_used_bytes(path, _TIME_ENTRY.itemsize), _TIME_ENTRY)
     times = table["timestamp"].astype(np.int64)
     offsets = table["offset"].astype(np.int64)
     if not times.size or offsets[0] < 0:

@@ -27,6 +27,7 @@ from pykbroker.offline import (
     cluster_metadata,
     consumer_offsets,
     create_snapshot,
+    fsck,
     open_log,
     segments,
     transaction_state,
@@ -174,6 +175,11 @@ def test_decoders_agree_and_codecs_are_as_produced(broker: Any) -> None:
     assert table.num_rows > len(CODECS)
 
 
+def test_nothing_is_wrong_with_them(broker: Any) -> None:
+    assert fsck(str(broker.data_dir), "flights").to_pylist() == []
+    assert fsck(str(broker.data_dir), "__cluster_metadata").to_pylist() == []
+
+
 def test_times_are_found_by_the_index(broker: Any) -> None:
     low = int(pd.Timestamp("2013-07-04", tz="UTC").timestamp() * 1000)
     high = low + 24 * 3600 * 1000
@@ -228,7 +234,7 @@ def test_the_metadata_log(broker: Any) -> None:
     assert "flights" in names
 
 
-def test_a_compacted_topic(broker: Any) -> None:
+def test_a_compacted_topic(broker: Any, tmp_path: Path) -> None:
     servers = broker.bootstrap_servers
     config = {
         "cleanup.policy": "compact",
@@ -259,6 +265,9 @@ def test_a_compacted_topic(broker: Any) -> None:
     fast = open_log(str(directory), "tails", columns=ALL_COLUMNS)
     plain = open_log(str(directory), "tails", columns=ALL_COLUMNS, decoder="plain")
     assert fast.read_all().num_rows <= plain.read_all().num_rows <= len(rows)
+    assert (
+        fsck(create_snapshot(str(directory), str(tmp_path / "x"), ["tails"]).target).num_rows == 0
+    )
 
 
 @pytest.fixture(scope="module")
@@ -323,6 +332,11 @@ def test_transactions_from_headers(transactional: ApacheBroker) -> None:
     assert states.count((0, "committed")) == states.count((1, "committed")) == 16
     assert states.count((0, "open")) == 1
     assert states.count((1, "open")) == 0
+
+
+def test_nothing_is_wrong_with_transactions(transactional: ApacheBroker) -> None:
+    assert fsck(str(transactional.data_dir), "ledger").to_pylist() == []
+    assert fsck(str(transactional.data_dir), "__transaction_state").to_pylist() == []
 
 
 def test_the_transaction_log(transactional: ApacheBroker) -> None:

@@ -1,0 +1,142 @@
+"""fsck finds what is wrong, names the place, and is silent where nothing is."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from pykbroker.offline import fsck
+from pykbroker.protocol.record_batch import build_batch, compute_crc
+from tests.offline.samples import (
+    BASE_MS,
+    partition_directory,
+    simple_batches,
+    write_segment,
+)
+from tests.offline.test_transaction_scan import random_log
+
+
+def findings(root: Path) -> list[tuple[str, str | None]]:
+    return [(row["kind"], row["detail"]) for row in fsck(str(root)).to_pylist()]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Two segments with nothing wrong."""
+    directory = partition_directory(tmp_path)
+    write_segment(directory, simple_batches(20, size=500), 0)
+    write_segment(directory, simple_batches(20, base_offset=200, size=500), 200)
+    return tmp_path
+
+
+def test_nothing_is_wrong(log: Path, tmp_path: Path):
+    assert findings(log) == []
+    write_segment(partition_directory(tmp_path / "odd"), simple_batches(3, codec=4))
+    assert findings(tmp_path / "odd") == []
+    for seed in range(3):
+        random_log(tmp_path / f"transactions-{seed}", seed)
+        assert findings(tmp_path / f"transactions-{seed}") == []
+
+
+def test_a_half_written_end_is_not_wrong(log: Path):
+    with (log / "t-0" / f"{200:020d}.log").open("ab") as opened:
+        opened.write(simple_batches(1, base_offset=400)[0][:80])
+    assert findings(log) == []
+
+
+def test_a_wrong_checksum(log: Path):
+    path = log / "t-0" / f"{0:020d}.log"
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    (row,) = fsck(str(log)).to_pylist()
+    assert row["kind"] == "corrupt"
+    assert (row["path"], row["position"], row["offset"]) == (str(path), 0, 0)
+    assert row["detail"] == "the checksum does not fit the batch"
+
+
+def test_offsets_that_do_not_ascend(tmp_path: Path):
+    directory = partition_directory(tmp_path)
+    batches = simple_batches(3)
+    path = write_segment(directory, batches, 0)
+    path.write_bytes(batches[0] + batches[2] + batches[1])
+    write_segment(directory, simple_batches(1, base_offset=25), 25)
+    assert findings(tmp_path) == [
+        ("offsets", "20 to 29 after 9, where the next segment begins at 25"),
+        ("offsets", "10 to 19 after 29"),
+    ]
+
+
+def test_epochs_that_go_back(tmp_path: Path):
+    batches = [
+        bytes(build_batch([(None, None, BASE_MS, ())], base_offset=n, leader_epoch=epoch))
+        for n, epoch in enumerate((0, 3, 2))
+    ]
+    write_segment(partition_directory(tmp_path), batches)
+    assert findings(tmp_path) == [("leader epoch", "2 after 3")]
+
+
+def test_sequences(tmp_path: Path):
+    def batch(offset: int, epoch: int, sequence: int) -> bytes:
+        row = [(None, None, BASE_MS, ())]
+        producer = {"producer_id": 7, "producer_epoch": epoch, "base_sequence": sequence}
+        return bytes(build_batch(row, base_offset=offset, **producer))
+
+    rows = [(0, 0, 5), (1, 0, 6), (2, 0, 8), (3, 1, 0), (4, 1, 0), (9, 1, 7)]
+    write_segment(partition_directory(tmp_path), [batch(*row) for row in rows])
+    assert findings(tmp_path) == [
+        ("sequence", "producer 7 of epoch 0 goes on with 8 instead of 7"),
+        ("sequence", "producer 7 of epoch 1 goes on with 0 instead of 1"),
+    ]
+
+
+def test_indexes_that_lie(log: Path):
+    index = log / "t-0" / f"{0:020d}.index"
+    entries = bytearray(index.read_bytes())
+    struct.pack_into(">i", entries, 4, 17)
+    index.write_bytes(entries)
+    offset = struct.unpack_from(">i", entries)[0]
+    times = log / "t-0" / f"{200:020d}.timeindex"
+    entry = bytearray(times.read_bytes())
+    struct.pack_into(">q", entry, 0, BASE_MS - 5)
+    times.write_bytes(entry)
+    kinds = findings(log)
+    assert kinds[0] == (
+        "offset index",
+        f"entry 0: no batch with offset {offset} at position 17",
+    )
+    assert kinds[1][0] == "time index"
+    assert "is of" in str(kinds[1][1])
+    assert len(kinds) == 2
+
+
+def test_a_transaction_index_that_lies(tmp_path: Path):
+    log = random_log(tmp_path, 5)
+    path = sorted(log.directory.glob("*.txnindex"))[0]
+    right = path.read_bytes()
+    producer, first, last = struct.unpack(">qqq", right[2:26])
+    path.write_bytes(right[34:])
+    assert findings(tmp_path) == [
+        ("transaction index", f"no entry for producer {producer}, {first} to {last}")
+    ]
+    path.write_bytes(right[:-1])
+    assert findings(tmp_path) == [("transaction index", "damaged")]
+
+
+def test_foreign_files(log: Path):
+    (log / "t-0" / "notes.txt").write_text("")
+    assert findings(log) == [("foreign file", "notes.txt")]
+
+
+def test_a_lie_under_a_right_checksum(tmp_path: Path):
+    batches = simple_batches(3)
+    bad = bytearray(simple_batches(1, base_offset=30)[0])
+    bad[61] = 0xFF
+    struct.pack_into(">I", bad, 17, compute_crc(bad))
+    write_segment(partition_directory(tmp_path), batches, index_every=10**9)
+    path = next((tmp_path / "t-0").glob("*.log"))
+    path.write_bytes(path.read_bytes() + bytes(bad))
+    kinds = [kind for kind, _ in findings(tmp_path)]
+    assert kinds == ["corrupt"]
