@@ -1,16 +1,13 @@
-"""The same tests on the disk and on the disk in memory; then what only each of them does."""
+"""The same tests on the disk and on the disk in memory; then what only the disk does."""
 
 from __future__ import annotations
 
-import errno
-import os
-import random
 from pathlib import Path
 
 import pytest
 
 from pykbroker.log.files import IOV_MAX, Files, RealFiles
-from pykbroker.log.memory_files import MemoryFiles, SimulatedCrash
+from pykbroker.log.memory_files import MemoryFiles
 
 
 @pytest.fixture(params=["real", "memory"])
@@ -166,84 +163,3 @@ def test_a_full_disk_fails_the_write(tmp_path: Path) -> None:
     full = RealFiles().open("/dev/full")
     with pytest.raises(OSError, match="space"):
         full.pwritev([b"x" * 10], 0)
-
-
-def test_lock_of_another_process_is_refused(tmp_path: Path) -> None:
-    path = f"{tmp_path}/.lock"
-    child_holds, holds = os.pipe()
-    finish, child_may_finish = os.pipe()
-    child = os.fork()
-    if child == 0:
-        held = RealFiles().lock(path)
-        os.write(holds, b"1" if held else b"0")
-        os.read(finish, 1)
-        os._exit(0)
-    assert os.read(child_holds, 1) == b"1"
-    assert RealFiles().lock(path) is None
-    os.write(child_may_finish, b"x")
-    os.waitpid(child, 0)
-    lock = RealFiles().lock(path)
-    assert lock is not None
-    lock.release()
-    for fd in (child_holds, holds, finish, child_may_finish):
-        os.close(fd)
-
-
-def test_crash_keeps_the_synced_and_a_prefix_of_the_rest() -> None:
-    seen = set()
-    for seed in range(60):
-        files = MemoryFiles()
-        files.mkdir("/d")
-        file = files.open("/d/a", create=True)
-        files.sync_dir("/")
-        files.sync_dir("/d")
-        file.pwritev([b"synced"], 0)
-        file.sync()
-        file.pwritev([b"AB"], 6)
-        file.pwritev([b"CD"], 8)
-        files.crash(random.Random(seed))
-        seen.add(files.read_file("/d/a"))
-    assert seen == {b"synced", b"syncedA", b"syncedAB", b"syncedABC", b"syncedABCD"}
-
-
-def test_crash_forgets_unsynced_names() -> None:
-    outcomes = set()
-    for seed in range(40):
-        files = MemoryFiles()
-        files.mkdir("/d")
-        files.write_file("/d/old", b"1", sync=True)
-        files.sync_dir("/")
-        files.sync_dir("/d")
-        files.rename("/d/old", "/d/new")
-        files.write_file("/d/more", b"2", sync=True)
-        files.crash(random.Random(seed))
-        outcomes.add(tuple(files.listdir("/d")))
-    assert outcomes == {("old",), ("new",), ("more", "new")}
-
-
-def test_kill_loses_nothing() -> None:
-    files = MemoryFiles()
-    files.mkdir("/d")
-    assert files.lock("/d/.lock") is not None
-    files.open("/d/a", create=True).pwritev([b"x"], 0)
-    files.kill()
-    assert files.read_file("/d/a") == b"x"
-    assert files.lock("/d/.lock") is not None
-
-
-def test_ordered_faults() -> None:
-    files = MemoryFiles()
-    files.mkdir("/d")
-    file = files.open("/d/a", create=True)
-    files.fail = lambda name, _: OSError(errno.EIO, "bad disk") if name == "sync" else None
-    file.pwritev([b"x"], 0)
-    with pytest.raises(OSError, match="bad disk"):
-        file.sync()
-    files.fail = None
-    files.capacity_bytes = 4
-    with pytest.raises(OSError, match="no space"):
-        file.pwritev([b"yyyyyyy"], 1)
-    assert files.read_file("/d/a") == b"xyyy"
-    files.crash_at = files.calls + 1
-    with pytest.raises(SimulatedCrash):
-        file.sync()

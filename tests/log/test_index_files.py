@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.log.index_files import CorruptIndex, OffsetIndexFile, TimeIndexFile, TxnIndexFile
-from pykbroker.log.index_memory import Droppable, IndexMemory
+from pykbroker.log.index_memory import IndexMemory
 from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.producer_state import CompletedTxn
 from tests.log.log_makers import memory_disk
@@ -84,27 +84,6 @@ def test_transaction_index_comes_with_its_first_entry(files: MemoryFiles) -> Non
     assert found == [(7, 3, 9, 10)]
     index.reset()
     assert not files.exists("/d/x")
-
-
-class Loaded(Droppable):
-    def __init__(self) -> None:
-        self.is_dropped = False
-
-    def drop(self) -> None:
-        self.is_dropped = True
-
-
-def test_memory_is_bounded_and_drops_the_oldest_use() -> None:
-    memory = IndexMemory(100)
-    indexes = [Loaded() for _ in range(4)]
-    for index in indexes[:3]:
-        memory.loaded(index, 40)
-    assert [i.is_dropped for i in indexes] == [True, False, False, False]
-    memory.loaded(indexes[1], 40)
-    memory.loaded(indexes[3], 40)
-    assert [i.is_dropped for i in indexes] == [True, False, True, False]
-    memory.forget(indexes[1])
-    assert memory.loaded_bytes == 40
 
 
 def test_a_dropped_index_loads_again(files: MemoryFiles) -> None:

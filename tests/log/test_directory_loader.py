@@ -1,0 +1,100 @@
+"""Which directories are opened how; which logs go to worker processes."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from pykbroker.config import BrokerConfig, TopicConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.log import directory_loader
+from pykbroker.log.chores import Chores
+from pykbroker.log.directory_loader import DirectoryLoader, Logs, RecoverMany
+from pykbroker.log.log_directory import LogDirectory
+from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.log.recovery import RecoveryTask, recover_and_close
+from tests.log.log_makers import NOW_MS, append
+from tests.log.test_log_manager import ORDERS, TOPIC_ID, loaded
+
+
+def load(files: MemoryFiles, recover_many: RecoverMany | None = None, **overrides: str) -> Logs:
+    loader = DirectoryLoader(
+        files,
+        BrokerConfig.from_properties(standalone_properties("/a")),
+        Chores(),
+        topic_config=lambda topic: TopicConfig.default(**overrides),
+        jitter=None,
+        recover_many=recover_many,
+        now_ms=NOW_MS,
+    )
+    current: Logs = {}
+    loader.load(LogDirectory(files, "/a"), current, {})
+    return current
+
+
+def killed(count: int, records: int = 3) -> MemoryFiles:
+    """A directory with some logs of a node that was killed."""
+    files = MemoryFiles()
+    manager = loaded(files)
+    for tp in ORDERS[:count]:
+        log = manager.create(tp, TOPIC_ID, TopicConfig.default())
+        for _ in range(records):
+            append(log, b"v" * 100)
+    files.kill()
+    return files
+
+
+def test_progress_of_a_recovery_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    files = killed(3)
+    with caplog.at_level(logging.INFO):
+        logs = load(files)
+    assert [log.log_end_offset for log in logs.values()] == [3, 3, 3]
+    assert "Recovering 3 logs from /a since no clean shutdown file was found" in caplog.text
+    assert "Recovered orders-2 (3/3)" in caplog.text
+
+
+def test_heavy_logs_go_to_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directory_loader, "HEAVY_LOG_BYTES", 300)
+    files = killed(3)
+    seen: list[RecoveryTask] = []
+
+    def recover(tasks: list[RecoveryTask], workers: int) -> dict[str, int]:
+        seen.extend(tasks)
+        return {task.directory: recover_and_close(files, task) for task in tasks[1:]}
+
+    logs = load(files, recover)  # type: ignore[arg-type]
+    assert [task.directory for task in seen] == ["/a/orders-0", "/a/orders-1", "/a/orders-2"]
+    assert seen[0].is_contiguous
+    # The one that the workers left out was recovered here.
+    assert [(log.log_end_offset, log.recovery_point) for log in logs.values()] == [
+        (3, 0),
+        (3, 3),
+        (3, 3),
+    ]
+
+
+def test_one_heavy_log_is_not_worth_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directory_loader, "HEAVY_LOG_BYTES", 300)
+
+    def refuse(tasks: object, workers: int) -> dict[str, int]:
+        raise AssertionError("no worker is needed")
+
+    assert len(load(killed(1), refuse)) == 1
+
+
+def test_compacted_topics_may_have_gaps() -> None:
+    files = killed(1)
+    path = "/a/orders-0/00000000000000000000.log"
+    content = files.read_file(path)
+    third = len(content) // 3
+    files.write_file(path, content[:third] + content[2 * third :])
+    assert load(files, cleanup_policy="compact")[ORDERS[0]].log_end_offset == 3
+    files.write_file(path, content[:third] + content[2 * third :])
+    assert load(files)[ORDERS[0]].log_end_offset == 1
+
+
+def test_a_topic_id_that_cannot_be_read_is_none() -> None:
+    files = killed(1)
+    files.write_file("/a/orders-0/partition.metadata", b"garbage")
+    assert load(files)[ORDERS[0]].topic_id is None
