@@ -35,7 +35,8 @@ from pykbroker.offline.plain_decoder import BAD_CHECKSUM, arrow_batch, rows_of
 from pykbroker.offline.record_fields import Span, decode_fields
 from pykbroker.offline.segment_index import next_known_batch
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
-from pykbroker.offline.storage import SegmentFile, open_file
+from pykbroker.offline.split_file import open_split
+from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.varints import PADDING_BYTES, Doubt, Integers
 from pykbroker.protocol.compression import CorruptCompression, decompress
 from pykbroker.protocol.crc32c import crc32c
@@ -81,7 +82,10 @@ class _Chunk:
 
 def read_fast(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
     """The rows of a split as record batches."""
-    with open_file(split.path) as opened:
+    file = open_split(split)
+    if file is None:
+        return
+    with file as opened:
         yield from _FastReader(opened, split, options, reporter).run()
 
 
@@ -357,4 +361,4 @@ class _FastReader:
         except CorruptBatch as fault:
             self.reporter.report(position, len(batch), str(fault), header, batch)
             return None
-        return arrow_batch(rows, self.options.columns, self.schema) if rows else None
+        return arrow_batch([rows], self.options.columns, self.schema)

@@ -9,15 +9,18 @@ In      a Split and ReadOptions. Out: Arrow record batches; faults go to the rep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from pykbroker.offline.batch_headers import framing_fault, header_fault
 from pykbroker.offline.columns import ALL_COLUMNS, schema_of
+from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.segment_index import next_known_batch
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
-from pykbroker.offline.storage import SegmentFile, open_file
+from pykbroker.offline.split_file import open_split
+from pykbroker.offline.storage import SegmentFile
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.record_batch import (
     HEADER,
@@ -36,10 +39,10 @@ _MAX_MS: Final = (2**63 - 1) // 1000
 BAD_CHECKSUM: Final = "the checksum does not fit the batch"
 
 
-class Row(NamedTuple):
-    """A record with the batch that it lies in."""
+class Rows(NamedTuple):
+    """The wanted records of a batch."""
 
-    record: Record
+    records: list[Record]
     header: BatchHeader
     position: int
     split: Split
@@ -48,27 +51,49 @@ class Row(NamedTuple):
 def read_plain(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
     """The rows of a split as record batches."""
     schema = schema_of(options.columns)
-    rows: list[Row] = []
-    held = 0
-    with open_file(split.path) as opened:
-        for position, header, batch in _batches(opened, split, options, reporter):
-            if not split.is_wanted(header):
-                continue
+    held: list[Rows] = []
+    held_rows = held_bytes = 0
+    file = open_split(split)
+    if file is None:
+        return
+    with file as opened:
+        steps = _batches(opened, split, options, reporter)
+        while True:
             try:
-                found = rows_of(batch, header, position, split, options.max_decompressed_bytes)
-            except CorruptBatch as fault:
-                if rows:
-                    yield arrow_batch(rows, options.columns, schema)
-                    rows = []
-                reporter.report(position, len(batch), str(fault), header, batch)
-                continue
-            rows += found
-            held += len(batch)
-            if len(rows) >= _ROWS or held >= _BYTES:
-                yield arrow_batch(rows, options.columns, schema)
-                rows, held = [], 0
-    if rows:
-        yield arrow_batch(rows, options.columns, schema)
+                step = next(steps, None)
+                if step is None:
+                    break
+                position, header, batch = step
+                if not split.is_wanted(header):
+                    continue
+                rows = _rows_or_fault(batch, header, position, split, options, reporter)
+            except CorruptSegment:
+                if held:  # what came before the fault comes first
+                    yield arrow_batch(held, options.columns, schema)
+                raise
+            held.append(rows)
+            held_rows += len(rows.records)
+            held_bytes += len(batch)
+            if held_rows >= _ROWS or held_bytes >= _BYTES:
+                yield arrow_batch(held, options.columns, schema)
+                held, held_rows, held_bytes = [], 0, 0
+    if held_rows:
+        yield arrow_batch(held, options.columns, schema)
+
+
+def _rows_or_fault(
+    batch: bytes,
+    header: BatchHeader,
+    position: int,
+    split: Split,
+    options: ReadOptions,
+    reporter: FaultReporter,
+) -> Rows:
+    try:
+        return rows_of(batch, header, position, split, options.max_decompressed_bytes)
+    except CorruptBatch as fault:
+        reporter.report(position, len(batch), str(fault), header, batch)
+        return Rows([], header, position, split)
 
 
 def _batches(
@@ -107,38 +132,49 @@ def _batches(
 
 def rows_of(
     batch: bytes | memoryview, header: BatchHeader, position: int, split: Split, limit: int
-) -> list[Row]:
+) -> Rows:
     """The wanted records of one batch; CorruptBatch when any of its records is broken."""
     records = list(iter_records(batch, header, max_decompressed=limit))
-    low, high = split.start_timestamp_ms, split.end_timestamp_ms
-    return [
-        Row(record, header, position, split)
-        for record in records
-        if split.start_offset <= record.offset < split.end_offset
-        and (low is None or _wrapped(record.timestamp) >= low)
-        and (high is None or _wrapped(record.timestamp) < high)
-    ]
+    low, high = split.start_offset, split.end_offset
+    if header.base_offset < low or header.last_offset >= high:
+        records = [each for each in records if low <= each.offset < high]
+    early, late = split.start_timestamp_ms, split.end_timestamp_ms
+    if early is not None:
+        records = [each for each in records if _wrapped(each.timestamp) >= early]
+    if late is not None:
+        records = [each for each in records if _wrapped(each.timestamp) < late]
+    return Rows(records, header, position, split)
 
 
-def arrow_batch(rows: list[Row], columns: tuple[str, ...], schema: Any) -> Any:
+def arrow_batch(held: list[Rows], columns: tuple[str, ...], schema: Any) -> Any:
     """Rows as one Arrow record batch."""
-    arrays = [pa.array([_CELLS[name](row) for row in rows], ALL_COLUMNS[name]) for name in columns]
+    arrays = []
+    for name in columns:
+        if name in _OF_RECORD:
+            cell = _OF_RECORD[name]
+            cells = [cell(record) for rows in held for record in rows.records]
+        else:
+            once = _OF_BATCH[name]
+            cells = [value for rows in held for value in [once(rows)] * len(rows.records)]
+        arrays.append(pa.array(cells, ALL_COLUMNS[name]))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _wrapped(timestamp: int) -> int:
     """As Java adds two longs."""
+    if -_MAX_MS <= timestamp <= _MAX_MS:
+        return timestamp
     return (timestamp + 2**63) % 2**64 - 2**63
 
 
-def _microseconds(row: Row) -> int | None:
-    timestamp = _wrapped(row.record.timestamp)
+def _microseconds(record: Record) -> int | None:
+    timestamp = _wrapped(record.timestamp)
     return timestamp * 1000 if -_MAX_MS <= timestamp <= _MAX_MS else None
 
 
-def _headers(row: Row) -> list[dict[str, str | bytes | None]] | None:
+def _headers(record: Record) -> list[dict[str, str | bytes | None]] | None:
     pairs: list[dict[str, str | bytes | None]] = [
-        {"key": name, "value": value} for name, value in row.record.headers
+        {"key": name, "value": value} for name, value in record.headers
     ]
     return pairs or None
 
@@ -147,27 +183,29 @@ def _size(content: bytes | None) -> int | None:
     return None if content is None else len(content)
 
 
-_CELLS: Final[dict[str, Callable[[Row], object]]] = {
-    "key": lambda row: row.record.key,
-    "value": lambda row: row.record.value,
-    "topic": lambda row: row.split.topic,
-    "partition": lambda row: row.split.partition,
-    "offset": lambda row: row.record.offset,
+_OF_RECORD: Final[dict[str, Callable[[Record], object]]] = {
+    "key": attrgetter("key"),
+    "value": attrgetter("value"),
+    "offset": attrgetter("offset"),
     "timestamp": _microseconds,
-    "timestampType": lambda row: row.header.timestamp_type,
     "headers": _headers,
-    "batch_base_offset": lambda row: row.header.base_offset,
-    "batch_position": lambda row: row.position,
-    "segment_base_offset": lambda row: row.split.segment_base_offset,
-    "batch_size": lambda row: row.header.size_bytes,
-    "codec": lambda row: CODEC_NAMES[row.header.codec],
-    "producer_id": lambda row: row.header.producer_id,
-    "producer_epoch": lambda row: row.header.producer_epoch,
-    "base_sequence": lambda row: row.header.base_sequence,
-    "leader_epoch": lambda row: row.header.partition_leader_epoch,
-    "is_transactional": lambda row: row.header.is_transactional,
-    "is_control": lambda row: row.header.is_control,
-    "key_size": lambda row: _size(row.record.key),
-    "value_size": lambda row: _size(row.record.value),
-    "timestamp_ms": lambda row: _wrapped(row.record.timestamp),
+    "key_size": lambda record: _size(record.key),
+    "value_size": lambda record: _size(record.value),
+    "timestamp_ms": lambda record: _wrapped(record.timestamp),
+}
+_OF_BATCH: Final[dict[str, Callable[[Rows], object]]] = {
+    "topic": lambda rows: rows.split.topic,
+    "partition": lambda rows: rows.split.partition,
+    "timestampType": lambda rows: rows.header.timestamp_type,
+    "batch_base_offset": lambda rows: rows.header.base_offset,
+    "batch_position": lambda rows: rows.position,
+    "segment_base_offset": lambda rows: rows.split.segment_base_offset,
+    "batch_size": lambda rows: rows.header.size_bytes,
+    "codec": lambda rows: CODEC_NAMES[rows.header.codec],
+    "producer_id": lambda rows: rows.header.producer_id,
+    "producer_epoch": lambda rows: rows.header.producer_epoch,
+    "base_sequence": lambda rows: rows.header.base_sequence,
+    "leader_epoch": lambda rows: rows.header.partition_leader_epoch,
+    "is_transactional": lambda rows: rows.header.is_transactional,
+    "is_control": lambda rows: rows.header.is_control,
 }

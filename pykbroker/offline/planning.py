@@ -258,6 +258,8 @@ class _PartitionPlanner:
             aborted=aborted,
             index_path=segment.index_path,
             read_committed=selection.isolation == READ_COMMITTED,
+            file_bytes=None if segment is self.files.segments[-1] else segment.size_bytes,
+            fail_on_data_loss=selection.fail_on_data_loss,
         )
 
     def _is_too_old(self, segment: SegmentFiles, behind: int) -> bool:

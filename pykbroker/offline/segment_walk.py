@@ -1,13 +1,14 @@
 """Header by header through a segment, without reading the records: about 1 us a batch.
 
-Where no next batch can be found, the walk goes on at the next entry of the offset index that is
-true. Small batches are cheaper read in bulk, so the walk reads more than a header at a time while
-batches are small.
+`header_tables` makes numpy tables of them (large batches by one pread each, small ones read in
+bulk), `walk_headers` is for those who want them one by one and know what is no batch. Where no next
+batch can be found, both go on at the next entry of the offset index that is true.
 """
 
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
@@ -32,6 +33,7 @@ from pykbroker.protocol.record_batch import (
     BatchHeader,
 )
 
+_LENGTH: Final = struct.Struct(">8xi").unpack_from
 _BULK_BYTES: Final = 64 << 10
 _CHUNK_BYTES: Final = 1 << 20
 _TABLE_ROWS: Final = 65536
@@ -78,12 +80,12 @@ def _walk_by_pread(descriptor: int, position: int, end: int) -> tuple[HeaderRun 
     heads: list[bytes] = []
     positions: list[int] = []
     pread: Callable[[int, int, int], bytes] = os.pread
-    keep, found = heads.append, positions.append
+    keep, found, length = heads.append, positions.append, _LENGTH
     last = end - RECORD_BATCH_OVERHEAD
     rows = _TABLE_ROWS if position else 256  # the first few tell how large batches are
     while position <= last and len(positions) < rows:
         head = pread(descriptor, RECORD_BATCH_OVERHEAD, position)
-        size = int.from_bytes(head[8:12]) + LOG_OVERHEAD
+        size = length(head)[0] + LOG_OVERHEAD
         if size < RECORD_BATCH_OVERHEAD or position + size > end:
             break
         keep(head)

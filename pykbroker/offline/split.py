@@ -118,6 +118,9 @@ class Split:
     aborted: tuple[AbortedRange, ...] = ()
     index_path: str | None = None
     read_committed: bool = False
+    #: Size of the whole file when it was planned; None for a segment that may still grow.
+    file_bytes: int | None = None
+    fail_on_data_loss: bool = True
 
     @property
     def size_bytes(self) -> int:

@@ -30,6 +30,7 @@ from pykbroker.offline.segment_index import (
 )
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.split import DEFAULT_SPLIT_BYTES, Selection, Split
+from pykbroker.offline.split_file import open_split
 from pykbroker.offline.storage import SegmentFile, open_file
 from pykbroker.offline.transaction_scan import marker_type
 from pykbroker.protocol.compression import CODEC_NAMES
@@ -159,7 +160,10 @@ def batches(
 
 def scan_batches(split: Split) -> Iterator[Any]:
     """The batches of a split that overlap its offsets, as record batches of BATCH_SCHEMA."""
-    with open_file(split.path) as opened:
+    file = open_split(split)
+    if file is None:
+        return
+    with file as opened:
         end = min(split.end_position, opened.size)
         runs = header_tables(
             opened, split.index_path, split.segment_base_offset, split.start_position, end

@@ -1,4 +1,4 @@
-"""Files written by real brokers, read in place: the records as a consumer of the broker has them."""
+"""Files of real brokers, read in place: the records as a consumer of the broker has them."""
 
 from __future__ import annotations
 

@@ -268,7 +268,8 @@ def test_file_that_became_shorter(tmp_path: Path):
     assert "the file ends at 0" in assert_same(split)
 
 
-def test_rows_before_a_corrupt_batch_come_first(tmp_path: Path):
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+def test_rows_before_a_corrupt_batch_come_first(tmp_path: Path, decoder: str):
     directory = partition_directory(tmp_path)
     batches = simple_batches(4)
     bad = bytearray(batches[2])
@@ -276,7 +277,7 @@ def test_rows_before_a_corrupt_batch_come_first(tmp_path: Path):
     path = write_segment(directory, batches)
     path.write_bytes(b"".join([batches[0], batches[1], bytes(bad), batches[3]]))
     rows = 0
-    scan = open_log(str(tmp_path), "t", columns=["offset"])
+    scan = open_log(str(tmp_path), "t", columns=["offset"], decoder=decoder)
     with pytest.raises(CorruptSegment, match="the checksum does not fit the batch"):  # noqa: PT012
         for batch in scan:
             rows += batch.num_rows

@@ -223,8 +223,21 @@ def test_the_side_table_counts_what_is_left_out(logs: str, mode: str):
     assert open_log(logs, verify_checksums=False).read_all().num_rows == 350
 
 
-def test_a_deleted_segment_is_still_read(logs: str):
+def test_a_segment_that_is_deleted_or_replaced_meanwhile(logs: str):
     log = open_log(logs, "t", partitions=[0])
+    lenient = open_log(logs, "t", partitions=[0], fail_on_data_loss=False)
     path = Path(logs) / "t-0" / f"{100:020d}.log"
-    path.rename(path.with_name(path.name + ".deleted"))
+    deleted = path.with_name(path.name + ".deleted")
+    path.rename(deleted)
     assert log.read_all().num_rows == 300
+    path.write_bytes(simple_batches(1, base_offset=100)[0])  # as compaction does
+    assert log.read_all().num_rows == 300
+    deleted.unlink()
+    with pytest.raises(OffsetsGone, match=r"100.log was \d+ bytes when it was planned, now \d+"):
+        log.read_all()
+    assert lenient.read_all().num_rows == 200
+    path.unlink()
+    with pytest.raises(OffsetsGone, match=r"100.log is gone"):
+        log.read_all()
+    assert lenient.read_all().num_rows == 200
+    assert open_log(logs, "t", partitions=[0]).read_all().num_rows == 200
