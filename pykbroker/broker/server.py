@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pykbroker.broker.clock import Clock
 from pykbroker.broker.entropy import Entropy, new_uuid
 from pykbroker.broker.handlers import make_routes
-from pykbroker.broker.worker import Worker
+from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import Endpoint, TopicConfig
 from pykbroker.errors import KafkaError, StartError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
@@ -72,10 +72,14 @@ class LogDirLost(Exception):
 
 
 class BrokerServer:
-    """A node: broker, controller, or both."""
+    """A node: broker, controller, or both.
 
-    def __init__(self, config: BrokerConfig) -> None:
+    `new_cluster_id` is the cluster of a node whose directories are empty; None: a random one.
+    """
+
+    def __init__(self, config: BrokerConfig, new_cluster_id: str | None = None) -> None:
         self.config = config
+        self._new_cluster_id = new_cluster_id
         self.node_id: int = config.node_id
         self.cluster_id = ""
         self.counters = Counters()
@@ -156,7 +160,11 @@ class BrokerServer:
                 self._undo.append(metadata_directory.close)
                 metadata_directory.open()
             self.storage = ensure_storage(
-                self.files, config, now_ms=self.now_ms(), new_uuid=new_uuid
+                self.files,
+                config,
+                now_ms=self.now_ms(),
+                new_uuid=new_uuid,
+                new_cluster_id=self._new_cluster_id,
             )
         except (DirectoryRefused, LogDirFailure, StorageError) as fault:
             raise StartError(str(fault)) from fault
@@ -219,7 +227,12 @@ class BrokerServer:
         self.replica_manager = ReplicaManager(
             self.node_id, self.log_manager, self.purgatory, self.config
         )
-        self.worker = Worker(
+        worker = Worker
+        if logging.getLogger(REQUEST_LOG).isEnabledFor(logging.DEBUG):
+            from pykbroker.broker.request_trace import TracingWorker
+
+            worker = TracingWorker
+        self.worker = worker(
             self, self.network.channel, self.routes, self._end_round, self._turn_ended
         )
         try:

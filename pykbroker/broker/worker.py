@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pykbroker.protocol.parts_writer import Parts
 
 ROUNDS_PER_TURN = 32
+REQUEST_LOG = "pykbroker.request"  # at DEBUG when a node starts: it takes `TracingWorker`
 _KEYS = 128
 
 _log = logging.getLogger("pykbroker.worker")
@@ -131,7 +132,8 @@ class Worker:
         except Exception:
             self._our_bug(request)
 
-    def _reply(self, request: Request, route: Route, outcome: Any) -> None:
+    def _reply(self, request: Request, route: Route, outcome: Any) -> int:
+        """Answer a request; how many bytes the reply has, 0 when there is none."""
         if isinstance(outcome, Message):
             out: Parts = []
             api = route.api
@@ -140,20 +142,25 @@ class Worker:
                 request.connection.reply(out[0])  # type: ignore[arg-type]
             else:
                 request.connection.reply_parts(out, size)  # type: ignore[arg-type]
-        elif outcome is None:
+            return size
+        if outcome is None:
             request.connection.no_reply()
         elif isinstance(outcome, KafkaError):
-            self._reply_error(request, route, outcome)
+            return self._reply_error(request, route, outcome)
         elif isinstance(outcome, CloseConnection):
             request.connection.abandon(outcome.reason)
         else:
             raise TypeError(f"{route} answered with {outcome!r}")
+        return 0
 
-    def _reply_error(self, request: Request, route: Route, error: KafkaError) -> None:
+    def _reply_error(self, request: Request, route: Route, error: KafkaError) -> int:
         try:
-            self._reply(request, route, route.error_reply(request, error.code, error.message))
+            return self._reply(
+                request, route, route.error_reply(request, error.code, error.message)
+            )
         except Exception:
             self._our_bug(request)
+            return 0
 
     def _refuse(self, request: Request, route: Route | None) -> None:
         """An API or version that is not served here."""

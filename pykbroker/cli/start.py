@@ -41,6 +41,10 @@ the flags, then --override; docs/configuration.md lists every key."""
 
 _ADVERTISED_BY_HAND: Final = ("KAFKA_ADVERTISED_LISTENERS",)
 _LEVELS: Final = ("DEBUG", "INFO", "WARN", "ERROR")
+_LOG_VARIABLE: Final = "PYKBROKER_LOG"
+
+# Apache's container image takes the cluster id of a fresh node from here.
+_CLUSTER_ID_VARIABLE: Final = "CLUSTER_ID"
 
 log = logging.getLogger("pykbroker.start")
 
@@ -66,7 +70,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     gc.disable()  # while modules are imported there is nothing to collect; see settle_collector
-    configure_logging(options.log_level)
+    configure_logging(options.log_level, os.environ.get(_LOG_VARIABLE, ""))
     try:
         properties = gather(options, os.environ)
     except ConfigError as error:
@@ -81,7 +85,8 @@ def run(options: argparse.Namespace) -> int:
     from pykbroker.kraft.storage_format import StorageError
 
     try:
-        return _run_loop(lambda: BrokerServer(config), config)
+        cluster_id = os.environ.get(_CLUSTER_ID_VARIABLE)
+        return _run_loop(lambda: BrokerServer(config, cluster_id), config)
     except ConfigError as error:
         raise CommandError(f"pykbroker start: {properties.locate(error)}") from error
     except (StartError, StorageError) as error:
@@ -221,13 +226,26 @@ class KafkaFormatter(logging.Formatter):
         return super().format(record)
 
 
-def configure_logging(level: str) -> None:
-    """Logs go to standard error; standard output has only the line `ready ...`."""
+def configure_logging(level: str, loggers: str = "") -> None:
+    """Logs go to standard error; standard output has only the line `ready ...`.
+
+    `loggers` is the text of PYKBROKER_LOG: levels of single loggers, `NAME=LEVEL,NAME=LEVEL`.
+    """
+    from pykbroker.broker.worker import REQUEST_LOG
+
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(KafkaFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.getLevelNamesMapping()[level])
+    # Two lines for every request are not what `--log-level DEBUG` asks for: only their name does.
+    logging.getLogger(REQUEST_LOG).setLevel(logging.INFO)
+    for each in filter(None, (each.strip() for each in loggers.split(","))):
+        name, _, its_level = each.partition("=")
+        if not name or its_level not in _LEVELS:
+            wanted = f"expected LOGGER=LEVEL, with a level of {', '.join(_LEVELS)}"
+            raise CommandError(f"pykbroker start: {_LOG_VARIABLE}: {each}: {wanted}")
+        logging.getLogger(name).setLevel(its_level)
     # What nobody looks at is not gathered: each of these costs time in every log call.
     logging.logThreads = False
     logging.logProcesses = False

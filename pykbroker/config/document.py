@@ -42,6 +42,8 @@ them all stands what clients set at run time, which is kept in the metadata log.
 - The environment follows the mapping of Apache's Docker image: `KAFKA_` in front, capitals, `_`
   for a dot, `__` for an underscore, `___` for a dash (`KAFKA_NUM_PARTITIONS=3`). A `KAFKA_`
   variable that names no key is left out with a warning, because Kubernetes sets such variables.
+  `CLUSTER_ID` is the id of the cluster for which a start formats empty directories (a random one
+  when it is not set).
 - `listener.name.<listener>.<key>` sets a key for one listener. `max.connections` and
   `num.network.threads` can be set so.
 

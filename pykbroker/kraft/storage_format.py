@@ -89,12 +89,7 @@ def format_storage(
 
     StorageError when one is formatted already (unless `ignore_formatted`), or for another cluster.
     """
-    try:
-        uuid_from_str(cluster_id)
-    except (DecodeError, ValueError):
-        raise StorageError(
-            f"Cluster ID string {cluster_id} does not appear to be a valid UUID"
-        ) from None
+    _check_uuid(cluster_id)
     fresh: list[str] = []
     for directory in all_directories(config):
         properties = read_meta_properties(files, directory)
@@ -117,11 +112,17 @@ def format_storage(
 
 
 def ensure_storage(
-    files: Files, config: BrokerConfig, *, now_ms: int, new_uuid: Callable[[], bytes]
+    files: Files,
+    config: BrokerConfig,
+    *,
+    now_ms: int,
+    new_uuid: Callable[[], bytes],
+    new_cluster_id: str | None = None,
 ) -> Storage:
     """Make sure that every directory belongs to this node; empty ones are formatted.
 
-    The cluster id is the one of the directories that have one, or a new one when none has.
+    The cluster id is the one of the directories that have one. When none has, it is
+    `new_cluster_id`, or a random one.
     """
     found: dict[str, MetaProperties] = {}
     fresh: list[str] = []
@@ -144,7 +145,8 @@ def ensure_storage(
             f"this node do belong to cluster {cluster_id}: was it replaced?"
         )
     if cluster_id is None:
-        cluster_id = uuid_to_str(new_uuid())
+        cluster_id = new_cluster_id or uuid_to_str(new_uuid())
+        _check_uuid(cluster_id)
     # A directory of before KIP-858 has no id of its own yet.
     nameless = [directory for directory, at in found.items() if at.directory_id is None]
     _write(files, config, cluster_id, fresh + nameless, now_ms, new_uuid, FORMATTED_FEATURES)
@@ -155,6 +157,15 @@ def ensure_storage(
             raise StorageError(f"{directory}/{META_PROPERTIES} could not be written")
         ids[directory] = written.directory_id
     return Storage(cluster_id, ids, fresh)
+
+
+def _check_uuid(cluster_id: str) -> None:
+    try:
+        uuid_from_str(cluster_id)
+    except (DecodeError, ValueError):
+        raise StorageError(
+            f"Cluster ID string {cluster_id} does not appear to be a valid UUID"
+        ) from None
 
 
 def _check_owner(

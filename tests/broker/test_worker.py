@@ -99,6 +99,7 @@ class Node:
         versions.loaded = True
         versions.error_reply = lambda request, code, message: ApiVersionsResponse(error_code=code)
         self.route = route
+        self.versions = versions
         self.worker = Worker(
             self,  # type: ignore[arg-type]
             self.channel,

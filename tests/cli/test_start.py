@@ -18,6 +18,7 @@ import pytest
 
 from pykbroker.broker.server import BrokerServer
 from pykbroker.cli import start
+from pykbroker.cli.admin import AdminClient
 from pykbroker.config import BrokerConfig, Endpoint
 from pykbroker.errors import StartError
 from pykbroker.testing import Broker
@@ -122,6 +123,67 @@ def test_a_directory_that_holds_something_else(run: Run, tmp_path: Path) -> None
     assert outcome.code == 1
     assert "is not empty (it holds thesis.txt)" in outcome.err.splitlines()[-1]
     assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
+def test_a_cluster_id_that_is_none(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLUSTER_ID", "cluster-1")
+    data = tmp_path / "data"
+    outcome = run("start", "--data-dir", str(data), "--listen", "127.0.0.1:0")
+    assert (outcome.code, outcome.err.splitlines()[-1]) == (
+        1,
+        "pykbroker start: Cluster ID string cluster-1 does not appear to be a valid UUID",
+    )
+
+
+@pytest.mark.parametrize("text", ["pykbroker.request", "=DEBUG", "pykbroker=debug", "a=INFO,b=2"])
+def test_levels_of_loggers_that_are_none(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("PYKBROKER_LOG", text)
+    outcome = run("start", "--data-dir", str(tmp_path / "data"))
+    wanted = "expected LOGGER=LEVEL, with a level of DEBUG, INFO, WARN, ERROR"
+    wrong = text.rpartition(",")[2]
+    assert (outcome.code, outcome.err) == (
+        1,
+        f"pykbroker start: PYKBROKER_LOG: {wrong}: {wanted}\n",
+    )
+
+
+def test_variables_of_the_environment(tmp_path: Path) -> None:
+    """CLUSTER_ID names the cluster, PYKBROKER_LOG shows every request and its reply."""
+    cluster_id = "5L6g3nShT-eMCtK--X86sw"
+    process = subprocess.Popen(
+        command("--data-dir", str(tmp_path), "--listen", "127.0.0.1:0", "--log-level", "DEBUG"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ
+        | {"CLUSTER_ID": cluster_id, "PYKBROKER_LOG": "asyncio=ERROR, pykbroker.request=DEBUG"},
+    )
+    with process:
+        assert process.stdout is not None
+        ready = re.search(r"//(\S+:\d+)", process.stdout.readline())
+        assert ready is not None
+        with AdminClient(ready[1], client_id="curious") as client:
+            assert client.nodes()[1].id == 1
+        process.terminate()
+        _, err = process.communicate(timeout=20)
+    assert f"cluster.id={cluster_id}\n" in (tmp_path / "meta.properties").read_text()
+    lines = [
+        re.sub(r"^\[.*?\] |:\d+(?=:)|\d+ us", "", line)
+        for line in err.splitlines()
+        if line.endswith("(pykbroker.request)")
+    ]
+    asked = "DEBUG DescribeCluster v2 correlation_id=2 client_id='curious' of 127.0.0.1: "
+    size = len("DC") + 2 + 4 + 2 + len("curious") + 1  # header: key, version, id, client id, tags
+    body = 1 + 1 + 1 + 1  # authorized operations, endpoint type, fenced brokers, tags
+    assert lines[2] == f"{asked}{4 + size + body} bytes (pykbroker.request)"
+    assert re.fullmatch(
+        re.escape(asked) + r"reply of \d+ bytes in  \(pykbroker\.request\)", lines[3]
+    )
+    assert len(lines) == 4
 
 
 # --- where values come from ---------------------------------------------------------------------

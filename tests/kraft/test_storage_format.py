@@ -11,6 +11,7 @@ from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, decode_snapshot
 from pykbroker.kraft.storage_format import (
+    Storage,
     StorageError,
     ensure_storage,
     format_storage,
@@ -45,8 +46,14 @@ class Disk:
             ignore_formatted=ignore_formatted,
         )
 
-    def ensure(self):
-        return ensure_storage(self.files, self.config, now_ms=1000, new_uuid=self.new_uuid)
+    def ensure(self, new_cluster_id: str | None = None) -> Storage:
+        return ensure_storage(
+            self.files,
+            self.config,
+            now_ms=1000,
+            new_uuid=self.new_uuid,
+            new_cluster_id=new_cluster_id,
+        )
 
 
 def two(root: Path, **overrides: str) -> Disk:
@@ -106,6 +113,21 @@ def test_a_start_formats_an_empty_directory_once(tmp_path: Path) -> None:
     assert first.formatted == [f"{tmp_path}/a"]
     again = disk.ensure()
     assert again == first._replace(formatted=[])
+
+
+def test_a_start_formats_for_the_cluster_that_is_asked_for(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    assert disk.ensure(CLUSTER_ID).cluster_id == CLUSTER_ID
+    # Later starts find it: what is asked for then has no effect, as in Apache's container image.
+    assert disk.ensure("AAAAAAAAAAAAAAAAAAAAAQ").cluster_id == CLUSTER_ID
+    assert disk.ensure("").cluster_id == CLUSTER_ID
+
+
+def test_a_start_formats_for_no_cluster_without_an_id(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="Cluster ID string x does not appear to be a valid"):
+        Disk(tmp_path).ensure("x")
+    assert os.listdir(tmp_path) == []
+    assert len(Disk(tmp_path).ensure("").cluster_id) == 22
 
 
 def test_a_new_directory_joins_the_others(tmp_path: Path) -> None:
