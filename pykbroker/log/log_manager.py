@@ -166,8 +166,18 @@ class LogManager:
         config: TopicConfig,
         directory: str | None = None,
         now_ms: int = 0,
+        *,
+        is_new: bool = True,
     ) -> PartitionLog:
-        """A new log, by default in the directory with the fewest; LogDirFailure of that one."""
+        """A new log, by default in the directory with the fewest; LogDirFailure of that one.
+
+        is_new False: the partition existed before the start. While a directory is offline its log
+        may be in there: an empty one elsewhere would be a loss now and a second log later.
+        """
+        if not is_new:
+            for each in self.directories:
+                if each.failure is not None:
+                    raise each.failure
         target = self.directory_for_new_log() if directory is None else self.directory(directory)
         log = self._create_in(
             target, str(topic_partition), topic_partition, topic_id, config, now_ms

@@ -51,6 +51,7 @@ class Hosting:
         assert isinstance(lag_max_ms, int)
         self._lag_max_ms = lag_max_ms
         self._loaded = False
+        self._are_new = False  # partitions without a log: made just now, or missing since the start
         self.offline: set[tuple[str, int]] = set()  # ours, but their log could not be made
         self.lost: list[TopicPartition] = []  # of directories that failed; the manager takes them
 
@@ -60,6 +61,7 @@ class Hosting:
         touched: Touched = []
         for topic in delta.deleted_topics.values():
             self._drop_topic(topic, touched)
+        self._are_new = self._loaded
         if not self._loaded:
             self._loaded = True
             self._set_strays_aside(image)
@@ -177,7 +179,9 @@ class Hosting:
         assigned = registration.directories[registration.replicas.index(self._node_id)]
         directory = self._log_manager.directory_by_id(assigned)
         path = None if directory is None else directory.path
-        return self._log_manager.create(topic_partition, topic_id, config, path, now_ms)
+        return self._log_manager.create(
+            topic_partition, topic_id, config, path, now_ms, is_new=self._are_new
+        )
 
     def _on_failure(self, failure: LogDirFailure) -> None:
         self.lost += self._log_manager.on_dir_failure(failure.directory, failure)

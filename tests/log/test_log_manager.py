@@ -237,6 +237,19 @@ def test_a_directory_that_fails_while_loading(files: MemoryFiles) -> None:
     assert [log.topic_partition for log in again.logs()] == [ORDERS[1], ORDERS[3]]
 
 
+def test_no_log_is_made_for_what_may_be_in_an_offline_directory(files: MemoryFiles) -> None:
+    manager = loaded(files, "/a", "/b")
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default()), b"x")
+    manager.shutdown(NOW_MS)
+    files.fail = failing("/a/orders-0")
+    again = loaded(files, "/a", "/b")
+    assert again.get(ORDERS[0]) is None
+    with pytest.raises(LogDirFailure, match="/a"):
+        again.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), is_new=False)
+    assert not files.exists("/b/orders-0")
+    assert again.create(ORDERS[1], TOPIC_ID, TopicConfig.default()).log_directory == "/b"
+
+
 def test_no_directory_at_all_is_refused(files: MemoryFiles) -> None:
     files.fail = failing("/a")
     with pytest.raises(DirectoryRefused, match="None of the log directories /a can be used"):
