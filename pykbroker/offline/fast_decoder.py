@@ -33,7 +33,7 @@ from pykbroker.offline.batch_headers import (
 from pykbroker.offline.columns import FIELD_COLUMNS, TIME_COLUMNS, schema_of
 from pykbroker.offline.plain_decoder import BAD_CHECKSUM, arrow_batch, rows_of
 from pykbroker.offline.record_fields import Span, decode_fields
-from pykbroker.offline.segment_index import next_known_batch
+from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
 from pykbroker.offline.split_file import open_split
 from pykbroker.offline.storage import SegmentFile
@@ -99,6 +99,7 @@ class _FastReader:
         self.split = split
         self.options = options
         self.reporter = reporter
+        self.known = KnownBatches(opened, split.index_path, split.segment_base_offset)
         self.schema = schema_of(options.columns)
         names = set(options.columns)
         by_time = split.start_timestamp_ms is not None or split.end_timestamp_ms is not None
@@ -143,15 +144,9 @@ class _FastReader:
             return position
         if fault is None:
             fault = f"record batch of {size} bytes, only {filled} are there"  # cut while reading
-        known = next_known_batch(
-            self.opened,
-            self.split.index_path,
-            self.split.segment_base_offset,
-            position,
-            self.end,
-        )
-        self.reporter.report(position, known - position, fault, raw=head)
-        return known
+        following = self.known.after(position, self.end)
+        self.reporter.report(position, following - position, fault, raw=head)
+        return following
 
     # -- which batches --------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pykbroker.offline.batch_headers import framing_fault, header_fault
 from pykbroker.offline.columns import ALL_COLUMNS, schema_of
 from pykbroker.offline.faults import CorruptSegment
-from pykbroker.offline.segment_index import next_known_batch
+from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
 from pykbroker.offline.split_file import open_split
 from pykbroker.offline.storage import SegmentFile
@@ -102,6 +102,7 @@ def _batches(
     """Batches with offsets that are wanted and a right checksum."""
     position = split.start_position
     end = min(split.end_position, opened.size)
+    known = KnownBatches(opened, split.index_path, split.segment_base_offset)
     if end < split.end_position and position >= end:
         reporter.report(position, 0, f"the file ends at {end}, before {split.end_position}")
         return
@@ -109,11 +110,9 @@ def _batches(
         head = opened.read(RECORD_BATCH_OVERHEAD, position)
         size, fault = framing_fault(head, end - position)
         if fault is not None:
-            known = next_known_batch(
-                opened, split.index_path, split.segment_base_offset, position, end
-            )
-            reporter.report(position, known - position, fault, raw=head)
-            position = known
+            following = known.after(position, end)
+            reporter.report(position, following - position, fault, raw=head)
+            position = following
             continue
         header = BatchHeader(*HEADER.unpack(head))
         at, position = position, position + size

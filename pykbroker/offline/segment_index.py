@@ -7,6 +7,7 @@ Out     the leading entries that ascend; positions that really begin a batch.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Final
 
 import numpy as np
@@ -119,12 +120,29 @@ def is_entry_true(opened: SegmentFile, entry: tuple[int, int], end: int) -> bool
     return header is not None and header.base_offset <= offset
 
 
-def next_known_batch(
-    opened: SegmentFile, index_path: str | None, base_offset: int, position: int, end: int
-) -> int:
-    """Where to go on when no next batch can be found at `position`: the next entry of the index
-    that is true, else `end`."""
-    for entry in offset_entries(index_path, base_offset, end):
-        if entry[1] > position and is_entry_true(opened, entry, end):
-            return entry[1]
-    return end
+class KnownBatches:
+    """Where to go on when no next batch can be found: the next entry of the index that is true.
+
+    State: the entries, read when first needed.
+    """
+
+    __slots__ = ("_base_offset", "_entries", "_index_path", "_opened")
+
+    def __init__(self, opened: SegmentFile, index_path: str | None, base_offset: int) -> None:
+        self._opened = opened
+        self._index_path = index_path
+        self._base_offset = base_offset
+        self._entries: list[tuple[int, int]] | None = None
+
+    def after(self, position: int, end: int) -> int:
+        """The position of the next known batch behind `position`, or `end`."""
+        if self._entries is None:
+            size = self._opened.size
+            self._entries = offset_entries(self._index_path, self._base_offset, size)
+        slot = bisect_right(self._entries, position, key=lambda entry: entry[1])
+        for entry in self._entries[slot:]:
+            if entry[1] >= end:
+                break
+            if is_entry_true(self._opened, entry, end):
+                return entry[1]
+        return end

@@ -23,7 +23,7 @@ from pykbroker.offline.batch_headers import (
     walk,
 )
 from pykbroker.offline.layout import SegmentFiles
-from pykbroker.offline.segment_index import next_known_batch
+from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.storage import LocalFile, SegmentFile
 from pykbroker.protocol.record_batch import (
     HEADER,
@@ -53,6 +53,7 @@ def header_tables(
 ) -> Iterator[HeaderRun]:
     """All headers of [start, end) as numpy tables; what is no batch is stepped over."""
     position = start
+    known = KnownBatches(opened, index_path, base_offset)
     while position < end:
         if isinstance(opened, LocalFile):
             run, position = _walk_by_pread(opened.descriptor, position, end)
@@ -70,7 +71,7 @@ def header_tables(
         head = opened.read(RECORD_BATCH_OVERHEAD, position)
         size, fault = framing_fault(head, end - position)
         if fault is not None:
-            position = next_known_batch(opened, index_path, base_offset, position, end)
+            position = known.after(position, end)
         else:  # one that is larger than the bulk
             yield HeaderRun(np.array([position]), table_of(head))
             position += size
@@ -111,6 +112,7 @@ def walk_headers(
 ) -> Iterator[tuple[int, BatchHeader | None]]:
     """(position, header) of every batch; None for what is no batch of magic 2."""
     position = start
+    known = KnownBatches(opened, segment.index_path, segment.base_offset)
     window = b""
     window_at = 0
     while position < end:
@@ -122,9 +124,7 @@ def walk_headers(
         size, fault = framing_fault(head, end - position)
         if fault is not None:
             yield position, None
-            position = next_known_batch(
-                opened, segment.index_path, segment.base_offset, position, end
-            )
+            position = known.after(position, end)
             continue
         header = BatchHeader(*HEADER.unpack(head))
         yield position, header if header.magic == MAGIC_V2 else None

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from pykbroker.offline.segment_index import (
+    KnownBatches,
     aborted_transactions,
     batch_at,
     is_entry_true,
-    next_known_batch,
     offset_entries,
     time_entries,
 )
@@ -92,10 +92,10 @@ def test_positions_are_checked_against_the_log(tmp_path: Path):
         assert not is_entry_true(opened, (first[0], first[1] + 1), end)
         assert not is_entry_true(opened, (first[0] - 10, first[1]), end)
         assert batch_at(opened, end - 10, end) is None
-        assert next_known_batch(opened, index, 0, 1, end) == first[1]
-        assert next_known_batch(opened, None, 0, 1, end) == end
-        assert next_known_batch(opened, index, 0, end - 5, end) == end
+        assert KnownBatches(opened, index, 0).after(1, end) == first[1]
+        assert KnownBatches(opened, None, 0).after(1, end) == end
+        assert KnownBatches(opened, index, 0).after(end - 5, end) == end
     content[first[1] + 80] ^= 1
     path.write_bytes(content)
     with open_file(str(path)) as opened:
-        assert next_known_batch(opened, index, 0, 1, end) == offset_entries(index, 0, end)[1][1]
+        assert KnownBatches(opened, index, 0).after(1, end) == offset_entries(index, 0, end)[1][1]
