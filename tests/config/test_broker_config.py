@@ -103,6 +103,13 @@ REFUSED = [
     ({"num.partition": "1"}, "num.partition: unknown configuration. Did you mean num.partitions?"),
     ({"zzz": "1"}, "zzz: unknown configuration."),
     ({"ssl.keystore.location": "/k"}, "ssl.keystore.location: TLS listeners are not built yet"),
+    (
+        {"offsets.topic.compression.codec": "5"},
+        (
+            "Invalid value 5 for configuration "
+            "offsets.topic.compression.codec: Value must be no more than 4"
+        ),
+    ),
     ({"node.id": "-1"}, "Invalid value -1 for configuration node.id: Value must be at least 0"),
     (
         {"broker.id": "2"},

@@ -13,12 +13,14 @@ from pykbroker.coordinator.group.partitioning import partition_for
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.hosted_shard import HostState
 from pykbroker.errors import ErrorCode
+from pykbroker.protocol import compression
 from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
 from pykbroker.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from pykbroker.protocol.record_batch import read_header
 from pykbroker.purgatory import Deferred
 from tests.coordinator.group_world import GroupWorld
 from tests.coordinator.memory_log import MemoryLog, VirtualLoop
@@ -196,6 +198,15 @@ def test_many_tombstones_are_written_in_several_batches() -> None:
     world.delete_topics("t")
     assert len(world.log.partitions[0].batches) == before + 3
     assert world.fetch().topics == []
+
+
+def test_batches_are_compressed_with_the_codec_of_the_settings() -> None:
+    world = GroupWorld(compression_codec=compression.GZIP)
+    world.elect()
+    world.commit(offsets="t-0:7")
+    assert [read_header(each).codec for each in world.log.partitions[0].batches] == [1]
+    world.restart()
+    assert world.fetch().topics[0].partitions[0].committed_offset == 7
 
 
 def test_timers_wake_the_worker() -> None:

@@ -49,7 +49,7 @@ class GroupSettings:
             num_partitions=config.offsets_topic_num_partitions,
             replication_factor=config.offsets_topic_replication_factor,
             segment_bytes=config.offsets_topic_segment_bytes,
-            compression_codec=int(str(config.value("offsets.topic.compression.codec"))),
+            compression_codec=config.offsets_topic_compression_codec,
         )
 
     def topic_configs(self) -> dict[str, str]:

@@ -23,6 +23,7 @@ def test_every_field_comes_from_its_key(tmp_path: Path) -> None:
         "offsets.topic.num.partitions": "10",
         "offsets.topic.replication.factor": "11",
         "offsets.topic.segment.bytes": "12",
+        "offsets.topic.compression.codec": "4",
     }
     properties = standalone_properties(str(tmp_path)) | overrides
     settings = GroupSettings.from_config(BrokerConfig.from_properties(properties))
@@ -39,7 +40,7 @@ def test_every_field_comes_from_its_key(tmp_path: Path) -> None:
         num_partitions=10,
         replication_factor=11,
         segment_bytes=12,
-        compression_codec=0,
+        compression_codec=4,
     )
     assert settings.topic_configs()["segment.bytes"] == "12"
 
