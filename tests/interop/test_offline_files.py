@@ -210,6 +210,32 @@ def test_a_snapshot_beside_the_running_broker(broker: Any, tmp_path: Path) -> No
         assert "passed sanity check" in checked or "empty" in checked.lower()
 
 
+def test_a_log_that_is_written_to(broker: Any) -> None:
+    """Every look sees a prefix: whole, in order, never less than the look before."""
+    create(broker.bootstrap_servers, "live", 1)
+    settings = {"compression.type": "lz4", "linger.ms": 1, "batch.num.messages": 50}
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers} | settings)
+    wanted = [b"%d" % number for number in range(40_000)]
+    seen = looks = 0
+    for number, value in enumerate(wanted):
+        send(producer, "live", 0, value=value)
+        producer.poll(0)
+        if number % 2000 == 1999:
+            while len(producer) > 1500:  # looks fall between deliveries, not before them all
+                producer.poll(0.01)
+            rows = open_log(str(broker.data_dir), "live", columns=["value"]).read_all()["value"]
+            assert rows.to_pylist() == wanted[: len(rows)]
+            assert len(rows) >= seen
+            seen = len(rows)
+            looks += 1
+    assert producer.flush(SECONDS) == 0
+    assert looks == 20
+    assert seen > 0
+    table = open_log(str(broker.data_dir), "live", columns=["offset", "value"]).read_all()
+    assert table["value"].to_pylist() == wanted
+    assert table["offset"].to_pylist() == list(range(len(wanted)))
+
+
 def test_committed_offsets(broker: Any) -> None:
     group = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "offline-group"})
     positions = [TopicPartition("flights", n, 100 + n) for n in range(len(CODECS))]
