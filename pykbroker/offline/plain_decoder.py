@@ -149,9 +149,12 @@ def arrow_batch(held: list[Rows], columns: tuple[str, ...], schema: Any) -> Any:
     """Rows as one Arrow record batch."""
     arrays = []
     for name in columns:
-        if name in _OF_RECORD:
-            cell = _OF_RECORD[name]
-            cells = [cell(record) for rows in held for record in rows.records]
+        if name in ("key", "value", "offset"):
+            field = attrgetter(name)
+            cells = [cell for rows in held for cell in map(field, rows.records)]
+        elif name in _OF_RECORD:
+            make = _OF_RECORD[name]
+            cells = [make(record) for rows in held for record in rows.records]
         else:
             once = _OF_BATCH[name]
             cells = [value for rows in held for value in [once(rows)] * len(rows.records)]
@@ -161,13 +164,14 @@ def arrow_batch(held: list[Rows], columns: tuple[str, ...], schema: Any) -> Any:
 
 def _wrapped(timestamp: int) -> int:
     """As Java adds two longs."""
-    if -_MAX_MS <= timestamp <= _MAX_MS:
-        return timestamp
     return (timestamp + 2**63) % 2**64 - 2**63
 
 
 def _microseconds(record: Record) -> int | None:
-    timestamp = _wrapped(record.timestamp)
+    timestamp = record.timestamp
+    if -_MAX_MS <= timestamp <= _MAX_MS:
+        return timestamp * 1000
+    timestamp = _wrapped(timestamp)
     return timestamp * 1000 if -_MAX_MS <= timestamp <= _MAX_MS else None
 
 
@@ -183,9 +187,6 @@ def _size(content: bytes | None) -> int | None:
 
 
 _OF_RECORD: Final[dict[str, Callable[[Record], object]]] = {
-    "key": attrgetter("key"),
-    "value": attrgetter("value"),
-    "offset": attrgetter("offset"),
     "timestamp": _microseconds,
     "headers": _headers,
     "key_size": lambda record: _size(record.key),

@@ -89,28 +89,83 @@ def read_record(buf: bytes, pos: int) -> tuple[int, int, bytes | None, bytes | N
     Raises CorruptRecord, and IndexError at the end of `buf`. Malformed UTF-8 in a header's key is
     replaced, as Java's consumer does.
     """
-    length, pos = read_varint(buf, pos)
+    # Varints of one and two bytes are decoded here: a call for each would take twice as long.
+    length = buf[pos]
+    if length < 0x80:
+        length = (length >> 1) ^ -(length & 1)
+        pos += 1
+    else:
+        length, pos = _read_longer_varint(buf, pos)
     end = pos + length
     if length < 6 or end > len(buf):
         raise CorruptRecord(f"record of {length} bytes, {len(buf) - pos} are there")
-    timestamp_delta, pos = read_varint(buf, pos + 1)
-    delta, pos = read_varint(buf, pos)
-    key, pos = _read_bytes(buf, pos, end)
-    value, pos = _read_bytes(buf, pos, end)
-    count, pos = read_varint(buf, pos)
-    headers: list[tuple[str, bytes | None]] = []
-    if count:
-        if count < 0 or count > end - pos:
-            raise CorruptRecord(f"record of {count} headers in {end - pos} bytes")
-        for _ in range(count):
-            name, pos = _read_bytes(buf, pos, end)
-            if name is None:
-                raise CorruptRecord("header without a key")
-            header_value, pos = _read_bytes(buf, pos, end)
-            headers.append((name.decode("utf-8", "replace"), header_value))
+    timestamp_delta = buf[pos + 1]
+    if timestamp_delta < 0x80:
+        timestamp_delta = (timestamp_delta >> 1) ^ -(timestamp_delta & 1)
+        pos += 2
+    else:
+        timestamp_delta, pos = _read_longer_varint(buf, pos + 1)
+    delta = buf[pos]
+    if delta < 0x80:
+        delta = (delta >> 1) ^ -(delta & 1)
+        pos += 1
+    else:
+        delta, pos = _read_longer_varint(buf, pos)
+    length = buf[pos]
+    if length < 0x80:
+        length = (length >> 1) ^ -(length & 1)
+        pos += 1
+    else:
+        length, pos = _read_longer_varint(buf, pos)
+    key: bytes | None = None
+    if length >= 0:
+        start, pos = pos, pos + length
+        if pos > end:
+            raise CorruptRecord(f"field of {length} bytes in a record with {end - start} left")
+        key = buf[start:pos]
+    length = buf[pos]
+    if length < 0x80:
+        length = (length >> 1) ^ -(length & 1)
+        pos += 1
+    else:
+        length, pos = _read_longer_varint(buf, pos)
+    value: bytes | None = None
+    if length >= 0:
+        start, pos = pos, pos + length
+        if pos > end:
+            raise CorruptRecord(f"field of {length} bytes in a record with {end - start} left")
+        value = buf[start:pos]
+    headers: Headers = ()
+    if buf[pos]:
+        headers, pos = _read_headers(buf, pos, end)
+    else:
+        pos += 1
     if pos != end:
         raise CorruptRecord(f"record ends {end - pos} bytes before its length says")
     return timestamp_delta, delta, key, value, headers, pos
+
+
+def _read_longer_varint(buf: bytes, pos: int) -> tuple[int, int]:
+    """A varint whose first byte says that there are more."""
+    high = buf[pos + 1]
+    if high < 0x80:
+        raw = buf[pos] & 0x7F | high << 7
+        return (raw >> 1) ^ -(raw & 1), pos + 2
+    return read_varint(buf, pos)
+
+
+def _read_headers(buf: bytes, pos: int, end: int) -> tuple[Headers, int]:
+    count, pos = read_varint(buf, pos)
+    if count < 0 or count > end - pos:
+        raise CorruptRecord(f"record of {count} headers in {end - pos} bytes")
+    headers: list[tuple[str, bytes | None]] = []
+    for _ in range(count):
+        name, pos = _read_bytes(buf, pos, end)
+        if name is None:
+            raise CorruptRecord("header without a key")
+        header_value, pos = _read_bytes(buf, pos, end)
+        headers.append((name.decode("utf-8", "replace"), header_value))
+    return headers, pos
 
 
 def _read_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
