@@ -21,6 +21,7 @@ from pykbroker.log.flush import FlushJob
 
 if TYPE_CHECKING:
     from pykbroker.log.log_manager import LogManager
+    from pykbroker.log.log_mover_driver import LogMover
     from pykbroker.log.log_state import LogState
     from pykbroker.log.partition_log import PartitionLog
     from pykbroker.types import TopicPartition
@@ -55,6 +56,7 @@ class HousekeepingDriver:
         self._high_watermarks = high_watermarks
         self._on_failure = on_failure
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="housekeeping")
+        self._mover: LogMover | None = None
         self._task: asyncio.Task[None] | None = None
         config = log_manager.config
         self._tasks: list[tuple[str, int, Callable[[], Awaitable[None]]]] = [
@@ -93,12 +95,31 @@ class HousekeepingDriver:
             for name, interval, _ in self._tasks
         ]
         self._task = self._loop.create_task(self._run())
+        if self._manager.future_partitions():
+            self.mover.resume()
+
+    @property
+    def mover(self) -> LogMover:
+        """What moves partitions between log directories; made when first asked for."""
+        if self._mover is None:
+            from pykbroker.log.log_mover_driver import LogMover
+
+            self._mover = LogMover(
+                self._manager,
+                self._loop,
+                ThreadPoolExecutor(1, thread_name_prefix="log-mover"),
+                self._now_ms,
+                self._on_failure,
+            )
+        return self._mover
 
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
+        if self._mover is not None:
+            await self._mover.stop()
         self._threads.shutdown(wait=True)
 
     async def _run(self) -> None:

@@ -58,6 +58,8 @@ class LogManager:
         self.jitter = jitter
         # Told once of every directory that goes offline while the node runs.
         self.on_offline: Callable[[LogDirectory], None] = _nobody_told
+        # Told when a partition's log was replaced by its copy in another directory.
+        self.on_moved: Callable[[TopicPartition, PartitionLog], None] = _nobody_holds_it
         self._topic_config = topic_config
         self._recover_many = recover_many
         self._current: dict[TopicPartition, PartitionLog] = {}
@@ -149,6 +151,10 @@ class LogManager:
 
     def future(self, topic_partition: TopicPartition) -> PartitionLog | None:
         return self._future.get(topic_partition)
+
+    def future_partitions(self) -> list[TopicPartition]:
+        """Those that are on their way to another directory."""
+        return list(self._future)
 
     def logs(self) -> Iterable[PartitionLog]:
         return self._current.values()
@@ -392,6 +398,10 @@ class LogManager:
         for directory in self.directories:
             if directory.is_online:
                 directory.write_high_watermarks(self.high_watermarks_of(directory, offsets))
+
+
+def _nobody_holds_it(topic_partition: TopicPartition, log: PartitionLog) -> None:
+    """The replica manager takes this place."""
 
 
 def _nobody_told(directory: LogDirectory) -> None:

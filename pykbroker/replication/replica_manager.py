@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.files import LogDirFailure
-from pykbroker.log.partition_log import AppendOrigin, AppendOutcome
+from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
 from pykbroker.replication.hosting import Hosting
 from pykbroker.replication.partition import ACKS_ALL, Partition
 from pykbroker.replication.partition_events import FollowerFetched
@@ -68,6 +68,7 @@ class ReplicaManager:
         self.hosting = Hosting(node_id, log_manager, config)
         self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
+        log_manager.on_moved = self._on_log_moved
         self._dirty: dict[Partition, None] = {}
         self._turn_waiting: list[DelayedProduce] = []
         self.written: Partition | None = None  # while the fetches that wait for it are checked
@@ -277,6 +278,12 @@ class ReplicaManager:
             if partition.step(event, now_ms):
                 self._on_high_watermark(partition)
             self._check_waiting(partition)
+
+    def _on_log_moved(self, topic_partition: TopicPartition, log: PartitionLog) -> None:
+        """The partition's log is another one now, with the same records in another directory."""
+        partition = self.find(*topic_partition)
+        if partition is not None:
+            partition.log = log
 
     # ---- failures
 

@@ -125,6 +125,7 @@ HANDLERS: tuple[Served, ...] = (
     Served("InitProducerId", "init_producer_id"),
     Served("DescribeProducers", "describe_producers"),
     Served("DescribeLogDirs", "describe_log_dirs"),
+    Served("AlterReplicaLogDirs", "alter_replica_log_dirs"),
     Served("ApiVersions", "api_versions", on_controller=True),
     Served("Metadata", "metadata"),
     Served("CreateTopics", "create_topics", on_controller=True),
