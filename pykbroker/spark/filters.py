@@ -2,7 +2,8 @@
 
     topic = in, partition = in         directories             exact: Spark need not look again
     offset = < <= > >=                 segments, index         exact
-    timestamp < <= > >= =              time index, batches     coarse: Spark looks again
+    timestamp < <= > >= =              time index, batches     exact but for times that no
+                                                               timestamp can hold: Spark looks again
     all other columns, all operators   in the worker, before rows travel to the JVM; exact
 
 State   `Pushdown` is filled by `push`, and travels to the workers by pickle.
@@ -182,7 +183,10 @@ def _is_possible(each: Filter, name: str) -> bool:
     if isinstance(each, EqualNullSafe) and each.value is None:
         return True
     if type(each) in _TEXTS:
-        return pa.types.is_string(kind) and isinstance(getattr(each, "value", None), str)
+        value = getattr(each, "value", None)
+        if pa.types.is_binary(kind):
+            return isinstance(value, bytes)
+        return pa.types.is_string(kind) and isinstance(value, str)
     if isinstance(each, In):
         return all(value is None or _fits(value, kind) for value in each.value)
     is_comparison = type(each) in _COMPARISONS or isinstance(each, EqualNullSafe)
@@ -228,6 +232,12 @@ def _plain(value: Any) -> Any:
 
 def _scalar(value: Any, kind: Any) -> Any:
     return pa.scalar(_plain(value), kind)
+
+
+def columns_of(filters: Iterable[Filter]) -> tuple[str, ...]:
+    """The columns that filters look at."""
+    names = (_column(each) for each in filters)
+    return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def keep_rows(batch: Any, filters: Sequence[Filter]) -> Any:

@@ -211,7 +211,7 @@ def _write_file(number: int, task: LogTask, target: str, schema: Any, compressio
         directory.open(name) as stream,
         pq.ParquetWriter(stream, schema, compression=compression) as writer,
     ):
-        for batch in read_task(task, sink=counter):
+        for batch in read_task(task, counter):
             writer.write_batch(batch)
             rows += batch.num_rows
     return pa.RecordBatch.from_pylist(

@@ -20,6 +20,7 @@ OWN_OPTIONS: Final = (
     "view",
     "isolation",
     "columns",
+    "where",
     "includeBatchMetadata",
     "endBound",
     "mode",

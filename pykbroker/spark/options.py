@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
+from pyspark.sql.datasource import Filter
+
 from pykbroker.offline import ALL_COLUMNS, KAFKA_COLUMNS
 from pykbroker.spark.bounds import (
     EARLIEST,
@@ -29,6 +31,7 @@ from pykbroker.spark.option_names import (
     STORAGE_PREFIX,
     is_ignored,
 )
+from pykbroker.spark.where import parse_where
 from pykbroker.types import TopicPartition
 
 VIEWS: Final = ("records", "batches", "segments", "transactions")
@@ -79,12 +82,13 @@ class SourceOptions:
     end_bound: str = "leo"
     fail_on_data_loss: bool = True
     columns: tuple[str, ...] = KAFKA_COLUMNS
+    where: tuple[Filter, ...] = ()
     mode: str = "FAILFAST"
     corrupt_sink: str | None = None
     corrupt_format: str = "json"
     verify_checksums: bool = True
     decoder: str = "numpy"
-    pushdown: bool = True
+    pushdown: bool = False
     split_bytes: int = 256 << 20
     chunk_bytes: int = 4 << 20
     max_decompressed_bytes: int = 128 << 20
@@ -221,12 +225,13 @@ def parse_options(given: Mapping[str, object], view: str | None = None) -> Sourc
         end_bound=options.one_of("endBound", ("leo", "hw"), "leo"),
         fail_on_data_loss=options.flag("failOnDataLoss", True),
         columns=_columns(options),
+        where=_where(options, chosen_view),
         mode=options.one_of("mode", ("FAILFAST", "PERMISSIVE", "DROPMALFORMED"), "FAILFAST"),
         corrupt_sink=options.text("corruptBatchSink"),
         corrupt_format=options.one_of("corruptBatchFormat", ("json", "parquet"), "json"),
         verify_checksums=options.flag("verifyChecksums", options.flag("kafka.check.crcs", True)),
         decoder=options.one_of("decoder", ("numpy", "plain"), "numpy"),
-        pushdown=options.flag("pushdown", True),
+        pushdown=options.flag("pushdown", False),
         split_bytes=options.sized("splitBytes", 256 << 20),
         chunk_bytes=options.sized("chunkBytes", 4 << 20, 1 << 30),
         max_decompressed_bytes=options.sized("maxDecompressedBytes", 128 << 20, 1 << 30),
@@ -331,3 +336,12 @@ def _columns(options: _Given) -> tuple[str, ...]:
     if options.flag("includeBatchMetadata", False):
         columns = (*columns, *(each for each in BATCH_COLUMNS if each not in columns))
     return columns
+
+
+def _where(options: _Given, view: str) -> tuple[Filter, ...]:
+    text = options.text("where")
+    if text is None:
+        return ()
+    if view != "records":
+        raise OptionError("where", f"is for records, not for {view}")
+    return parse_where(text)

@@ -39,11 +39,15 @@ class LogReader(DataSourceReader):  # type: ignore[misc]
     def read(self, partition: InputPartition) -> Iterator[Any]:
         if not isinstance(partition, LogTask):
             return iter(())  # Spark's stand-in for no partitions at all
-        return conform(read_task(partition, self.pushed), self.arrow_schema)
+        return conform(read_task(partition), self.arrow_schema)
 
 
 class FilteringLogReader(LogReader):
-    """A batch read that takes filters (spark.sql.python.filterPushdown.enabled)."""
+    """A batch read that takes Spark's filters: option `pushdown`.
+
+    Only for DataFrames that are used in one query, once: Spark 4.2 keeps what was pushed down and
+    reads no more in the next query on the same DataFrame, nor in another branch of the same one.
+    """
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         if self.options.view != "records":

@@ -43,6 +43,8 @@ from pykbroker.spark.options import SourceOptions
 from pykbroker.spark.tasks import (
     LogTask,
     current_ends,
+    narrowed_ranges,
+    narrowing,
     read_task,
     resolve_bound,
     tasks_of_ranges,
@@ -149,8 +151,14 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         missing = [each for each in end if each not in start]
         lows = current_ends(self.options) if missing else {}
         begin = {each: start[each] if each in start else lows[each][0] for each in end}
-        ranges = {each: (begin[each], end[each]) for each in end if begin[each] < end[each]}
-        return tasks_of_ranges(self.options, ranges, columns=self.columns, at_least=self.at_least)
+        pushed = narrowing(self.options)
+        return tasks_of_ranges(
+            self.options,
+            narrowed_ranges(begin, end, pushed),
+            pushed,
+            columns=self.columns,
+            at_least=self.at_least,
+        )
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         from pykbroker.spark.source import conform

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pyspark.sql.datasource import InputPartition
+from pyspark.sql.datasource import Filter, InputPartition
 
 from pykbroker.offline import (
+    ALL_COLUMNS,
     OffsetsGone,
     ReadOptions,
     Selection,
@@ -42,7 +43,7 @@ from pykbroker.spark.bounds import (
     resolve,
 )
 from pykbroker.spark.corrupt_sink import CorruptSink
-from pykbroker.spark.filters import Pushdown, keep_rows
+from pykbroker.spark.filters import Pushdown, columns_of, keep_rows
 from pykbroker.spark.options import SourceOptions
 from pykbroker.types import TopicPartition
 
@@ -54,7 +55,10 @@ class LogTask(InputPartition):  # type: ignore[misc]
     """What one worker reads: splits in order, or (views of segments) partitions."""
 
     splits: tuple[Split, ...]
+    #: Its columns are those that are wanted, then those that only the filters look at.
     read_options: ReadOptions
+    columns: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
     view: str = "records"
     selection: Selection | None = None
     fail_on_data_loss: bool = True
@@ -148,18 +152,33 @@ def plan_tasks(
     end = resolve_bound(options, options.end, LATEST, ends, is_start=False)
     start = clamp(start, ends, "start", options.fail_on_data_loss)
     end = clamp(end, ends, "end", options.fail_on_data_loss)
-    pushed = pushed or Pushdown()
-    narrowed = {
+    pushed = narrowing(options, pushed)
+    narrowed = narrowed_ranges(start, end, pushed)
+    return tasks_of_ranges(options, narrowed, pushed, columns=columns, at_least=at_least)
+
+
+def narrowing(options: SourceOptions, pushed: Pushdown | None = None) -> Pushdown:
+    """What option `where` excludes, and what else is pushed down."""
+    found = replace(pushed, rows=list(pushed.rows)) if pushed is not None else Pushdown()
+    for _ in found.push(options.where, tuple(ALL_COLUMNS)):
+        pass  # times: they come back to be looked at again, which reading does
+    return found
+
+
+def narrowed_ranges(
+    start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int], pushed: Pushdown
+) -> dict[TopicPartition, tuple[int, int]]:
+    """Ranges of offsets within what is pushed down; partitions with nothing are left out."""
+    found = {
         each: (
             max(start[each], pushed.low_offset or 0),
             end[each] if pushed.high_offset is None else min(end[each], pushed.high_offset),
         )
-        for each in ends
+        for each in end
         if (pushed.topics is None or each.topic in pushed.topics)
         and (pushed.partitions is None or each.partition in pushed.partitions)
     }
-    ranges = {each: (low, high) for each, (low, high) in narrowed.items() if low < high}
-    return tasks_of_ranges(options, ranges, pushed, columns=columns, at_least=at_least)
+    return {each: (low, high) for each, (low, high) in found.items() if low < high}
 
 
 def tasks_of_ranges(
@@ -171,8 +190,10 @@ def tasks_of_ranges(
     at_least: int = 1,
 ) -> list[LogTask]:
     """Tasks that read exactly these [start, end) offsets of these partitions."""
+    wanted = tuple(columns) if columns is not None else options.columns
+    filters = tuple(pushed.rows) if pushed is not None else ()
     read_options = ReadOptions(
-        columns=tuple(columns) if columns is not None else options.columns,
+        columns=tuple(dict.fromkeys((*wanted, *columns_of(filters)))),
         mode=options.mode,
         verify_checksums=options.verify_checksums,
         decoder=options.decoder,
@@ -184,6 +205,8 @@ def tasks_of_ranges(
     pattern = LogTask(
         (),
         read_options,
+        columns=wanted,
+        filters=filters,
         view=options.view,
         fail_on_data_loss=options.fail_on_data_loss,
         corrupt_sink=options.corrupt_sink,
@@ -282,12 +305,9 @@ def settle_worker() -> None:
         gc.freeze()
 
 
-def read_task(
-    task: LogTask, rows: Pushdown | None = None, sink: CorruptSink | None = None
-) -> Iterator[Any]:
+def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:
     """The record batches of a task; `sink` for those who want to know what was left out."""
     settle_worker()
-    filters = rows.rows if rows is not None else ()
     if task.view == "records":
         batches = _read_records(task, sink or CorruptSink(task))
     elif task.view == "batches":
@@ -296,10 +316,13 @@ def read_task(
         view = segments if task.view == "segments" else transactions
         assert task.selection is not None
         batches = iter(view(task.selection).to_batches())
+    if not task.filters:
+        yield from batches
+        return
     for batch in batches:
-        kept = keep_rows(batch, filters) if filters else batch
+        kept = keep_rows(batch, task.filters)
         if kept.num_rows:
-            yield kept
+            yield kept.select(list(task.columns))
 
 
 def _read_records(task: LogTask, sink: CorruptSink) -> Iterator[Any]:

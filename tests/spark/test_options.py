@@ -1,0 +1,224 @@
+"""Options of the data source: every one typed, every wrong one named."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pykbroker.offline import KAFKA_COLUMNS
+from pykbroker.spark import OptionError
+from pykbroker.spark.bounds import Bound
+from pykbroker.spark.option_names import CANONICAL, IGNORED_OPTIONS
+from pykbroker.spark.options import BATCH_COLUMNS, parse_options
+from pykbroker.types import TopicPartition
+
+
+def parsed(**given: object) -> Any:
+    return parse_options({"path": "/logs", **given})
+
+
+def test_defaults_are_those_of_the_connector() -> None:
+    options = parsed(subscribe="a")
+    assert options.paths == ("/logs",)
+    assert options.topics == ("a",)
+    assert options.columns == KAFKA_COLUMNS
+    assert options.start is None
+    assert options.end is None
+    assert options.isolation == "read_uncommitted"
+    assert options.fail_on_data_loss is True
+    assert options.max_trigger_delay_ms == 15 * 60_000
+    assert options.max_offsets_per_trigger is None
+
+
+def test_names_are_not_case_sensitive_and_values_may_be_python_objects() -> None:
+    options = parse_options(
+        {"PATH": Path("/logs"), "SUBSCRIBE": "a, b,a", "failondataloss": False, "MinPartitions": 4}
+    )
+    assert options.paths == ("/logs",)
+    assert options.topics == ("a", "b")
+    assert options.fail_on_data_loss is False
+    assert options.min_partitions == 4
+
+
+@pytest.mark.parametrize(
+    "text, paths",
+    [
+        ("/a,/b", ("/a", "/b")),
+        ('["/a,x", "/b"]', ("/a,x", "/b")),
+        ("s3://bucket/logs", ("s3://bucket/logs",)),
+    ],
+)
+def test_paths(text: str, paths: tuple[str, ...]) -> None:
+    assert parse_options({"path": text}).paths == paths
+    assert parse_options({"paths": text}).paths == paths
+
+
+def test_storage_options_go_into_the_uri() -> None:
+    options = parse_options(
+        {
+            "path": "s3://b/logs?region=x",
+            "storage.scheme": "http",
+            "storage.endpoint_override": "127.0.0.1:1",
+        }
+    )
+    assert options.paths == ("s3://b/logs?region=x&endpoint_override=127.0.0.1%3A1&scheme=http",)
+
+
+def test_a_job_of_the_connector_moves_over_by_its_format_and_a_path() -> None:
+    options = parsed(
+        **{
+            "kafka.bootstrap.servers": "broker:9092",
+            "kafka.security.protocol": "SASL_SSL",
+            "kafka.sasl.mechanism": "PLAIN",
+            "kafka.ssl.truststore.location": "/x",
+            "kafka.max.poll.records": "10",
+            "kafka.fetch.max.bytes": "10",
+            "kafkaConsumer.pollTimeoutMs": "10",
+            "fetchOffset.numRetries": "3",
+            "groupIdPrefix": "x",
+            "kafka.isolation.level": "read_committed",
+            "kafka.check.crcs": "false",
+            "subscribe": "a",
+            "includeHeaders": "true",
+        }
+    )
+    assert options.isolation == "read_committed"
+    assert options.verify_checksums is False
+    assert options.columns == (*KAFKA_COLUMNS, "headers")
+
+
+def test_columns() -> None:
+    assert parsed(columns="value, key").columns == ("value", "key")
+    assert parsed(columns="value", includeHeaders=True).columns == ("value", "headers")
+    assert parsed(includeBatchMetadata=True).columns == (*KAFKA_COLUMNS, *BATCH_COLUMNS)
+
+
+def test_bounds_follow_the_precedence_of_the_connector() -> None:
+    by_offset = {"startingOffsets": '{"a":{"0":3}}'}
+    by_time = {"startingOffsetsByTimestamp": '{"a":{"0":1000}}'}
+    assert parsed(**by_offset).start == Bound(
+        "startingOffsets", by_partition={TopicPartition("a", 0): 3}
+    )
+    both = parsed(**by_offset, **by_time).start
+    assert both == Bound(
+        "startingOffsetsByTimestamp",
+        by_partition={TopicPartition("a", 0): 1000},
+        is_time=True,
+    )
+    all_three = parsed(**by_offset, **by_time, startingTimestamp="5").start
+    assert all_three == Bound("startingTimestamp", all_at=5, is_time=True)
+    assert parsed(endingOffsets="latest").end == Bound("endingOffsets", all_at=-1)
+
+
+def test_assign() -> None:
+    options = parsed(assign='{"a":[0,2],"b":[1]}')
+    assert options.assigned == {
+        TopicPartition("a", 0),
+        TopicPartition("a", 2),
+        TopicPartition("b", 1),
+    }
+    assert options.topics == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "text, expected", [("256m", 256 << 20), ("1G", 1 << 30), ("77", 77), ("8 MiB", 8 << 20)]
+)
+def test_sizes(text: str, expected: int) -> None:
+    assert parsed(splitBytes=text).split_bytes == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected", [("15m", 900_000), ("2s", 2000), ("500", 500), ("1h", 3_600_000)]
+)
+def test_durations(text: str, expected: int) -> None:
+    assert parsed(maxTriggerDelay=text).max_trigger_delay_ms == expected
+
+
+@pytest.mark.parametrize(
+    "name, given",
+    [
+        ("path", {"path": ""}),
+        ("path", {"path": " , "}),
+        ("path", {"path": "[1"}),
+        ("nosuch", {"nosuch": "1"}),
+        ("kafka.nosuch", {"kafka.nosuch": "1"}),
+        ("kafka.auto.offset.reset", {"kafka.auto.offset.reset": "earliest"}),
+        ("kafka.value.deserializer", {"kafka.value.deserializer": "x"}),
+        ("subscribePattern", {"subscribe": "a", "subscribePattern": "b"}),
+        ("subscribePattern", {"subscribePattern": "("}),
+        ("assign", {"assign": "a"}),
+        ("assign", {"assign": "{}"}),
+        ("assign", {"assign": '{"a":["x"]}'}),
+        ("subscribe", {"subscribe": ","}),
+        ("startingOffsets", {"startingOffsets": "now"}),
+        ("startingOffsets", {"startingOffsets": '{"a":{"0":"1"}}'}),
+        ("startingOffsets", {"startingOffsets": '{"a":[0]}'}),
+        ("endingOffsets", {"endingOffsets": "[]"}),
+        ("startingTimestamp", {"startingTimestamp": "-1"}),
+        ("startingTimestamp", {"startingTimestamp": "today"}),
+        ("startingOffsetsByTimestamp", {"startingOffsetsByTimestamp": "latest"}),
+        ("startingOffsetsByTimestampStrategy", {"startingOffsetsByTimestampStrategy": "x"}),
+        ("isolation", {"isolation": "serializable"}),
+        (
+            "isolation",
+            {"isolation": "read_committed", "kafka.isolation.level": "read_uncommitted"},
+        ),
+        ("endBound", {"endBound": "lso"}),
+        ("mode", {"mode": "IGNORE"}),
+        ("decoder", {"decoder": "numba"}),
+        ("view", {"view": "index"}),
+        ("failOnDataLoss", {"failOnDataLoss": "maybe"}),
+        ("minPartitions", {"minPartitions": "0"}),
+        ("maxOffsetsPerTrigger", {"maxOffsetsPerTrigger": "many"}),
+        ("splitBytes", {"splitBytes": "0"}),
+        ("splitBytes", {"splitBytes": "big"}),
+        ("maxDecompressedBytes", {"maxDecompressedBytes": "2g"}),
+        ("maxTriggerDelay", {"maxTriggerDelay": "soon"}),
+        ("columns", {"columns": "key,vaule"}),
+        ("columns", {"columns": "key,key"}),
+        ("columns", {"columns": ""}),
+        ("corruptBatchFormat", {"corruptBatchFormat": "csv"}),
+        ("storage.region", {"storage.region": "x"}),
+        ("storage.access_key", {"path": "s3://b/x", "storage.access_key": "x"}),
+    ],
+)
+def test_a_wrong_option_is_refused_by_its_name(name: str, given: dict[str, object]) -> None:
+    with pytest.raises(OptionError) as caught:
+        parse_options({"path": "/logs", **given})
+    assert caught.value.name == name
+    assert name in str(caught.value)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (copy.name, str(copy)) == (name, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"startingOffsets": "latest"},
+        {"startingOffsets": '{"a":{"0":-1}}'},
+        {"endingOffsets": "earliest"},
+        {"endingOffsets": '{"a":{"0":-2}}'},
+    ],
+)
+def test_what_makes_no_sense_in_a_batch(given: dict[str, object]) -> None:
+    options = parsed(**given)
+    with pytest.raises(OptionError, match=next(iter(given))):
+        options.check_batch()
+
+
+def test_what_makes_no_sense_in_a_stream() -> None:
+    with pytest.raises(OptionError, match="endingOffsets"):
+        parsed(endingOffsets="latest").check_stream()
+    with pytest.raises(OptionError, match="view"):
+        parsed(view="segments").check_stream()
+    with pytest.raises(OptionError, match="minOffsetsPerTrigger"):
+        parsed(minOffsetsPerTrigger=5, maxOffsetsPerTrigger=4).check_stream()
+    parsed(startingOffsets="latest", maxOffsetsPerTrigger=4).check_stream()
+
+
+def test_no_option_is_both_honoured_and_ignored() -> None:
+    assert not IGNORED_OPTIONS & CANONICAL.keys()
+    assert all(name == name.lower() for name in IGNORED_OPTIONS)

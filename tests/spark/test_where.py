@@ -1,0 +1,95 @@
+"""The option `where`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from pyspark.sql.datasource import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNotNull,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+    StringContains,
+    StringEndsWith,
+    StringStartsWith,
+)
+
+from pykbroker.spark import OptionError
+from pykbroker.spark.where import parse_where
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text, filters",
+    [
+        ("topic = 'a'", [EqualTo(("topic",), "a")]),
+        ("TOPIC='it''s' AND Partition IN (1,-2)", [
+            EqualTo(("topic",), "it's"), In(("partition",), (1, -2))
+        ]),
+        ("timestampType <> 1", [Not(EqualTo(("timestampType",), 1))]),
+        ("offset between 5 and 9 and offset != 7", [
+            GreaterThanOrEqual(("offset",), 5),
+            LessThanOrEqual(("offset",), 9),
+            Not(EqualTo(("offset",), 7)),
+        ]),
+        ("offset>5 and offset<9", [GreaterThan(("offset",), 5), LessThan(("offset",), 9)]),
+        ("key = 'é' and value = X'00fF'", [
+            EqualTo(("key",), "é".encode()), EqualTo(("value",), b"\x00\xff")
+        ]),
+        ("key is null and value is not null", [IsNull(("key",)), IsNotNull(("value",))]),
+        ("key not in ('a', 'b')", [Not(In(("key",), (b"a", b"b")))]),
+        ("key like 'u-%'", [StringStartsWith(("key",), b"u-")]),
+        ("codec like '%4' and topic not like '%x%'", [
+            StringEndsWith(("codec",), "4"), Not(StringContains(("topic",), "x"))
+        ]),
+        ("key like 'whole'", [EqualTo(("key",), b"whole")]),
+        ("is_transactional = true", [EqualTo(("is_transactional",), True)]),
+        ("timestamp >= '2024-05-01T12:00:00Z'", [GreaterThanOrEqual(("timestamp",), NOON)]),
+        ("timestamp < '2024-05-01 12:00:00'", [LessThan(("timestamp",), NOON)]),
+        ("timestamp = '2024-05-01T14:00:00+02:00'", [
+            EqualTo(("timestamp",), NOON.astimezone(timezone(timedelta(hours=2))))
+        ]),
+    ],
+)  # fmt: skip
+def test_conditions(text: str, filters: list[Filter]) -> None:
+    assert list(parse_where(text)) == filters
+
+
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("", "ends too early"),
+        ("key", "ends too early"),
+        ("nosuch = 1", "no column 'nosuch'"),
+        ("headers is null", "no column 'headers'"),
+        ("key = 1", "1 is no value of key"),
+        ("offset = 'x'", "'x' is no value of offset"),
+        ("offset = 1 or offset = 2", "expected 'and'"),
+        ("offset = 1 offset", "expected 'and'"),
+        ("offset in 5", "expected '\\('"),
+        ("offset in (5", "ends too early|expected"),
+        ("offset is 5", "expected 'null'"),
+        ("key like 'a_c%'", "like takes"),
+        ("key like '%'", "like takes"),
+        ("timestamp > 'noon'", "no ISO 8601"),
+        ("timestamp <> '2024-05-01'", "cannot compare"),
+        ("timestamp in ('2024-05-01')", "cannot compare"),
+        ("timestamp is null", "cannot compare"),
+        ("offset = 1;", "cannot read ';'"),
+        ("key = 'open", "cannot read"),
+        ("key + 1", "cannot read"),
+        ("producer_epoch = 99999999999999", "cannot compare"),
+    ],
+)
+def test_what_is_no_condition(text: str, complaint: str) -> None:
+    with pytest.raises(OptionError, match=complaint) as caught:
+        parse_where(text)
+    assert caught.value.name == "where"

@@ -1,0 +1,87 @@
+"""Topics with everything in them, written through a running broker by librdkafka."""
+
+from __future__ import annotations
+
+from random import Random
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+BASE_MS = 1_700_000_000_000
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+def create_topic(servers: str, name: str, partitions: int, **config: str) -> None:
+    """Create a topic and wait for it."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    config = {"retention_ms": "-1"} | config
+    settings = {key.replace("_", "."): value for key, value in config.items()}
+    topic = NewTopic(name, partitions, 1, config=settings)
+    admin.create_topics([topic])[name].result(30)
+
+
+def produce_everything(servers: str, topic: str, partitions: int, rounds: int = 12) -> int:
+    """Nulls, empty and long fields, headers, times forth and back, all codecs; records written."""
+    written = 0
+    for turn in range(rounds):
+        producer = Producer(
+            {
+                "bootstrap.servers": servers,
+                "compression.type": CODECS[turn % len(CODECS)],
+                "linger.ms": 20,
+                "message.max.bytes": 900_000,
+            }
+        )
+        for number in range(60):
+            serial = turn * 60 + number
+            producer.produce(
+                topic,
+                value=_value(serial),
+                key=None if serial % 5 == 0 else b"key-%d" % (serial % 17),
+                partition=serial % partitions,
+                timestamp=BASE_MS + serial * 10 - (5_000 if serial % 13 == 0 else 0),
+                headers=_headers(serial),
+            )
+            written += 1
+        assert producer.flush(30) == 0
+    return written
+
+
+def _value(serial: int) -> bytes | None:
+    if serial % 7 == 0:
+        return None
+    if serial % 11 == 0:
+        return b""
+    if serial % 19 == 0:
+        return Random(serial).randbytes(120_000)
+    return (b"%d:" % serial) * (3000 if serial % 97 == 0 else 1 + serial % 40)
+
+
+def _headers(serial: int) -> list[tuple[str, bytes | None]] | None:
+    if serial % 3:
+        return None
+    return [(f"h{n}", None if n == 1 else b"x" * (n + serial % 5)) for n in range(1 + serial % 4)]
+
+
+def produce_transactions(servers: str, topic: str, partitions: int) -> None:
+    """Committed and aborted ones in turn, plain records between; the last one is left open."""
+    plain = Producer({"bootstrap.servers": servers})
+    for turn in range(6):
+        producer = Producer({"bootstrap.servers": servers, "transactional.id": f"tx-{turn}"})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        for number in range(30):
+            text = b"%d-%d" % (turn, number)
+            producer.produce(topic, text, key=text, partition=number % partitions)
+        producer.flush(30)
+        plain.produce(topic, b"plain-%d" % turn, partition=turn % partitions)
+        plain.flush(30)
+        if turn % 2:
+            producer.abort_transaction(30)
+        elif turn < 4:
+            producer.commit_transaction(30)
+        _OPEN.append(producer)
+
+
+#: Producers whose end would abort what they left open.
+_OPEN: list[Producer] = []
