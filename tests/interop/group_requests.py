@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pykbroker.protocol.api import APIS
 from pykbroker.protocol.messages.consumer_protocol_subscription import (
     ConsumerProtocolSubscription,
 )
@@ -36,7 +37,7 @@ from pykbroker.protocol.messages.sync_group_request import (
 )
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import Message
-from tests.interop.raw_client import RawClient
+from tests.harness.raw_client import RawClient
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 SORTED = {"members", "groups", "topics", "results"}
@@ -65,13 +66,23 @@ class Requests:
     # ---- asking
 
     def client(self, client_id: str) -> RawClient:
-        client = RawClient(self.port, client_id)
+        client = RawClient(f"127.0.0.1:{self.port}", 30, client_id)
         self._clients.append(client)
         return client
 
     def close(self) -> None:
         for client in self._clients:
             client.close()
+
+    @staticmethod
+    def request(client: RawClient, message: Message, version: int) -> None:
+        """Send it, and let `client.answer()` wait for the answer."""
+        client.request(APIS[message.API_KEY].name, version, message)
+
+    def answer_to(self, message: Message, version: int) -> Any:
+        """The answer, which goes into no transcript."""
+        self.request(self.main, message, version)
+        return self.main.answer()
 
     def group(self, name: str) -> str:
         return f"{self.prefix}-{name}"
@@ -81,7 +92,7 @@ class Requests:
         return message
 
     def ask(self, title: str, message: Message, version: int) -> Any:
-        answer = self.main.ask(message, version)
+        answer = self.answer_to(message, version)
         return self.say(f"{title} v{version}", answer)
 
     def shown(self, value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.testing import Broker
+from tests.harness.answers import check_answers, numbered
 from tests.harness.apache import ApacheBroker
 from tests.interop.group_script import Script
 
@@ -24,7 +25,4 @@ def test_group_apis_answer_as_apache_kafka_does() -> None:
     with Broker(overrides=CONFIG) as ours:
         actual = Script(ours.port, "conform").play()
     assert len(expected) > 380
-    differences = [
-        f"- {one}\n+ {other}" for one, other in zip(expected, actual, strict=True) if one != other
-    ]
-    assert differences == []
+    check_answers(numbered(expected), numbered(actual))
