@@ -20,7 +20,6 @@ from pyspark.sql.datasource import Filter, InputPartition
 
 from pykbroker.offline import (
     ALL_COLUMNS,
-    OffsetsGone,
     ReadOptions,
     Selection,
     Split,
@@ -61,7 +60,6 @@ class LogTask(InputPartition):  # type: ignore[misc]
     filters: tuple[Filter, ...] = ()
     view: str = "records"
     selection: Selection | None = None
-    fail_on_data_loss: bool = True
     corrupt_sink: str | None = None
     corrupt_format: str = "json"
 
@@ -208,7 +206,6 @@ def tasks_of_ranges(
         columns=wanted,
         filters=filters,
         view=options.view,
-        fail_on_data_loss=options.fail_on_data_loss,
         corrupt_sink=options.corrupt_sink,
         corrupt_format=options.corrupt_format,
     )
@@ -218,7 +215,7 @@ def tasks_of_ranges(
             replace(pattern, selection=_single(selection, each, None)) for each in sorted(ranges)
         ]
     splits = _splits(options, selection, ranges, at_least)
-    tasks = pack_splits(splits, options.split_bytes, options.min_partitions or at_least)
+    tasks = pack_splits(splits, options.split_bytes, max(at_least, _wanted_tasks(options, ranges)))
     return [replace(pattern, splits=_joined(task)) for task in tasks]
 
 
@@ -327,12 +324,5 @@ def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:
 
 def _read_records(task: LogTask, sink: CorruptSink) -> Iterator[Any]:
     for split in task.splits:
-        try:
-            yield from read_split(split, task.read_options, sink.note)
-        except FileNotFoundError as fault:
-            if task.fail_on_data_loss:
-                raise OffsetsGone(
-                    f"{split.path} was deleted while it was read "
-                    "(failOnDataLoss=false reads what there is)"
-                ) from fault
+        yield from read_split(split, task.read_options, sink.note)
     sink.close()
