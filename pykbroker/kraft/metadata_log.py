@@ -46,7 +46,7 @@ from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol.control_records import decode_message
 from pykbroker.protocol.primitives import METADATA_TOPIC_ID
-from pykbroker.protocol.record_batch import iter_batches, iter_records
+from pykbroker.protocol.record_batch import CorruptBatch, check_crc, iter_batches, iter_records
 from pykbroker.types import TopicPartition
 
 METADATA_PARTITION: Final = TopicPartition(CLUSTER_METADATA_TOPIC, 0)
@@ -54,6 +54,10 @@ METADATA_PARTITION: Final = TopicPartition(CLUSTER_METADATA_TOPIC, 0)
 _READ_BYTES = 8 << 20
 
 _log = logging.getLogger(__name__)
+
+
+class CorruptMetadataLog(Exception):
+    """Metadata that was committed cannot be read any more: the text is one line for the user."""
 
 
 class ControlRecord(NamedTuple):
@@ -132,7 +136,17 @@ class MetadataLog:
         return self.log.prepare_flush()
 
     def batches(self, offset: int, end_offset: int) -> Iterator[LogBatch]:
-        """The batches from `offset` up to `end_offset` (exclusive), decoded."""
+        """The batches from `offset` up to `end_offset` (exclusive), decoded.
+
+        CorruptMetadataLog when one of them is damaged: better no node than one that knows a cluster
+        that never was.
+        """
+        try:
+            yield from self._batches(offset, end_offset)
+        except CorruptBatch as damage:
+            raise CorruptMetadataLog(f"{self.directory}: the log is damaged: {damage}") from damage
+
+    def _batches(self, offset: int, end_offset: int) -> Iterator[LogBatch]:
         while offset < end_offset:
             found = self.log.read(offset, _READ_BYTES, end_offset).slice
             if found is None:
@@ -142,6 +156,10 @@ class MetadataLog:
             for header, batch in iter_batches(content, partial_tail=True):
                 if header.last_offset < offset:
                     continue
+                if not check_crc(batch):
+                    raise CorruptBatch(
+                        f"the batch at offset {header.base_offset} fails its checksum"
+                    )
                 records: list[MetadataRecord] = []
                 control: list[ControlRecord] = []
                 for record in iter_records(batch, header):

@@ -24,8 +24,14 @@ from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
 from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller_driver import ControllerDriver
 from pykbroker.kraft.image import MetadataImage
-from pykbroker.kraft.metadata_log import LogBatch, MetadataLog
-from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, Snapshot, SnapshotId, decode_snapshot
+from pykbroker.kraft.metadata_log import CorruptMetadataLog, LogBatch, MetadataLog
+from pykbroker.kraft.metadata_snapshot import (
+    BOOTSTRAP,
+    CorruptSnapshot,
+    Snapshot,
+    SnapshotId,
+    decode_snapshot,
+)
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES, unsupported_features
 from pykbroker.kraft.publisher import MetadataLoader, Publisher, UnsupportedCluster
 from pykbroker.kraft.quorum_state import CorruptQuorumState
@@ -34,10 +40,18 @@ from pykbroker.kraft.raft_driver import RaftDriver
 from pykbroker.kraft.random_source import RandomSource
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.kraft.scheduler_driver import Scheduler, Timer
-from pykbroker.kraft.storage_format import Storage, StorageError, local_voter, metadata_log_path
+from pykbroker.kraft.storage_format import (
+    METADATA_DIRECTORY,
+    Storage,
+    StorageError,
+    local_voter,
+    metadata_log_path,
+)
 from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 from pykbroker.log.files import Files
+from pykbroker.log.partition_directories import parse_directory_name
 from pykbroker.protocol.messages import controller_registration_request as registration
+from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from pykbroker.protocol.messages.broker_registration_request import BrokerRegistrationRequest
 from pykbroker.purgatory import Deferred
@@ -121,12 +135,24 @@ class KraftNodeDriver:
 
     def open(self) -> None:
         """Bring the metadata up; blocks for a few fsyncs. StorageError, UnsupportedCluster."""
-        now_ms = self._now_ms()
         directory = metadata_log_path(self.config)
+        try:
+            self._open(directory)
+        except CorruptQuorumState as fault:
+            raise StorageError(f"{directory}/quorum-state: {fault}") from fault
+        except CorruptSnapshot as fault:
+            raise StorageError(f"{directory}: {fault}") from fault
+        except CorruptMetadataLog as fault:
+            raise StorageError(str(fault)) from fault
+
+    def _open(self, directory: str) -> None:
+        now_ms = self._now_ms()
         log = MetadataLog(self._files, directory, self.config, now_ms, is_clean=self._is_clean)
         snapshot_id = log.latest_snapshot_id()
         snapshot = None if snapshot_id is None else log.read_snapshot(snapshot_id)
         bootstrap = self._bootstrap(log, snapshot)
+        if log.end.offset == 0:
+            self._refuse_lost_metadata(directory)
         if snapshot is not None and snapshot.id != BOOTSTRAP:
             self._loader.load_snapshot(snapshot)
         self._snapshot_ms = now_ms
@@ -138,10 +164,7 @@ class KraftNodeDriver:
             self.controller.controller.load_snapshot(
                 self._loader.image, self._loader.image.offset + 1
             )
-        try:
-            self.raft.open(snapshot)
-        except CorruptQuorumState as fault:
-            raise StorageError(f"{directory}/quorum-state: {fault}") from fault
+        self.raft.open(snapshot)
         if not self.controller.is_active:
             raise UnsupportedCluster(
                 "This version serves quorums of one voter; the voters of this one are "
@@ -211,6 +234,20 @@ class KraftNodeDriver:
         if reasons:
             raise UnsupportedCluster("This broker cannot serve the cluster: " + "; ".join(reasons))
         return records
+
+    def _refuse_lost_metadata(self, directory: str) -> None:
+        """An empty metadata log knows no topic: the node would set every partition aside."""
+        for log_directory in self.config.log_directories:
+            if not self._files.is_dir(log_directory):
+                continue
+            for name in self._files.listdir(log_directory):
+                parsed = parse_directory_name(name)
+                if parsed is None or parsed.kind or name == METADATA_DIRECTORY:
+                    continue
+                raise StorageError(
+                    f"{directory} has lost its records, but {log_directory} holds partitions "
+                    f"({name}): without their metadata all of them would be set aside"
+                )
 
     def _static_voters(self, local: VoterNode) -> VoterSet:
         """controller.quorum.voters: `1@host:9093`; used while kraft.version is 0."""
@@ -290,7 +327,9 @@ class KraftNodeDriver:
             return self.controller.submit(lambda at, now_ms: at.heartbeat(request, now_ms))
         if isinstance(request, BrokerRegistrationRequest):
             return self.controller.submit(lambda at, now_ms: at.register_broker(request, now_ms))
-        return self.controller.submit(lambda at, now_ms: at.allocate_producer_ids(request))
+        if isinstance(request, AllocateProducerIdsRequest):
+            return self.controller.submit(lambda at, now_ms: at.allocate_producer_ids(request))
+        return self.controller.submit(lambda at, now_ms: at.assign_replicas_to_dirs(request))
 
     # What the quorum tells.
 

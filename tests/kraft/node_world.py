@@ -114,7 +114,7 @@ class NodeWorld:
         self.uuids += 1
         return b"\x01" + self.uuids.to_bytes(15, "big")
 
-    def open(self, *, serve: bool = True) -> NodeWorld:
+    def open(self, *, serve: bool = True, is_clean: bool = False) -> NodeWorld:
         """Start on what the disk holds; with `serve` until the broker is unfenced."""
         self.scheduler = ManualScheduler(
             self.scheduler.now_ms, self.files, inline=self.scheduler.inline
@@ -131,6 +131,7 @@ class NodeWorld:
             new_uuid=self.new_uuid,
             random=random.Random(1),
             on_fatal=self.fatal.append,
+            is_clean=is_clean,
         )
         self.node.open()
         self.watcher = Watcher()

@@ -268,6 +268,40 @@ def test_a_damaged_quorum_state_is_refused() -> None:
         world.open()
 
 
+def test_a_damaged_snapshot_is_refused() -> None:
+    world = formatted()
+    path = f"/disk/__cluster_metadata-0/{BOOTSTRAP.file_name}"
+    content = world.files.read_file(path)
+    world.files.write_file(path, content[: len(content) // 2])
+    with pytest.raises(StorageError, match=BOOTSTRAP.file_name):
+        world.open()
+
+
+def test_a_damaged_batch_in_the_metadata_log_is_refused() -> None:
+    world = NodeWorld().open()
+    world.settle(world.create("orders"))
+    world.stop()
+    path = "/disk/__cluster_metadata-0/00000000000000000000.log"
+    content = bytearray(world.files.read_file(path))
+    content[content.index(b"orders")] ^= 0x55
+    world.files.write_file(path, content)
+    with pytest.raises(StorageError, match="fails its checksum"):
+        world.open(is_clean=True)
+
+
+def test_partitions_without_any_metadata_are_not_set_aside() -> None:
+    world = NodeWorld().open()
+    world.stop()
+    world.files.write_file("/disk/__cluster_metadata-0/00000000000000000000.log", b"")
+    world.files.mkdir("/disk/gone-0.0123456789abcdef0123456789abcdef-delete")
+    world.open(serve=False)  # nothing that is in use would be lost
+    world.node.close()
+    world.files.write_file("/disk/__cluster_metadata-0/00000000000000000000.log", b"")
+    world.files.mkdir("/disk/orders-0")
+    with pytest.raises(StorageError, match="has lost its records, but /disk holds .*orders-0"):
+        world.open()
+
+
 def test_older_metadata_versions_are_served_in_their_record_versions() -> None:
     world = formatted()
     put_checkpoint(world, {"metadata.version": 14})
