@@ -299,6 +299,24 @@ class AdminClient:
             result.setdefault(found.get(partition, -1), []).append(partition)
         return result
 
+    def ask_leaders(
+        self,
+        partitions: Iterable[tuple[str, int]],
+        make_request: Callable[[Mapping[str, list[int]]], Message],
+    ) -> tuple[dict[tuple[str, int], Any], list[tuple[str, int]]]:
+        """(what each partition's leader answers for it, the partitions without a leader).
+
+        `make_request` makes the request for some partitions, given as numbers by topic.
+        """
+        answers: dict[tuple[str, int], Any] = {}
+        by_leader = self.leaders(partitions)
+        leaderless = by_leader.pop(-1, [])
+        for node, led in by_leader.items():
+            for topic in self.node(node).send(make_request(by_topic(led))).topics:
+                for each in topic.partitions:
+                    answers[topic.name, each.partition_index] = each
+        return answers, leaderless
+
 
 def by_topic(partitions: Iterable[tuple[str, int]]) -> Mapping[str, list[int]]:
     """Partition numbers by topic."""

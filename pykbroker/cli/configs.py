@@ -8,14 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pykbroker.cli.admin import AdminClient, BrokerConnection, check
-from pykbroker.cli.command import (
-    CommandError,
-    CommandParser,
-    add_connection,
-    add_json,
-    connect,
-    print_json,
-)
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.config.definition import ConfigError, ConfigSource
 
 DESCRIPTION: Final = "Describe or change configuration of topics, brokers and groups at run time."
@@ -285,7 +279,7 @@ def _names(client: AdminClient, type_: str) -> list[str]:
         return list(map(str, client.nodes()))
     names = set(_resources(client, type_))
     if type_ == "groups":
-        from pykbroker.cli.groups import list_groups
+        from pykbroker.cli.group_queries import list_groups
 
         names |= {each.group_id for each in list_groups(client)}
     return sorted(names)

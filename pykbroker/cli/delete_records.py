@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
-from pykbroker.cli.admin import AdminClient, by_topic
-from pykbroker.cli.command import (
-    CommandError,
-    CommandParser,
-    add_connection,
-    add_json,
-    connect,
-    print_json,
-)
-from pykbroker.errors import error_message
+from pykbroker.cli.admin import AdminClient
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.connection_flags import add_connection, connect
+from pykbroker.errors import ErrorCode, error_message
 
 DESCRIPTION: Final = """\
 Delete the records of partitions up to an offset. The file is JSON:
@@ -106,12 +101,7 @@ def delete_records(
         DeleteRecordsTopic,
     )
 
-    results: dict[tuple[str, int], tuple[int, str | None]] = {}
-    for node, partitions in client.leaders(wanted).items():
-        if node < 0:
-            unknown = str(error_message(3))
-            results |= dict.fromkeys(partitions, (-1, unknown))
-            continue
+    def request(numbers_by_topic: Mapping[str, list[int]]) -> DeleteRecordsRequest:
         topics = [
             DeleteRecordsTopic(
                 name=topic,
@@ -120,11 +110,13 @@ def delete_records(
                     for n in numbers
                 ],
             )
-            for topic, numbers in by_topic(partitions).items()
+            for topic, numbers in numbers_by_topic.items()
         ]
-        response = client.node(node).send(DeleteRecordsRequest(topics=topics, timeout_ms=60_000))
-        for topic_result in response.topics:
-            for each in topic_result.partitions:
-                error = error_message(each.error_code)
-                results[topic_result.name, each.partition_index] = (each.low_watermark, error)
-    return results
+        return DeleteRecordsRequest(topics=topics, timeout_ms=60_000)
+
+    answers, leaderless = client.ask_leaders(wanted, request)
+    results: dict[tuple[str, int], tuple[int, str | None]] = {
+        key: (each.low_watermark, error_message(each.error_code)) for key, each in answers.items()
+    }
+    unknown = error_message(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return results | dict.fromkeys(leaderless, (-1, unknown))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pykbroker.cli.command import CommandError
-from pykbroker.cli.dump_log import base_offset_of, batches, map_file
+from pykbroker.cli.log_files import base_offset_of, batches, map_file
 from pykbroker.log.producer_state import CorruptSnapshot, decode_snapshot
 from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
 from pykbroker.protocol.record import CorruptBatch

@@ -8,7 +8,6 @@ be read, or with --verify that something is wrong.
 from __future__ import annotations
 
 import argparse
-import mmap
 import os
 import re
 import sys
@@ -16,17 +15,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.cli.log_files import base_offset_of, batches, map_file
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import (
-    LOG_OVERHEAD,
     BatchHeader,
     check_crc,
     iter_records,
-    read_header,
     stored_crc,
 )
 
 if TYPE_CHECKING:
+    from pykbroker.cli.dump_indexes import IndexDump
     from pykbroker.cli.dump_records import RecordDecoder
     from pykbroker.protocol.record import Record
 
@@ -35,7 +34,6 @@ Print log segments, indexes, producer snapshots and metadata snapshots, or with 
 is wrong with them."""
 
 NO_LIMIT: Final = (1 << 31) - 1
-_LEAST_BATCH_BYTES: Final = 14
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 _TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
 _SNAPSHOT_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint\Z")
@@ -121,43 +119,6 @@ def _dump(path: str, logs: LogDump, indexes: IndexDump) -> None:
         indexes.dump_transaction_index(path)
     else:
         print(f"Ignoring unknown file {path}", file=sys.stderr)
-
-
-def map_file(path: str) -> memoryview:
-    """The whole file without reading it."""
-    with open(path, "rb") as stream:
-        if os.fstat(stream.fileno()).st_size == 0:
-            return memoryview(b"")
-        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-def base_offset_of(path: str) -> int:
-    """The offset in the name of a file of a segment."""
-    first = os.path.basename(path).partition(".")[0]
-    if not first.isdigit():
-        raise CommandError(f"{path}: the name does not begin with an offset")
-    return int(first)
-
-
-def batches(content: memoryview, path: str, start: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of the batches from `start` on, to where no whole batch is left."""
-    position = start
-    while len(content) - position >= LOG_OVERHEAD + 5:
-        length = int.from_bytes(content[position + 8 : position + 12], "big", signed=True)
-        if length < _LEAST_BATCH_BYTES:
-            name = os.path.basename(path)
-            raise CommandError(
-                f"Found record size {length} smaller than minimum record overhead "
-                f"({_LEAST_BATCH_BYTES}) in file {name}."
-            )
-        if position + LOG_OVERHEAD + length > len(content):
-            return
-        try:
-            header = read_header(content, position)
-        except CorruptBatch as error:
-            raise CommandError(f"{path}, position {position}: {error}") from error
-        yield position, header
-        position += header.size_bytes
 
 
 class LogDump:
@@ -273,7 +234,3 @@ def _size(content: bytes | None) -> int:
 
 def _java(value: bool) -> str:
     return "true" if value else "false"
-
-
-if TYPE_CHECKING:
-    from pykbroker.cli.dump_indexes import IndexDump

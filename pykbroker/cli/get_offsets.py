@@ -5,18 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from pykbroker.cli.admin import AdminClient, by_topic
-from pykbroker.cli.command import (
-    CommandError,
-    CommandParser,
-    add_connection,
-    add_json,
-    connect,
-    print_json,
-)
+from pykbroker.cli.admin import AdminClient
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.cli.topics import allowed
 from pykbroker.errors import error_message
 
@@ -155,12 +149,7 @@ def list_offsets(
         ListOffsetsTopic,
     )
 
-    offsets: dict[tuple[str, int], int] = {}
-    errors: dict[tuple[str, int], str] = {}
-    for node, partitions in client.leaders(times).items():
-        if node < 0:
-            errors |= dict.fromkeys(partitions, "There is no leader for this topic-partition.")
-            continue
+    def request(numbers_by_topic: Mapping[str, list[int]]) -> ListOffsetsRequest:
         topics = [
             ListOffsetsTopic(
                 name=topic,
@@ -169,16 +158,18 @@ def list_offsets(
                     for n in numbers
                 ],
             )
-            for topic, numbers in by_topic(partitions).items()
+            for topic, numbers in numbers_by_topic.items()
         ]
-        response = client.node(node).send(ListOffsetsRequest(topics=topics, timeout_ms=30_000))
-        for topic_result in response.topics:
-            for each in topic_result.partitions:
-                key = (topic_result.name, each.partition_index)
-                if each.error_code:
-                    errors[key] = str(error_message(each.error_code))
-                else:
-                    offsets[key] = each.offset
+        return ListOffsetsRequest(topics=topics, timeout_ms=30_000)
+
+    answers, leaderless = client.ask_leaders(times, request)
+    offsets: dict[tuple[str, int], int] = {}
+    errors = dict.fromkeys(leaderless, "There is no leader for this topic-partition.")
+    for key, each in answers.items():
+        if each.error_code:
+            errors[key] = str(error_message(each.error_code))
+        else:
+            offsets[key] = each.offset
     return offsets, errors
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from pykbroker.cli.admin import AdminClient
 from pykbroker.cli.command import print_json
 from pykbroker.cli.get_offsets import end_offsets
-from pykbroker.cli.groups import committed_offsets, describe_group
+from pykbroker.cli.group_queries import committed_offsets, describe_group
 
 MISSING: Final = "-"
 _REBALANCING: Final = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")

@@ -15,7 +15,7 @@ from typing import Any, Final
 from pykbroker.cli.admin import AdminClient, ServerError, by_topic, check
 from pykbroker.cli.command import CommandError, print_json
 from pykbroker.cli.get_offsets import end_offsets, list_offsets
-from pykbroker.cli.groups import committed_offsets, describe_group
+from pykbroker.cli.group_queries import committed_offsets, describe_group
 from pykbroker.errors import ErrorCode, error_message
 
 Partition = tuple[str, int]

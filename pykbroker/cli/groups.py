@@ -9,14 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, ServerError, check
-from pykbroker.cli.command import (
-    CommandError,
-    CommandParser,
-    add_connection,
-    add_json,
-    connect,
-    print_json,
-)
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.connection_flags import add_connection, connect
+from pykbroker.cli.group_queries import list_groups
 from pykbroker.errors import ErrorCode
 
 DESCRIPTION: Final = "List, describe and delete groups, and set their offsets."
@@ -198,22 +193,6 @@ def _validate_regex(pattern: str) -> int:
 # --- list -------------------------------------------------------------------------------------
 
 
-def list_groups(
-    client: AdminClient, states: Sequence[str] = (), types: Sequence[str] = ()
-) -> list[Any]:
-    """Groups of all brokers, filtered by the brokers."""
-    from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
-
-    request = ListGroupsRequest(states_filter=list(states), types_filter=list(types))
-    found: dict[str, Any] = {}
-    for node in client.nodes():
-        response = client.node(node).send(request)
-        check(response.error_code)
-        for each in response.groups:
-            found[each.group_id] = each
-    return [found[group_id] for group_id in sorted(found)]
-
-
 def _consumer_groups(groups: Iterable[Any]) -> list[Any]:
     """Groups of consumers (ListGroupsOptions.forConsumerGroups), not those of other programs."""
     return [
@@ -318,43 +297,3 @@ def exception_name(code: int) -> str:
     words = ErrorCode(code).name.split("_")
     plain = "".join(word.capitalize() for word in words) + "Exception"
     return "org.apache.kafka.common.errors." + _EXCEPTIONS.get(ErrorCode(code), plain)
-
-
-# --- what describing and resetting share ------------------------------------------------------
-
-
-def committed_offsets(client: AdminClient, group: str) -> dict[tuple[str, int], tuple[int, int]]:
-    """(offset, leader epoch) of every partition that the group committed."""
-    from pykbroker.protocol.messages.offset_fetch_request import (
-        OffsetFetchRequest,
-        OffsetFetchRequestGroup,
-    )
-
-    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)])
-
-    def ask(connection: Any) -> dict[tuple[str, int], tuple[int, int]]:
-        # Version 9: version 10 names topics by id, which the commit may outlive.
-        (result,) = connection.send(request, 9).groups
-        check(result.error_code)
-        found: dict[tuple[str, int], tuple[int, int]] = {}
-        for topic in result.topics:
-            for each in topic.partitions:
-                check(each.error_code)
-                if each.committed_offset >= 0:
-                    key = (topic.name, each.partition_index)
-                    found[key] = (each.committed_offset, each.committed_leader_epoch)
-        return found
-
-    return client.at_coordinator(group, ask)
-
-
-def describe_group(client: AdminClient, group: str) -> Any:
-    """DescribeGroups of one group."""
-    from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
-
-    def ask(connection: Any) -> Any:
-        (result,) = connection.send(DescribeGroupsRequest(groups=[group])).groups
-        check(result.error_code, getattr(result, "error_message", None))
-        return result
-
-    return client.at_coordinator(group, ask)

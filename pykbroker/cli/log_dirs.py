@@ -8,7 +8,8 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, check
-from pykbroker.cli.command import CommandError, CommandParser, add_connection, connect
+from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.errors import ErrorCode
 
 DESCRIPTION: Final = "Describe the log directories of brokers, as JSON."

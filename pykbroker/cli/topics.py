@@ -9,14 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, ServerError, check
-from pykbroker.cli.command import (
-    CommandError,
-    CommandParser,
-    add_connection,
-    add_json,
-    connect,
-    print_json,
-)
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.primitives import ZERO_UUID, uuid_from_str, uuid_to_str
 

@@ -23,7 +23,7 @@ from pykbroker.cli.dump_indexes import (
     time_entries,
     time_index_fault,
 )
-from pykbroker.cli.dump_log import base_offset_of, batches, map_file
+from pykbroker.cli.log_files import base_offset_of, batches, map_file
 from pykbroker.log.checkpoints import (
     CorruptCheckpoint,
     MetaProperties,

@@ -2,13 +2,18 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
 
 from pykbroker.cli.admin import AdminClient, ServerError, by_topic
 from pykbroker.cli.command import CommandError
+from pykbroker.protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from pykbroker.testing import Broker
 
 
@@ -39,6 +44,29 @@ def test_nodes_topics_and_leaders(broker: Broker, topic: str) -> None:
         }
         with pytest.raises(CommandError, match="Broker 9 does not exist"):
             client.node(9)
+
+
+def test_leaders_are_asked_for_their_partitions(broker: Broker, filled: str) -> None:
+    def request(numbers_by_topic: Mapping[str, list[int]]) -> ListOffsetsRequest:
+        topics = [
+            ListOffsetsTopic(
+                name=name,
+                partitions=[
+                    ListOffsetsPartition(partition_index=number, timestamp=-1) for number in numbers
+                ],
+            )
+            for name, numbers in numbers_by_topic.items()
+        ]
+        return ListOffsetsRequest(topics=topics)
+
+    with AdminClient(broker.bootstrap_servers) as client:
+        wanted = [(filled, 0), (filled, 1), (filled, 7), ("nowhere", 0)]
+        answers, leaderless = client.ask_leaders(wanted, request)
+        assert {key: each.offset for key, each in answers.items()} == {
+            (filled, 0): 5,
+            (filled, 1): 5,
+        }
+        assert leaderless == [(filled, 7), ("nowhere", 0)]
 
 
 def test_the_second_server_is_tried(broker: Broker) -> None:

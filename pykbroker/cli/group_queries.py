@@ -1,0 +1,61 @@
+"""What commands ask of groups: which there are, what they committed, what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pykbroker.cli.admin import AdminClient, check
+
+
+def list_groups(
+    client: AdminClient, states: Sequence[str] = (), types: Sequence[str] = ()
+) -> list[Any]:
+    """Groups of all brokers, filtered by the brokers."""
+    from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
+
+    request = ListGroupsRequest(states_filter=list(states), types_filter=list(types))
+    found: dict[str, Any] = {}
+    for node in client.nodes():
+        response = client.node(node).send(request)
+        check(response.error_code)
+        for each in response.groups:
+            found[each.group_id] = each
+    return [found[group_id] for group_id in sorted(found)]
+
+
+def committed_offsets(client: AdminClient, group: str) -> dict[tuple[str, int], tuple[int, int]]:
+    """(offset, leader epoch) of every partition that the group committed."""
+    from pykbroker.protocol.messages.offset_fetch_request import (
+        OffsetFetchRequest,
+        OffsetFetchRequestGroup,
+    )
+
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)])
+
+    def ask(connection: Any) -> dict[tuple[str, int], tuple[int, int]]:
+        # Version 9: version 10 names topics by id, which the commit may outlive.
+        (result,) = connection.send(request, 9).groups
+        check(result.error_code)
+        found: dict[tuple[str, int], tuple[int, int]] = {}
+        for topic in result.topics:
+            for each in topic.partitions:
+                check(each.error_code)
+                if each.committed_offset >= 0:
+                    key = (topic.name, each.partition_index)
+                    found[key] = (each.committed_offset, each.committed_leader_epoch)
+        return found
+
+    return client.at_coordinator(group, ask)
+
+
+def describe_group(client: AdminClient, group: str) -> Any:
+    """DescribeGroups of one group."""
+    from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
+
+    def ask(connection: Any) -> Any:
+        (result,) = connection.send(DescribeGroupsRequest(groups=[group])).groups
+        check(result.error_code, getattr(result, "error_message", None))
+        return result
+
+    return client.at_coordinator(group, ask)

@@ -1,0 +1,51 @@
+"""Files of a data directory as dump-log and its checks read them: mapped, batch after batch."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from pykbroker.cli.command import CommandError
+from pykbroker.protocol.record import CorruptBatch
+from pykbroker.protocol.record_batch import LOG_OVERHEAD, BatchHeader, read_header
+
+_LEAST_BATCH_BYTES: Final = 14
+
+
+def map_file(path: str) -> memoryview:
+    """The whole file without reading it."""
+    with open(path, "rb") as stream:
+        if os.fstat(stream.fileno()).st_size == 0:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def base_offset_of(path: str) -> int:
+    """The offset in the name of a file of a segment."""
+    first = os.path.basename(path).partition(".")[0]
+    if not first.isdigit():
+        raise CommandError(f"{path}: the name does not begin with an offset")
+    return int(first)
+
+
+def batches(content: memoryview, path: str, start: int = 0) -> Iterator[tuple[int, BatchHeader]]:
+    """(position, header) of the batches from `start` on, to where no whole batch is left."""
+    position = start
+    while len(content) - position >= LOG_OVERHEAD + 5:
+        length = int.from_bytes(content[position + 8 : position + 12], "big", signed=True)
+        if length < _LEAST_BATCH_BYTES:
+            name = os.path.basename(path)
+            raise CommandError(
+                f"Found record size {length} smaller than minimum record overhead "
+                f"({_LEAST_BATCH_BYTES}) in file {name}."
+            )
+        if position + LOG_OVERHEAD + length > len(content):
+            return
+        try:
+            header = read_header(content, position)
+        except CorruptBatch as error:
+            raise CommandError(f"{path}, position {position}: {error}") from error
+        yield position, header
+        position += header.size_bytes
