@@ -227,6 +227,7 @@ class BrokerServer:
         self.replica_manager = ReplicaManager(
             self.node_id, self.log_manager, self.purgatory, self.config
         )
+        self.replica_manager.on_placed = self.kraft.broker.assign_directories
         worker = Worker
         if logging.getLogger(REQUEST_LOG).isEnabledFor(logging.DEBUG):
             from pykbroker.broker.request_trace import TracingWorker

@@ -13,7 +13,7 @@ Source: Kafka's `BrokerLifecycleManager.java`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pykbroker.config import BrokerConfig
@@ -28,6 +28,8 @@ from pykbroker.purgatory import Deferred
 
 # While something is waited for, ask again sooner than broker.heartbeat.interval.ms.
 _RETRY_MS = 50
+# Collect for so long where replicas are before the controller is told.
+_PLACED_DELAY_MS = 10
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +62,8 @@ class BrokerLifecycleDriver:
         self._unfenced: Deferred | None = None
         self._may_stop: Deferred | None = None
         self._offline_directories: list[bytes] = []
+        self._placed: dict[tuple[bytes, int], bytes] = {}  # not yet told to the controller
+        self._placing = False
         self.broker_epoch = -1
         self.is_fenced = True
 
@@ -117,6 +121,34 @@ class BrokerLifecycleDriver:
             self._offline_directories.append(directory_id)
             self._heartbeat()
 
+    def assign_directories(self, placed: Mapping[tuple[bytes, int], bytes]) -> None:
+        """Tell the controller in which log directory each (topic id, partition) is (KIP-858)."""
+        self._placed.update(placed)
+        # Not at once: this is called while metadata is published. And more may follow.
+        self._scheduler.call_later(_PLACED_DELAY_MS, self._send_placed)
+
+    def _send_placed(self) -> None:
+        """All that is to be told, in one request at a time."""
+        if self._stopped or self.broker_epoch < 0 or self._placing or not self._placed:
+            return
+        from pykbroker.kraft.directory_assignment import assignment_request
+
+        sent = dict(self._placed)
+        self._placing = True
+
+        def answered(reply: Any) -> None:
+            self._placing = False
+            if isinstance(reply, KafkaError):
+                _log.warning("The controller did not take log directories: %s", reply)
+                return  # told again with the next heartbeat
+            for replica, directory in sent.items():
+                if self._placed.get(replica) == directory:
+                    del self._placed[replica]
+            self._send_placed()
+
+        request = assignment_request(self._config.node_id, self.broker_epoch, sent)
+        self._send(request).on_resolved(answered)
+
     def allocate_producer_ids(self) -> Deferred:
         """A block of producer ids: AllocateProducerIdsResponse or a KafkaError."""
         return self._send(
@@ -157,6 +189,7 @@ class BrokerLifecycleDriver:
             self._again_in(self._config.broker_heartbeat_interval_ms)
             return
         self.is_fenced = reply.is_fenced
+        self._send_placed()
         if reply.should_shut_down and self._may_stop is not None:
             may_stop, self._may_stop = self._may_stop, None
             self.stop()

@@ -53,6 +53,7 @@ class Hosting:
         self._loaded = False
         self._are_new = False  # partitions without a log: made just now, or missing since the start
         self.offline: set[tuple[str, int]] = set()  # ours, but their log could not be made
+        self.placed: dict[tuple[bytes, int], bytes] = {}  # where the controller does not know it
         self.lost: list[TopicPartition] = []  # of directories that failed; the manager takes them
 
     def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> Touched:
@@ -144,6 +145,9 @@ class Hosting:
             self._on_failure(failure)
             return None
         self.offline.discard(topic_partition)
+        directory = self._log_manager.directory_id_of(log)
+        if directory is not None and directory != registration.directory_of(self._node_id):
+            self.placed[topic.id, number] = directory
         partition = Partition(
             topic_partition,
             topic.id,

@@ -17,7 +17,7 @@ Source: Kafka's `ReplicaManager.scala`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from pykbroker.errors import ErrorCode, KafkaError
@@ -69,6 +69,8 @@ class ReplicaManager:
         self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
         log_manager.on_moved = self._on_log_moved
+        # Told (topic id, partition) -> directory id of replicas that the metadata has elsewhere.
+        self.on_placed: Callable[[Mapping[tuple[bytes, int], bytes]], None] = _controller_not_told
         self._dirty: dict[Partition, None] = {}
         self._turn_waiting: list[DelayedProduce] = []
         self.written: Partition | None = None  # while the fetches that wait for it are checked
@@ -89,6 +91,7 @@ class ReplicaManager:
             if gone:
                 self._lose(partition)
             self._check_waiting(partition)
+        self._tell_placed()
         if self.hosting.lost:
             lost, self.hosting.lost = self.hosting.lost, []
             self._retire(lost, ())
@@ -97,6 +100,12 @@ class ReplicaManager:
     def on_broker_config(self, config: BrokerConfig) -> None:
         """The broker's (dynamic) configuration changed: topics inherit from it."""
         self.hosting.on_broker_config(config)
+
+    def _tell_placed(self) -> None:
+        """The controller must know which replicas a failing log directory takes with it."""
+        if self.hosting.placed:
+            placed, self.hosting.placed = self.hosting.placed, {}
+            self.on_placed(placed)
 
     # ---- finding partitions
 
@@ -284,6 +293,10 @@ class ReplicaManager:
         partition = self.find(*topic_partition)
         if partition is not None:
             partition.log = log
+            directory = self._log_manager.directory_id_of(log)
+            if directory is not None:
+                self.hosting.placed[partition.topic_id, partition.index] = directory
+                self._tell_placed()
 
     # ---- failures
 
@@ -327,3 +340,7 @@ class ReplicaManager:
 
 def _nobody_told() -> None:
     logger.critical("all log directories have failed: this node has no partitions any more")
+
+
+def _controller_not_told(placed: Mapping[tuple[bytes, int], bytes]) -> None:
+    """The broker's lifecycle takes this place."""

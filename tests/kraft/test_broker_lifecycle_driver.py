@@ -131,3 +131,31 @@ def test_producer_ids() -> None:
     play.broker.allocate_producer_ids()
     request, _ = play.sent[0]
     assert (request.broker_id, request.broker_epoch) == (1, 7)
+
+
+def test_directories_of_replicas_are_told_once_it_is_registered() -> None:
+    from pykbroker.protocol.messages.assign_replicas_to_dirs_response import (
+        AssignReplicasToDirsResponse,
+    )
+
+    play = Play()
+    topic = b"t" * 16
+    play.broker.assign_directories({(topic, 0): b"d" * 16})
+    assert play.sent == []
+    play.registered()
+    play.broker.unfence()
+    play.answer(BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False))
+    play.broker.assign_directories({(topic, 1): b"e" * 16})  # waits for the one on its way
+    play.scheduler.advance(10)
+    request = play.answer(AssignReplicasToDirsResponse())
+    assert [directory.id for directory in request.directories] == [b"d" * 16]
+    request = play.answer(KafkaError(ErrorCode.NOT_CONTROLLER))
+    assert [directory.id for directory in request.directories] == [b"e" * 16]
+    assert play.sent == []
+    play.broker.assign_directories({})  # as the next heartbeat does
+    play.scheduler.advance(10)
+    request = play.answer(AssignReplicasToDirsResponse())
+    assert [directory.id for directory in request.directories] == [b"e" * 16]
+    play.broker.assign_directories({})
+    play.scheduler.advance(10)
+    assert play.sent == []

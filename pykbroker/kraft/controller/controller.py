@@ -166,6 +166,12 @@ class Controller:
         """AllocateProducerIdsRequest -> AllocateProducerIdsResponse."""
         return producer_ids.allocate_producer_ids(self.state, request)
 
+    def assign_replicas_to_dirs(self, request: Any) -> Decision[MetadataRecord]:
+        """AssignReplicasToDirsRequest -> AssignReplicasToDirsResponse."""
+        from pykbroker.kraft.controller.directories import assign_replicas_to_dirs
+
+        return assign_replicas_to_dirs(self.state, request)
+
     def register_broker(self, request: Any, now_ms: int) -> Decision[MetadataRecord]:
         """BrokerRegistrationRequest -> BrokerRegistrationResponse."""
         return brokers.register_broker(self.state, request, now_ms)
