@@ -40,6 +40,7 @@ from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.coordinator.shard_loader import load
 from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.primitives import EncodeError
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Deferred
 from pykbroker.timing_wheel import TimingWheel
@@ -178,23 +179,23 @@ class CoordinatorRuntime:
         caller = self._last_caller
         try:
             decision = operation(shard, request, context, caller, now_ms)
+            reply = decision.reply
+            if (
+                reply is not None
+                and not decision.records
+                and not decision.replies
+                and hosted.next_offset <= hosted.committed
+            ):
+                if decision.timers:
+                    self._set_timers(hosted, decision.timers)
+                return reply
+            waiting = Waiting(Deferred(), request, context, refuse)
+            if reply is None:
+                hosted.waiting[caller] = waiting
+            self._carry_out(hosted, decision, now_ms, waiting)
         except Exception:
             self._restart(hosted)  # a bug of ours half-way through a machine: do not trust it
             raise
-        reply = decision.reply
-        if (
-            reply is not None
-            and not decision.records
-            and not decision.replies
-            and hosted.next_offset <= hosted.committed
-        ):
-            if decision.timers:
-                self._set_timers(hosted, decision.timers)
-            return reply
-        waiting = Waiting(Deferred(), request, context, refuse)
-        if reply is None:
-            hosted.waiting[caller] = waiting
-        self._carry_out(hosted, decision, now_ms, waiting)
         return waiting.deferred.value if waiting.deferred.done else waiting.deferred
 
     def read(
@@ -248,14 +249,12 @@ class CoordinatorRuntime:
     def _run(self, hosted: HostedShard, decide: Operation, *arguments: Any) -> None:
         """A step without a caller. A bug costs that machine, not the node."""
         try:
-            decision = decide(*arguments)
+            self._carry_out(hosted, decide(*arguments), self._now_ms(), None)
         except Exception:
             _log.exception(
                 "a coordinator's step failed: partition %d starts anew", hosted.partition
             )
             self._restart(hosted)
-            return
-        self._carry_out(hosted, decision, self._now_ms(), None)
 
     def _carry_out(
         self, hosted: HostedShard, decision: ShardDecision, now_ms: int, own: Waiting | None
@@ -301,9 +300,13 @@ class CoordinatorRuntime:
         self, hosted: HostedShard, records: list[CoordinatorRecord], now_ms: int
     ) -> int:
         encode = self._codec.encode
-        batch = build_batch(
-            [(*encode(record), now_ms, ()) for record in records], codec=self._compression_codec
-        )
+        try:
+            values = [(*encode(record), now_ms, ()) for record in records]
+        except EncodeError as fault:
+            # A client's text can be too long once what was no UTF-8 in it is replaced.
+            _log.warning("partition %d: a record cannot be written: %s", hosted.partition, fault)
+            return int(ErrorCode.UNKNOWN_SERVER_ERROR)
+        batch = build_batch(values, codec=self._compression_codec)
         appended = self._log.append(hosted.partition, batch, hosted.leader_epoch, now_ms)
         if appended.error:
             return int(appended.error)

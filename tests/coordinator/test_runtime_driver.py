@@ -14,6 +14,10 @@ from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.hosted_shard import HostState
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol import compression
+from pykbroker.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
 from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
 from pykbroker.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -127,6 +131,48 @@ def test_a_bug_in_a_step_costs_the_machine_not_the_log() -> None:
         world.groups.runtime.write(0, broken, None, None, lambda *_: None)  # type: ignore[arg-type]
     world.advance(0)
     assert world.fetch(topics="t-0").topics[0].partitions[0].committed_offset == 1
+
+
+def test_a_bug_while_a_decision_is_carried_out_costs_the_machine_too(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = GroupWorld(initial_rebalance_delay_ms=1000)
+    world.elect()
+    world.commit(group="simple", offsets="t-0:1")
+    waiting = world.join(version=3)
+    with monkeypatch.context() as patch, caplog.at_level(logging.CRITICAL):
+        patch.setattr(world.shard.__class__, "replay", lambda *arguments: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            world.groups.commit_offsets(commit_request("simple", 2), 9)
+        assert waiting.value.error_code == ErrorCode.NOT_COORDINATOR
+    world.advance(0)
+    assert hosted(world).state is HostState.ACTIVE
+    # Its record is in the log all the same.
+    assert world.fetch(group="simple", topics="t-0").topics[0].partitions[0].committed_offset == 2
+
+
+def test_text_too_long_for_a_record_is_refused_and_leaves_nothing() -> None:
+    world = GroupWorld(initial_rebalance_delay_ms=0)
+    world.elect()
+    group = "\ufffd" * 20_000  # what 20,000 bytes that are no UTF-8 become
+    refused = world.groups.join(join_request(group), 3, "client", "127.0.0.1")
+    assert refused.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert world.shard.groups == {}
+    request = commit_request(group, 1)
+    reply = world.groups.commit_offsets(request, 9)
+    assert reply.topics[0].partitions[0].error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert hosted(world).state is HostState.ACTIVE
+    assert hosted(world).waiting == {}
+
+
+def join_request(group: str) -> JoinGroupRequest:
+    return JoinGroupRequest(
+        group_id=group,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
 
 
 def test_a_bug_in_a_timer_costs_the_machine_not_the_node(

@@ -298,7 +298,7 @@ def test_partitions_without_any_metadata_are_not_set_aside() -> None:
     world.node.close()
     world.files.write_file("/disk/__cluster_metadata-0/00000000000000000000.log", b"")
     world.files.mkdir("/disk/orders-0")
-    with pytest.raises(StorageError, match="has lost its records, but /disk holds .*orders-0"):
+    with pytest.raises(StorageError, match=r"has lost its records, but /disk holds .*orders-0"):
         world.open()
 
 
