@@ -2,8 +2,8 @@
 
     python -m benchmarks.micro.bench_log [--directory DIR] [--partitions N]
 
-Budgets (docs/architecture.md): one record <= 8 us, 64 KiB <= 60 us, 1 MiB at >= 1 GB/s, the look-up of
-a fetch <= 40 us. Figures are the median of several rounds; run it on an idle machine.
+Budgets (docs/architecture.md): one record <= 8 us, 64 KiB <= 60 us, 1 MiB at >= 1 GB/s, the look-up
+of a fetch <= 40 us. Figures are the median of several rounds; run it on an idle machine.
 """
 
 from __future__ import annotations
