@@ -5,6 +5,7 @@ Development time only; see generate.py.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -269,3 +270,34 @@ def carries_parts(message: Message, struct: Struct) -> bool:
         if item.struct is not None and carries_parts(message, item.struct):
             return True
     return False
+
+
+class StructGenerator(ABC):
+    """Emits code for the structs of one message: the frame of both halves."""
+
+    def __init__(self, message: Message, out: Emitter) -> None:
+        self.message = message
+        self.out = out
+        self.pending: list[tuple[str, str]] = []
+        self.called = called_structs(message)
+        self.depth = 0
+
+    @property
+    def obj(self) -> str:
+        """The name of the object at hand: ``o``, and ``o1``, ``o2``... in inner loops."""
+        return f"o{self.depth or ''}"
+
+    def body(self, struct: Struct) -> None:
+        """All fields of a struct, for flexible versions and others."""
+        ranges = flexible_ranges(self.message, struct)
+        if len(ranges) == 1:
+            self._layout(struct, *ranges[0])
+            return
+        with self.out.block(f"if version >= {ranges[1][1].low}:"):
+            self._layout(struct, *ranges[1])
+        with self.out.block("else:"):
+            self._layout(struct, *ranges[0])
+
+    @abstractmethod
+    def _layout(self, struct: Struct, flexible: bool, known: Versions) -> None:
+        """The fields of a struct in versions that all are flexible, or all are not."""

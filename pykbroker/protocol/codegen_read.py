@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from pykbroker.protocol.codegen import (
     FORMAT_SIZES,
-    Emitter,
     Group,
-    called_structs,
+    StructGenerator,
     condition,
     flexible_ranges,
     fresh_default,
@@ -18,26 +17,14 @@ from pykbroker.protocol.codegen import (
     layout_of,
     smallest_size,
 )
-from pykbroker.protocol.schema import FIXED_FORMATS, Field, Message, Struct, Versions
+from pykbroker.protocol.schema import FIXED_FORMATS, Field, Struct, Versions
 
 # Kafka 4.4 refuses longer arrays whatever the frame holds (its generated readers).
 MAX_ELEMENTS = 1000000
 
 
-class ReadGenerator:
-    """Emits the readers of one message."""
-
-    def __init__(self, message: Message, out: Emitter) -> None:
-        self.message = message
-        self.out = out
-        self.pending: list[tuple[str, str]] = []
-        self.called = called_structs(message)
-        self.depth = 0
-
-    @property
-    def obj(self) -> str:
-        """The name of the object being filled: ``o``, and ``o1``, ``o2``... in inner loops."""
-        return f"o{self.depth or ''}"
+class ReadGenerator(StructGenerator):
+    """Emits the readers of one message: they fill ``o`` from ``buf`` and move ``pos``."""
 
     def struct_reader(self, struct: Struct) -> None:
         """The function ``_read_X`` of a struct inside the message."""
@@ -49,17 +36,6 @@ class ReadGenerator:
             self.out(f"o = _new({name})")
             self.body(struct)
             self.out("return o, pos")
-
-    def body(self, struct: Struct) -> None:
-        """Fill ``o`` from ``buf`` and move ``pos``."""
-        ranges = flexible_ranges(self.message, struct)
-        if len(ranges) == 1:
-            self._layout(struct, *ranges[0])
-            return
-        with self.out.block(f"if version >= {ranges[1][1].low}:"):
-            self._layout(struct, *ranges[1])
-        with self.out.block("else:"):
-            self._layout(struct, *ranges[0])
 
     def _layout(self, struct: Struct, flexible: bool, known: Versions) -> None:
         layout = layout_of(struct, known)

@@ -7,9 +7,8 @@ In the generated code: ``o`` is the object (``o1`` in a loop), ``w`` the bytearr
 from __future__ import annotations
 
 from pykbroker.protocol.codegen import (
-    Emitter,
     Group,
-    called_structs,
+    StructGenerator,
     carries_parts,
     condition,
     default_of,
@@ -18,23 +17,11 @@ from pykbroker.protocol.codegen import (
     is_flexible,
     layout_of,
 )
-from pykbroker.protocol.schema import FIXED_FORMATS, Field, Message, Struct, Versions
+from pykbroker.protocol.schema import FIXED_FORMATS, Field, Struct, Versions
 
 
-class WriteGenerator:
-    """Emits the writers of one message."""
-
-    def __init__(self, message: Message, out: Emitter) -> None:
-        self.message = message
-        self.out = out
-        self.pending: list[tuple[str, str]] = []
-        self.called = called_structs(message)
-        self.depth = 0
-
-    @property
-    def obj(self) -> str:
-        """The name of the object being written: ``o``, and ``o1``, ``o2``... in inner loops."""
-        return f"o{self.depth or ''}"
+class WriteGenerator(StructGenerator):
+    """Emits the writers of one message: they append ``o`` to ``w``."""
 
     def struct_writer(self, struct: Struct) -> None:
         """The function ``_write_X`` of a struct inside the message."""
@@ -50,17 +37,6 @@ class WriteGenerator:
             self.body(struct)
             if carries_parts(self.message, struct):
                 self.out("return w")
-
-    def body(self, struct: Struct) -> None:
-        """Append ``o`` to ``w``."""
-        ranges = flexible_ranges(self.message, struct)
-        if len(ranges) == 1:
-            self._layout(struct, *ranges[0])
-            return
-        with self.out.block(f"if version >= {ranges[1][1].low}:"):
-            self._layout(struct, *ranges[1])
-        with self.out.block("else:"):
-            self._layout(struct, *ranges[0])
 
     def _layout(self, struct: Struct, flexible: bool, known: Versions) -> None:
         layout = layout_of(struct, known)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -12,39 +11,14 @@ from pykbroker.kraft import raft_events as ev
 from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_events import LogEnd
 from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterSet
+from tests.harness.scenarios import replayed, scripts
 from tests.kraft.raft_world import RaftWorld, voter
 
-SCENARIOS = Path(__file__).parent.parent / "scenarios"
-SCRIPTS = sorted(SCENARIOS.glob("raft_*.txt"))
 
-
-def play(script: str) -> str:
-    """The script with its log as it is now."""
-    world = RaftWorld()
-    out: list[str] = []
-    for line in script.splitlines():
-        if line.startswith("> "):
-            out.append(line)
-            world.lines.clear()
-            world.run(line[2:])
-            out.extend(f"  {event}" for event in world.lines)
-        elif not line.startswith("  "):
-            out.append(line)
-    return "\n".join(out) + "\n"
-
-
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", scripts("raft", at_least=6), ids=lambda path: path.stem)
 def test_script(path: Path) -> None:
-    expected = path.read_text()
-    played = play(expected)
-    if os.environ.get("PYKBROKER_REWRITE_SCENARIOS"):
-        path.write_text(played)
-    else:
-        assert played == expected
-
-
-def test_there_are_scripts() -> None:
-    assert len(SCRIPTS) >= 6
+    now, expected = replayed(path, RaftWorld())
+    assert now == expected
 
 
 def lone_leader() -> Raft:
