@@ -92,6 +92,7 @@ class BrokerServer:
         self._purgatory_timer: asyncio.TimerHandle | None = None
         self._purgatory_timer_ms = 0
         self._serving = False
+        self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self.loop: asyncio.AbstractEventLoop
         self.network: SocketServer
         self.worker: Worker
@@ -325,6 +326,8 @@ class BrokerServer:
     async def _leave_cluster(self) -> None:
         """Accept no more, give leadership away, let what is queued be written and answered."""
         self.network.stop_accepting()
+        if self._in_doubt:
+            return
         try:
             async with asyncio.timeout(CONTROLLED_SHUTDOWN_SECONDS):
                 await self.settled(self.kraft.controlled_shutdown())
@@ -334,6 +337,8 @@ class BrokerServer:
         self.network.channel.flush_connections()
 
     def _close_logs(self) -> None:
+        if self._in_doubt:
+            return  # as after kill -9: the next start checks what is there
         self.replica_manager.end_turn(self.now_ms())
         try:
             self.log_manager.checkpoint_high_watermarks(self.replica_manager.high_watermarks())
@@ -353,10 +358,15 @@ class BrokerServer:
             self.kraft.broker.directory_failed(directory.directory_id)
 
     def halt(self, failure: BaseException) -> None:
-        """A bug of ours, or a log directory that is needed and lost: the process has to end."""
-        if isinstance(failure, LogDirLost):
+        """A bug of ours, or a log directory that is needed and lost: the process has to end.
+
+        After a bug nothing more is answered and written, and the stop is not marked as a clean one.
+        """
+        if isinstance(failure, (LogDirLost, LogDirFailure)):
             self.on_fatal(str(failure))
             return
+        self._in_doubt = True
+        self.network.channel.to_flush.clear()
         self.counters.unexpected_errors += 1
         _log.critical("this node cannot go on", exc_info=failure)
         self.on_fatal(f"this node cannot go on: {failure!r}")
@@ -390,7 +400,11 @@ class BrokerServer:
 
     def _expire(self) -> None:
         self._purgatory_timer = None
-        self.purgatory.advance(self.now_ms())
+        try:
+            self.purgatory.advance(self.now_ms())
+        except Exception as failure:
+            self.halt(failure)
+            return
         self.wake()  # the turn arms the timer again
 
     async def settled(self, deferred: Deferred) -> Any:

@@ -15,6 +15,7 @@ from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.errors import ErrorCode, KafkaError, StartError
+from pykbroker.log.files import LogDirFailure
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
@@ -215,6 +216,38 @@ def test_halt_tells_whoever_runs_the_node(tmp_path: Path) -> None:
         assert told == ["this node cannot go on: ValueError('in doubt')"]
 
     run(make_config(tmp_path / "d"), scenario)
+    assert not (tmp_path / "d" / ".kafka_cleanshutdown").exists()  # the next start checks all
+
+
+def test_a_lost_directory_is_no_bug(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        told: list[str] = []
+        server.on_fatal = told.append
+        server.halt(LogDirFailure("/d", "fsync", OSError(5, "Input/output error")))
+        assert len(told) == 1
+        assert "Input/output error" in told[0]
+
+    run(make_config(tmp_path / "d"), scenario)
+    assert "Traceback" not in caplog.text
+    assert (tmp_path / "d" / ".kafka_cleanshutdown").exists()
+
+
+def test_a_bug_when_something_expires_ends_the_node(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(DelayedOperation):
+        def expire(self) -> None:
+            raise ValueError("cannot expire")
+
+    async def scenario(server: BrokerServer) -> None:
+        ended = asyncio.Event()
+        server.on_fatal = lambda message: ended.set()
+        server.purgatory.watch(Broken(), [], server.now_ms() + 1)
+        server.wake()
+        await asyncio.wait_for(ended.wait(), 5)
+
+    run(make_config(tmp_path / "d"), scenario)
+    assert "cannot expire" in caplog.text
 
 
 def test_a_step_down_that_fails_does_not_keep_the_others_from_it(
