@@ -115,7 +115,14 @@ class ControllerDriver:
             last_offset = prepared.base_offset + len(decision.records) - 1
             self._waiting.append((last_offset, deferred, decision.reply))
         self._appended_since_tick = True
-        raft.append(prepared)
+        try:
+            raft.append(prepared)
+        except KafkaError:
+            # The disk failed, the node stops: nobody who waits here will ever be told more.
+            if deferred is not None:
+                self._waiting.pop()
+            self.deactivate()
+            raise
 
     # The quorum.
 

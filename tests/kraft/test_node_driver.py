@@ -169,6 +169,21 @@ def test_a_disk_that_fails_stops_the_node() -> None:
     assert isinstance(late.value, KafkaError)
 
 
+def test_a_disk_that_takes_no_more_answers_everybody_once_and_closes() -> None:
+    world = NodeWorld(inline=False).open()
+    before = world.create("t")
+    world.files.fail = lambda name, path: OSError(28, "full") if name == "write" else None
+    refused = world.create("u")
+    assert refused.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert before.value.code == ErrorCode.NOT_CONTROLLER  # committed or not: look again
+    assert len(world.fatal) == 1
+    world.files.fail = None
+    world.node.close()
+    world.files.kill()
+    world.open()
+    assert world.watcher.image.topic("u") is None
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_a_crash_loses_nothing_that_was_answered(seed: int) -> None:
     dice = random.Random(seed)
