@@ -14,6 +14,7 @@ Source: Kafka's LogManager.java, CleanShutdownFileHandler.java.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping
 
@@ -68,6 +69,10 @@ class LogDirectory:
 
     @property
     def directory_id(self) -> bytes | None:
+        """From meta.properties, which an empty directory gets after it was locked."""
+        if self.meta is None and self.is_online:
+            with contextlib.suppress(LogDirFailure, DirectoryRefused):
+                self.read_meta()
         return self.meta.directory_id if self.meta is not None else None
 
     def open(self) -> None:

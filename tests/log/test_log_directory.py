@@ -40,6 +40,14 @@ def test_identity(files: MemoryFiles) -> None:
     assert again.directory_id == b"i" * 16
 
 
+def test_formatted_by_somebody_else_after_it_was_locked(files: MemoryFiles) -> None:
+    directory = LogDirectory(files, "/a")
+    directory.open()
+    assert directory.directory_id is None
+    files.write_file("/a/meta.properties", MetaProperties("c", 3, b"i" * 16).to_bytes(0))
+    assert directory.directory_id == b"i" * 16
+
+
 @pytest.mark.parametrize(
     ("content", "epoch"), [(b'{"version":0,"brokerEpoch":9}', 9), (b"", None), (b"nonsense", None)]
 )
