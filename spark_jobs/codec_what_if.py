@@ -1,0 +1,195 @@
+"""What other codecs and levels would make of the records: samples, encoded again.
+
+Batches are taken over the whole topic (--every N-th, up to --most of each split), decompressed,
+and encoded with each codec and level (--codecs gzip:1,gzip:6,lz4:9,zstd:3 or all). --batch-bytes
+joins the records of neighbours to batches of that size first: what larger batches (linger.ms,
+batch.size) would save. Speeds are of one core, of the bytes before compression.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.offline import ReadOptions, Split
+from pykbroker.protocol.compression import CODEC_IDS, CODEC_NAMES, LEVELS, compress, decompress
+from pykbroker.spark import map_splits
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.raw_batches import sample_batches
+from spark_jobs.reading import source_options
+from spark_jobs.results import Outcome
+
+DEFAULT: Final = "none,gzip:1,gzip:6,snappy,lz4,lz4:1,zstd:1,zstd:3,zstd:9"
+_AS_IS: Final = 0
+_SCHEMA: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("codec", pa.string()),
+        ("level", pa.int32()),
+        ("batch_bytes", pa.int64()),
+        ("batches", pa.int64()),
+        ("raw_bytes", pa.int64()),
+        ("stored_bytes", pa.int64()),
+        ("encode_seconds", pa.float64()),
+        ("decode_seconds", pa.float64()),
+    ]
+)
+_DDL: Final = (
+    "topic string, codec string, level int, batch_bytes bigint, batches bigint, raw_bytes bigint, "
+    "stored_bytes bigint, encode_seconds double, decode_seconds double"
+)
+_KEYS: Final = ["topic", "codec", "level", "batch_bytes"]
+
+
+class Candidate(NamedTuple):
+    """A codec and its level; None: the codec's default, or it has none."""
+
+    codec: int
+    level: int | None
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--codecs", type=candidates, default=candidates(DEFAULT))
+    parser.add_argument("--every", type=int, default=10, help="every N-th batch (default: 10)")
+    parser.add_argument(
+        "--most", type=int, default=8 << 20, help="bytes of samples of a split (default: 8 MiB)"
+    )
+    parser.add_argument(
+        "--batch-bytes",
+        type=lambda text: [int(each) for each in text.split(",")],
+        default=[_AS_IS],
+        help="sizes before compression, with commas between; 0: as they are (default)",
+    )
+
+
+def candidates(text: str) -> list[Candidate]:
+    """`gzip:1,zstd` as codecs and levels."""
+    found = []
+    for each in text.split(","):
+        name, colon, level = each.strip().partition(":")
+        if name not in CODEC_IDS or (colon and not level.lstrip("-").isdigit()):
+            raise ArgumentTypeError(f"{each!r} is none of {', '.join(CODEC_NAMES)} (:level)")
+        codec = CODEC_IDS[name]
+        number = int(level) if colon else None
+        if number is not None:
+            low, high = LEVELS.get(codec, (0, -1, 0))[:2]
+            if not low <= number <= high:
+                raise ArgumentTypeError(f"{name} has no level {number}")
+        found.append(Candidate(codec, number))
+    return found
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    chosen, sizes = list(arguments.codecs), list(arguments.batch_bytes)
+    every, most = arguments.every, arguments.most
+
+    def encode(split: Split, options: ReadOptions) -> Iterator[Any]:
+        raw = [
+            batch.payload
+            for batch in sample_batches(split, every, most, options.max_decompressed_bytes)
+        ]
+        rows = [
+            {"topic": split.topic, "batch_bytes": size} | _measure(_joined(raw, size), candidate)
+            for size in sizes
+            for candidate in chosen
+        ]
+        yield pa.RecordBatch.from_pylist(rows if raw else [], schema=_SCHEMA)
+
+    step("encoding samples")
+    found = map_splits(spark, source_options(arguments), encode, _DDL)
+    sums = [f.sum(name).alias(name) for name in _SCHEMA.names if name not in _KEYS]
+    table = (
+        found.groupBy(*_KEYS)
+        .agg(*sums)
+        .withColumn("ratio", f.col("raw_bytes") / f.col("stored_bytes"))
+        .withColumn("encode_mb_per_second", f.col("raw_bytes") / f.col("encode_seconds") / 1e6)
+        .withColumn("decode_mb_per_second", f.col("raw_bytes") / f.col("decode_seconds") / 1e6)
+        .orderBy("topic", "batch_bytes", f.desc("ratio"), "codec", "level")
+        .toArrow()
+    )
+    rows = table.to_pylist()
+    summary: dict[str, Any] = {"sampled_bytes": sum(_raw_of_topics(rows).values())}
+    for topic in sorted({row["topic"] for row in rows}):
+        best = max((row for row in rows if row["topic"] == topic), key=lambda row: row["ratio"])
+        summary[f"{topic}: smallest"] = f"{_name(best)}, ratio {best['ratio']:.2f}"
+    return Outcome({"codecs": table}, summary)
+
+
+def _raw_of_topics(rows: list[dict[str, Any]]) -> dict[str, int]:
+    return {row["topic"]: row["raw_bytes"] for row in rows}
+
+
+def _joined(raw: list[bytes], size: int) -> list[bytes]:
+    """Neighbours joined until they reach a size. Offset deltas start anew in each of them, which
+    no codec minds."""
+    if size == _AS_IS:
+        return raw
+    joined: list[bytes] = []
+    parts: list[bytes] = []
+    for each in raw:
+        parts.append(each)
+        if sum(map(len, parts)) >= size:
+            joined.append(b"".join(parts))
+            parts = []
+    return [*joined, b"".join(parts)] if parts else joined
+
+
+def _measure(payloads: list[bytes], candidate: Candidate) -> dict[str, Any]:
+    began = time.perf_counter()
+    stored = [compress(candidate.codec, payload, candidate.level) for payload in payloads]
+    encoded = time.perf_counter()
+    for payload, encoding in zip(payloads, stored, strict=True):
+        decompress(candidate.codec, encoding, len(payload))
+    decoded = time.perf_counter()
+    return {
+        "codec": CODEC_NAMES[candidate.codec],
+        "level": candidate.level,
+        "batches": len(payloads),
+        "raw_bytes": sum(map(len, payloads)),
+        "stored_bytes": sum(map(len, stored)),
+        "encode_seconds": encoded - began,
+        "decode_seconds": decoded - encoded,
+    }
+
+
+def _name(row: dict[str, Any]) -> str:
+    level = f":{row['level']}" if row["level"] is not None else ""
+    size = f" at {row['batch_bytes'] >> 10} KiB" if row["batch_bytes"] else ""
+    return f"{row['codec']}{level}{size}"
+
+
+def draw(outcome: Outcome) -> Any:
+    rows = outcome.tables["codecs"].to_pylist()
+    raw = _raw_of_topics(rows)
+    if not raw:
+        return None
+    topic = max(raw, key=lambda name: raw[name])
+    made, axes = pictures.figure(f"Codecs on samples of {topic}")
+    for row in rows:
+        if row["topic"] != topic or row["codec"] == "none":
+            continue
+        x, y = row["encode_mb_per_second"], row["ratio"]
+        colour = pictures.COLOURS[CODEC_IDS[row["codec"]]]
+        axes.scatter([x], [y], color=colour, s=40)
+        axes.annotate(_name(row), (x, y), fontsize=8, xytext=(5, 4), textcoords="offset points")
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=1)
+    pictures.label(axes, "MB/s that one core encodes", "times smaller")
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

@@ -1,0 +1,206 @@
+"""What consumer groups committed, and how far behind they were: the history of __consumer_offsets.
+
+`lag` has one row for each group and partition as it is now: committed offset, end of the log,
+lag. `history` has every commit that compaction has left, with the end of the log at that time as
+the timestamps of the records tell it (null where they do not: producers may stamp records as they
+like). --group keeps one group. Commits that were deleted (tombstones) end a line.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as f
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.offline import Selection, log_ends, records_of
+from pykbroker.spark import map_batches
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.reading import source_options
+from spark_jobs.results import Outcome, rows_table
+
+CONSUMER_OFFSETS: Final = "__consumer_offsets"
+_MOST_POINTS: Final = 5000
+_COMMIT: Final = pa.schema(
+    [
+        ("group", pa.string()),
+        ("topic", pa.string()),
+        ("topic_partition", pa.int32()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("commit_timestamp_ms", pa.int64()),
+        ("committed_offset", pa.int64()),
+    ]
+)
+_DDL: Final = (
+    "`group` string, topic string, topic_partition int, partition int, offset bigint, "
+    "commit_timestamp_ms bigint, committed_offset bigint"
+)
+_PLACE: Final = [("group", pa.string()), ("topic", pa.string()), ("partition", pa.int32())]
+_HISTORY: Final = pa.schema(
+    [
+        *_PLACE,
+        ("committed_at_ms", pa.int64()),
+        ("committed_offset", pa.int64()),
+        ("log_end_offset", pa.int64()),
+        ("lag", pa.int64()),
+    ]
+)
+_LAG: Final = pa.schema(
+    [
+        *_PLACE,
+        ("committed_offset", pa.int64()),
+        ("log_end_offset", pa.int64()),
+        ("lag", pa.int64()),
+        ("committed_at_ms", pa.int64()),
+        ("commits", pa.int64()),
+    ]
+)
+Place = tuple[str, int]
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--group", help="only this one")
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    step("decoding commits")
+    options = source_options(arguments, ("partition", "offset", "timestamp", "key", "value"))
+    options.pop("subscribePattern", None)
+    options["subscribe"] = CONSUMER_OFFSETS
+    commits = map_batches(spark, options, _commits, _DDL)
+    if arguments.group is not None:
+        commits = commits.where(f.col("group") == arguments.group)
+    if arguments.topics is not None:
+        commits = commits.where(f.col("topic").isin(arguments.topics.split(",")))
+    found = commits.orderBy("group", "topic", "topic_partition", "offset").toArrow().to_pylist()
+    topics = sorted({row["topic"] for row in found})
+    step("finding the ends of the logs")
+    ends = _ends(arguments.path, topics)
+    growth = _growth(spark, arguments, sorted({topic for topic, _ in ends}))
+    history = [_history_row(row, growth) for row in found if row["committed_offset"] is not None]
+    lag = _lag(found, ends)
+    known = [row["lag"] for row in lag if row["lag"] is not None]
+    summary = {
+        "groups": len({row["group"] for row in lag}),
+        "commits": len(history),
+        "total_lag": sum(known),
+        "largest_lag": max(known, default=0),
+    }
+    return Outcome(
+        {"lag": rows_table(lag, _LAG), "history": rows_table(history, _HISTORY)}, summary
+    )
+
+
+def _commits(batches: Iterator[Any]) -> Iterator[Any]:
+    """In the workers: the commits (and their deletions) of record batches."""
+    for batch in batches:
+        rows = records_of(CONSUMER_OFFSETS, batch)
+        of_commits = pc.equal(rows.column("record_type"), "OffsetCommit")
+        yield rows.filter(pc.fill_null(of_commits, False)).select(_COMMIT.names).cast(_COMMIT)
+
+
+def _ends(path: str, topics: list[str]) -> dict[Place, int]:
+    """The end of each log that is there; a group may have committed to topics that are gone."""
+    chosen = Selection(paths=tuple(path.split(",")), topic_pattern="|".join(topics) or "(?!)")
+    return {(each.topic, each.partition): end for each, (_, end) in log_ends(chosen).items()}
+
+
+def _growth(spark: Any, arguments: Namespace, topics: list[str]) -> dict[Place, tuple[Any, Any]]:
+    """By partition: times, ascending, and the end of the log that records of that time had reached;
+    thinned out to some thousand points each."""
+    if not topics:
+        return {}
+    batches = spark.read.format("pykbroker.batches").options(
+        path=arguments.path, subscribe=",".join(topics)
+    )
+    own = batches.load().where(~f.col("is_control"))
+    grouped = own.groupBy("topic", "partition", f.col("max_timestamp_ms").alias("at"))
+    found = grouped.agg((f.max("last_offset") + 1).alias("end")).orderBy("topic", "partition", "at")
+    points: dict[Place, list[tuple[int, int]]] = {}
+    for row in found.toArrow().to_pylist():
+        points.setdefault((row["topic"], row["partition"]), []).append((row["at"], row["end"]))
+    growth = {}
+    for place, mine in points.items():
+        table = np.array(mine[:: 1 + len(mine) // _MOST_POINTS], np.int64)
+        growth[place] = (table[:, 0], np.maximum.accumulate(table[:, 1]))
+    return growth
+
+
+def _history_row(row: dict[str, Any], growth: dict[Place, tuple[Any, Any]]) -> dict[str, Any]:
+    made = {
+        "group": row["group"],
+        "topic": row["topic"],
+        "partition": row["topic_partition"],
+        "committed_at_ms": row["commit_timestamp_ms"],
+        "committed_offset": row["committed_offset"],
+    }
+    known = growth.get((row["topic"], row["topic_partition"]))
+    if known is not None:
+        at = int(np.searchsorted(known[0], row["commit_timestamp_ms"], side="right"))
+        end = int(known[1][at - 1]) if at else None
+        if end is not None and end >= row["committed_offset"]:
+            made |= {"log_end_offset": end, "lag": end - row["committed_offset"]}
+    return made
+
+
+def _lag(found: list[dict[str, Any]], ends: dict[Place, int]) -> list[dict[str, Any]]:
+    """The last word on each group and partition; rows come in order of their offsets."""
+    last: dict[tuple[str, str, int], dict[str, Any]] = {}
+    commits: dict[tuple[str, str, int], int] = {}
+    for row in found:
+        place = (row["group"], row["topic"], row["topic_partition"])
+        last[place] = row
+        commits[place] = commits.get(place, 0) + (row["committed_offset"] is not None)
+    rows = []
+    for place, row in last.items():
+        committed = row["committed_offset"]
+        if committed is None:
+            continue  # deleted
+        end = ends.get(place[1:])
+        made = dict(zip(("group", "topic", "partition"), place, strict=True))
+        made |= {"committed_offset": committed, "log_end_offset": end, "commits": commits[place]}
+        made |= {"lag": None if end is None else max(0, end - committed)}
+        made["committed_at_ms"] = row["commit_timestamp_ms"]
+        rows.append(made)
+    return rows
+
+
+def draw(outcome: Outcome) -> Any:
+    made, (left, right) = pictures.figure("Consumer groups", panels=2)
+    by_group: dict[str, int] = {}
+    for row in outcome.tables["lag"].to_pylist():
+        by_group[row["group"]] = by_group.get(row["group"], 0) + (row["lag"] or 0)
+    groups = sorted(by_group, key=lambda group: -by_group[group])[:15]
+    pictures.bars(left, groups, [by_group[group] for group in groups])
+    pictures.label(left, "records that are not consumed yet", "")
+    lines: dict[str, list[tuple[int, int]]] = {}
+    for row in outcome.tables["history"].to_pylist():
+        name = f"{row['group']}: {row['topic']}-{row['partition']}"
+        lines.setdefault(name, []).append((row["committed_at_ms"], row["committed_offset"]))
+    longest = sorted(lines, key=lambda name: -len(lines[name]))[: pictures.MAX_SERIES]
+    for at, name in enumerate(longest):
+        times, offsets = zip(*lines[name], strict=True)
+        right.step(
+            pictures.times(times), offsets, where="post", color=pictures.COLOURS[at], label=name
+        )
+    right.tick_params(axis="x", rotation=30)
+    pictures.label(right, "", "committed offset")
+    pictures.legend(right)
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

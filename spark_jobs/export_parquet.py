@@ -1,0 +1,81 @@
+"""Records as Parquet, written by the workers with pyarrow: rows never pass through the JVM.
+
+Files appear whole in --to (a directory or URI), one a task, `_SUCCESS` last; read them back with
+spark.read.parquet or anything else. --columns chooses, by the names in docs/analytics.md.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.spark import to_parquet
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.reading import source_options
+from spark_jobs.results import Outcome
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--to", required=True, help="directory or URI of the Parquet files")
+    parser.add_argument(
+        "--columns", default="", help="with commas between (default: Kafka's seven)"
+    )
+    parser.add_argument(
+        "--compression", default="zstd", choices=("none", "snappy", "gzip", "lz4", "zstd")
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace the files in --to")
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    columns = [each.strip() for each in arguments.columns.split(",") if each.strip()]
+    step(f"writing {arguments.to}")
+    began = time.perf_counter()
+    report = to_parquet(
+        spark,
+        source_options(arguments, columns),
+        arguments.to,
+        compression=arguments.compression,
+        overwrite=arguments.overwrite,
+    )
+    seconds = time.perf_counter() - began
+    read = spark.read.parquet(arguments.to)
+    by_file = read.groupBy("_metadata.file_name", "_metadata.file_size").count()
+    sizes = {row["file_name"]: (row["count"], row["file_size"]) for row in by_file.collect()}
+    files = pa.table(
+        {
+            "file": list(report.files),
+            "rows": [sizes.get(name, (0, 0))[0] for name in report.files],
+            "bytes": [sizes.get(name, (0, 0))[1] for name in report.files],
+        }
+    )
+    summary = {
+        "rows": report.rows,
+        "files": len(report.files),
+        "bytes": report.bytes,
+        "corrupt_batches": report.corrupt_batches,
+        "records_per_second": report.rows / seconds,
+    }
+    return Outcome({"files": files}, summary)
+
+
+def draw(outcome: Outcome) -> Any:
+    rows = outcome.tables["files"].to_pylist()[:40]
+    made, axes = pictures.figure(f"{outcome.summary['rows']:,} rows of Parquet, by file")
+    pictures.bars(axes, [row["file"] for row in rows], [row["rows"] for row in rows])
+    pictures.label(axes, "rows", "")
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

@@ -1,0 +1,143 @@
+"""Check log directories: nothing is changed. Exit code 1 if there are errors.
+
+Every record of every batch is decoded and every checksum verified; offsets, leader epochs,
+sequences of producers, offset indexes, time indexes and transaction indexes are compared with the
+batches.
+
+    error     a reader or a broker would serve something wrong, or stop
+    warning   a broker would mend it
+    note      right in a log that is compacted, or written to at this moment
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.offline import Corruption, ReadOptions, Split, read_split
+from pykbroker.offline.layout import PartitionFiles, read_partitions
+from pykbroker.offline.planning import select_partitions
+from pykbroker.spark import map_splits
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.log_checks import ERROR, NOTE, WARNING, Finding, PartitionCheck
+from spark_jobs.progress import step
+from spark_jobs.reading import selection, source_options, spread
+from spark_jobs.results import Outcome
+
+COLUMNS: Final = ("offset", "timestamp", "key", "value", "headers")
+_FINDINGS: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("severity", pa.string()),
+        ("check", pa.string()),
+        ("path", pa.string()),
+        ("position", pa.int64()),
+        ("offset", pa.int64()),
+        ("detail", pa.string()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
+_DDL: Final = (
+    "topic string, partition int, severity string, `check` string, path string, position bigint, "
+    "offset bigint, detail string, records bigint, bytes bigint"
+)
+#: Not a finding: what was read of a file.
+_READ: Final = "read"
+_COLOURS: Final = {ERROR: pictures.BAD, WARNING: pictures.OPEN, NOTE: "#555555"}
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    arguments.mode = "PERMISSIVE"
+    step("verifying checksums and decoding every record")
+    read = map_splits(spark, source_options(arguments, COLUMNS), _read, _DDL).toArrow()
+    step("checking offsets, sequences and indexes")
+    chosen = selection(arguments)
+    files = read_partitions(chosen.paths, select_partitions(chosen))
+    structure = spread(spark, files, _check, _DDL).toArrow()
+    found = pa.concat_tables([read, structure])
+    severity = pa.compute.field("severity")
+    order = [(name, "ascending") for name in ("severity", "topic", "partition", "path", "position")]
+    findings = found.filter(severity != _READ).sort_by(order).drop_columns(["records", "bytes"])
+    files_read = found.filter(severity == _READ).select(
+        ["topic", "partition", "path", "records", "bytes"]
+    )
+    counts = dict.fromkeys((ERROR, WARNING, NOTE), 0)
+    for each in findings.column("severity").to_pylist():
+        counts[each] += 1
+    summary: dict[str, Any] = {
+        "partitions": len(files),
+        "segments": sum(len(each.segments) for each in files),
+        "records": sum(files_read.column("records").to_pylist()),
+        "bytes": sum(files_read.column("bytes").to_pylist()),
+        "is_sound": not counts[ERROR],
+    }
+    summary |= {f"{name}s": count for name, count in counts.items()}
+    tables = {"findings": findings, "files": files_read}
+    return Outcome(tables, summary, exit_code=1 if counts[ERROR] else 0)
+
+
+def _read(split: Split, options: ReadOptions) -> Iterator[Any]:
+    """In the workers: decode everything; a row for each fault, and one for what was read."""
+    faults: list[Corruption] = []
+    records = sum(batch.num_rows for batch in read_split(split, options, faults.append))
+    place = {"topic": split.topic, "partition": split.partition, "path": split.path}
+    rows = [
+        place
+        | {"severity": ERROR, "check": "batches", "position": fault.position}
+        | {"offset": fault.base_offset, "detail": fault.reason}
+        for fault in faults
+    ]
+    rows.append(place | {"severity": _READ, "records": records, "bytes": split.size_bytes})
+    yield pa.RecordBatch.from_pylist(rows, schema=_FINDINGS)
+
+
+def _check(files: PartitionFiles) -> Iterator[Any]:
+    """In the workers: what headers and indexes say."""
+    rows = [
+        {"topic": files.topic, "partition": files.partition} | Finding._asdict(finding)
+        for finding in PartitionCheck(files).findings()
+    ]
+    yield pa.RecordBatch.from_pylist(rows, schema=_FINDINGS)
+
+
+def draw(outcome: Outcome) -> Any:
+    sizes: dict[tuple[str, int], dict[str, int]] = {}
+    for row in outcome.tables["files"].to_pylist():
+        by_path = sizes.setdefault((row["topic"], row["partition"]), {})
+        by_path[row["path"]] = by_path.get(row["path"], 0) + row["bytes"]
+    findings = outcome.tables["findings"].to_pylist()
+    faulty = {(row["topic"], row["partition"]) for row in findings if row["severity"] == ERROR}
+    shown = sorted(sizes, key=lambda place: (place not in faulty, place))[:20]
+    title = "Sound" if not faulty else f"{len(faulty)} of {len(sizes)} partitions have errors"
+    made, axes = pictures.figure(title)
+    for at, place in enumerate(shown):
+        start = 0.0
+        starts = {}
+        for path, size in sorted(sizes[place].items()):
+            starts[path] = start
+            axes.barh(at, size / 1e6, left=start, color="#cfe3d4", edgecolor="white")
+            start += size / 1e6
+        for row in findings:
+            if (row["topic"], row["partition"]) == place and row["path"] in starts:
+                x = starts[row["path"]] + (row["position"] or 0) / 1e6
+                axes.plot([x, x], [at - 0.4, at + 0.4], color=_COLOURS[row["severity"]])
+    axes.set_yticks(range(len(shown)), [f"{topic}-{number}" for topic, number in shown], fontsize=8)
+    axes.invert_yaxis()
+    pictures.label(axes, "MB of segments; faults where they stand", "")
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

@@ -1,0 +1,124 @@
+"""A job: arguments, a session, a function, a result on disk, a picture.
+
+    JOB = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+    if __name__ == "__main__":
+        JOB.main()
+
+In      run(spark, arguments) -> Outcome; draw(outcome) -> a matplotlib figure, or None
+Out     files (results.py), a table on standard output, progress on standard error
+Runs    by `spark-submit FILE`, or `python FILE`: then on all cores of this machine, or `--master`.
+        On a cluster the code ships itself; workers need numpy and pyarrow, and what clients.py
+        names for the two jobs that talk to a broker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pykbroker.offline import OfflineError
+from pykbroker.spark import register, tuned_builder
+from spark_jobs import reading
+from spark_jobs.pictures import as_png
+from spark_jobs.progress import Progress
+from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, write_outcome
+
+Run = Callable[[Any, argparse.Namespace], Outcome]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job; its name is that of its file, its help the docstring."""
+
+    file: str
+    doc: str | None
+    run: Run
+    arguments: Callable[[argparse.ArgumentParser], None] | None = None
+    draw: Callable[[Outcome], Any] | None = None
+    reads_logs: bool = True
+
+    @property
+    def name(self) -> str:
+        return Path(self.file).stem
+
+    def parser(self) -> argparse.ArgumentParser:
+        """Arguments of all jobs, of reading, and the job's own."""
+        parser = argparse.ArgumentParser(
+            prog=f"{self.name}.py",
+            description=self.doc,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if self.arguments is not None:
+            self.arguments(parser)
+        if self.reads_logs:
+            reading.add_arguments(parser)
+        shared = parser.add_argument_group("how it runs")
+        shared.add_argument("--out", default=f"{self.name}-result", help="directory of the result")
+        shared.add_argument("--format", choices=FORMATS, default=PARQUET, help="of its tables")
+        shared.add_argument("--no-picture", action="store_true", help="draw nothing")
+        shared.add_argument("--quiet", action="store_true", help="no progress, no table")
+        shared.add_argument(
+            "--master", help="Spark's master (default: that of spark-submit, else local[*])"
+        )
+        return parser
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        return self.parser().parse_args(words)
+
+    def main(self, words: Sequence[str] | None = None) -> None:
+        """Run as a program; exits."""
+        arguments = self.parser().parse_args(words)
+        spark = _session(self.name, arguments.master)
+        try:
+            sys.exit(self.run_and_write(spark, arguments))
+        except OfflineError as fault:
+            print(f"{self.name}: {fault}", file=sys.stderr)
+            sys.exit(2)
+        finally:
+            spark.stop()
+
+    def run_and_write(self, spark: Any, arguments: argparse.Namespace) -> int:
+        """Run in a session that there is; the exit code."""
+        with Progress(spark, self.name, is_quiet=arguments.quiet) as progress:
+            outcome = self.run(spark, arguments)
+            progress.step("writing the result")
+            draw = None if arguments.no_picture or self.draw is None else self.draw(outcome)
+            picture = as_png(draw) if draw is not None else None
+            files = write_outcome(outcome, arguments.out, arguments.format, picture, self.name)
+        if not arguments.quiet:
+            print(as_text(outcome))
+            print(f"written to {arguments.out}: {', '.join(files)}")
+        return outcome.exit_code
+
+
+def _session(name: str, master: str | None) -> Any:
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if master is None and not is_submitted:
+        master = "local[*]"
+    spark = tuned_builder(f"pykbroker {name}", master).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark.sparkContext.addPyFile(_package())
+    return register(spark)
+
+
+def _package() -> str:
+    """A zip of these jobs, for the workers."""
+    directory = tempfile.mkdtemp(prefix="pykbroker-jobs-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    target = os.path.join(directory, "spark_jobs.zip")
+    here = Path(__file__).resolve().parent
+    if not here.is_dir():
+        return str(here.parent)  # we run from such a zip ourselves
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(here.glob("*.py")):
+            archive.write(path, f"spark_jobs/{path.name}")
+    return target

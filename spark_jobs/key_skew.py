@@ -1,0 +1,123 @@
+"""Keys: how many, how unevenly records are spread over them, and which are hot.
+
+Grouped in the workers, merged by Spark; only the hottest keys of a topic come back (--top).
+`share` is of the records of the topic. The second table has records and distinct keys by
+partition; null is a key of its own, and is told as such.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as f
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.spark import aggregate
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.reading import source_options
+from spark_jobs.results import Outcome, text_of
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--top", type=int, default=100, help="hot keys by topic (default: 100)")
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    step("grouping by key")
+    options = source_options(arguments)
+    by_key = aggregate(spark, options, by=("topic", "partition", "key")).persist()
+    try:
+        hot = _hot(by_key, arguments.top).toArrow()
+        step("counting keys")
+        partitions = _partitions(by_key).toArrow()
+        topics = _topics(by_key).toArrow()
+    finally:
+        by_key.unpersist()
+    rows = topics.to_pylist()
+    summary: dict[str, Any] = {name: sum(r[name] for r in rows) for name in ("records", "keys")}
+    for row in rows:
+        summary[f"{row['topic']}: keys"] = row["keys"]
+        summary[f"{row['topic']}: hottest has"] = f"{row['hottest_share']:.2%} of the records"
+    return Outcome({"hot_keys": hot, "topics": topics, "partitions": partitions}, summary)
+
+
+def _by_topic(by_key: Any) -> Any:
+    """A key may stand in several partitions of a topic."""
+    return by_key.groupBy("topic", "key").agg(
+        f.sum("count").alias("records"), f.sum("bytes").alias("bytes")
+    )
+
+
+def _hot(by_key: Any, top: int) -> Any:
+    topic = Window.partitionBy("topic")
+    ranked = topic.orderBy(f.desc("records"), f.asc("key"))
+    return (
+        _by_topic(by_key)
+        .withColumn("rank", f.row_number().over(ranked))
+        .withColumn("share", f.col("records") / f.sum("records").over(topic))
+        .where(f.col("rank") <= top)
+        .orderBy("topic", "rank")
+        .select("topic", "rank", "key", "records", "bytes", "share")
+    )
+
+
+def _topics(by_key: Any) -> Any:
+    return (
+        _by_topic(by_key)
+        .groupBy("topic")
+        .agg(
+            f.sum("records").alias("records"),
+            f.count("key").alias("keys"),
+            f.sum(f.when(f.col("key").isNull(), f.col("records")).otherwise(0)).alias(
+                "without_key"
+            ),
+            f.max("records").alias("hottest"),
+        )
+        .withColumn("hottest_share", f.col("hottest") / f.col("records"))
+        .withColumn("records_per_key", f.col("records") / f.col("keys"))
+        .orderBy("topic")
+    )
+
+
+def _partitions(by_key: Any) -> Any:
+    return (
+        by_key.groupBy("topic", "partition")
+        .agg(
+            f.sum("count").alias("records"),
+            f.sum("bytes").alias("bytes"),
+            f.count("key").alias("keys"),
+        )
+        .orderBy("topic", "partition")
+    )
+
+
+def draw(outcome: Outcome) -> Any:
+    hot = outcome.tables["hot_keys"].to_pylist()
+    largest = max(outcome.tables["topics"].to_pylist(), key=lambda r: r["records"], default=None)
+    if largest is None:
+        return None
+    topic = largest["topic"]
+    mine = [row for row in hot if row["topic"] == topic]
+    made, (left, right) = pictures.figure(f"Keys of {topic}", panels=2)
+    shown = mine[:20]
+    names = [text_of(row["key"])[:24] for row in shown]
+    pictures.bars(left, names, [row["records"] for row in shown])
+    pictures.label(left, "records", "", "the hottest keys")
+    partitions = [r for r in outcome.tables["partitions"].to_pylist() if r["topic"] == topic]
+    places = [str(row["partition"]) for row in partitions]
+    right.bar(places, [row["records"] for row in partitions], color=pictures.COLOURS[0])
+    pictures.label(right, "partition", "records", "how partitions share them")
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

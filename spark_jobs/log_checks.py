@@ -1,0 +1,262 @@
+"""What must hold in the files of a partition, checked from headers and indexes: for fsck.py.
+
+    offsets     ascend, within and over segments; leader epochs never fall
+    sequences   of each producer follow each other (gaps are right where compaction took batches)
+    indexes     entries ascend and point at batches that hold what they say
+    aborted     transaction indexes hold exactly the aborted transactions
+
+In      PartitionFiles; Out  Findings.
+Source  Kafka's ProducerAppendInfo.java (sequences), OffsetIndex.java, TimeIndex.java.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from pykbroker.log.producer_entry import CorruptSnapshot, decode_snapshot
+from pykbroker.offline.batch_headers import header_at
+from pykbroker.offline.frozen_end import freeze
+from pykbroker.offline.layout import PartitionFiles, SegmentFiles
+from pykbroker.offline.segment_index import aborted_transactions
+from pykbroker.offline.segment_walk import header_tables
+from pykbroker.offline.storage import open_file, read_small_file
+from pykbroker.offline.transaction_scan import OpenTransactions, marker_type
+from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader, increment_sequence
+
+ERROR: Final = "error"
+WARNING: Final = "warning"
+NOTE: Final = "note"
+
+_OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
+_TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
+#: Of faults of one kind in one file so many are told one by one.
+_MOST: Final = 5
+
+
+class Finding(NamedTuple):
+    """Something that is not as it should be; `position` is in the file at `path`."""
+
+    severity: str
+    check: str
+    path: str
+    position: int | None
+    offset: int | None
+    detail: str
+
+
+class _Batches(NamedTuple):
+    """The batches of a segment, as columns."""
+
+    positions: Any
+    base: Any
+    last: Any
+    max_timestamp: Any
+
+
+class PartitionCheck:
+    """One pass over the headers of a partition. State: what the batches before this one say."""
+
+    def __init__(self, files: PartitionFiles) -> None:
+        self._files = files
+        self._frozen = freeze(files)
+        self._next_offset = files.segments[0].base_offset if files.segments else 0
+        self._epoch = -1
+        self._missing = self._holes = 0
+        #: producer -> (epoch, sequence that comes next, offset of its last record)
+        self._producers: dict[int, tuple[int, int, int]] = {}
+        self._last_hole = -1
+        self._transactions = OpenTransactions()
+
+    def findings(self) -> Iterator[Finding]:
+        """Everything that is found, segment by segment."""
+        files = self._files
+        for segment in files.segments:
+            yield from self._segment(segment)
+        if self._missing:
+            detail = f"{self._missing} offsets are not there, in {self._holes} places"
+            yield Finding(NOTE, "offsets", files.directory, None, None, detail + " (compaction?)")
+        for name in files.foreign:
+            yield Finding(NOTE, "files", files.directory, None, None, f"{name} belongs to no log")
+        if files.high_watermark is not None and files.high_watermark > self._frozen.next_offset:
+            detail = f"high watermark {files.high_watermark} is behind the end of the log"
+            end = self._frozen.next_offset
+            yield Finding(WARNING, "files", files.directory, None, end, detail)
+        for offset, path in files.producer_snapshots:
+            try:
+                decode_snapshot(read_small_file(path) or b"")
+            except CorruptSnapshot as fault:
+                yield Finding(WARNING, "files", path, None, offset, f"producer snapshot: {fault}")
+
+    def _segment(self, segment: SegmentFiles) -> Iterator[Finding]:
+        is_last = segment is self._files.segments[-1]
+        end = self._frozen.position if is_last else segment.size_bytes
+        aborted: set[tuple[int, int, int]] = set()
+        parts: list[_Batches] = []
+        if segment.base_offset < self._next_offset:
+            detail = (
+                f"begins at {segment.base_offset}, before offset {self._next_offset} is reached"
+            )
+            yield Finding(ERROR, "offsets", segment.path, 0, segment.base_offset, detail)
+        with open_file(segment.path) as opened:
+            for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
+                keep = run.table["magic"] == MAGIC_V2
+                positions, table = run.positions[keep], run.table[keep]
+                base = table["base_offset"].astype(np.int64)
+                last = base + table["last_offset_delta"]
+                parts.append(_Batches(positions, base, last, table["max_timestamp"].astype(int)))
+                for at in range(len(positions)):
+                    header = header_at(table, at)
+                    place = (segment, int(positions[at]))
+                    yield from self._batch(header, place)
+                    if header.is_transactional:
+                        marker = marker_type(opened, int(positions[at]), header)
+                        ended = self._transactions.feed(header, marker)
+                        if ended is not None and ended[1]:
+                            aborted.add((header.producer_id, ended[0], header.base_offset))
+            if opened.size > end:
+                detail = f"{opened.size - end} bytes behind the last whole batch"
+                yield Finding(NOTE, "tail", segment.path, end, None, detail)
+        batches = _joined(parts)
+        yield from _check_offset_index(segment, batches, is_last)
+        yield from _check_time_index(segment, batches)
+        yield from self._check_aborted(segment, aborted)
+
+    def _batch(self, header: BatchHeader, place: tuple[SegmentFiles, int]) -> Iterator[Finding]:
+        segment, position = place
+        base = header.base_offset
+
+        def fault(check: str, detail: str) -> Finding:
+            return Finding(ERROR, check, segment.path, position, base, detail)
+
+        if base < max(self._next_offset, segment.base_offset):
+            yield fault("offsets", f"offset {base} where {self._next_offset} or more must come")
+        elif base > self._next_offset:
+            self._missing += base - self._next_offset
+            self._holes += 1
+            self._last_hole = base
+        self._next_offset = max(self._next_offset, header.next_offset)
+        if header.partition_leader_epoch < self._epoch:
+            yield fault(
+                "epochs", f"leader epoch {header.partition_leader_epoch} after {self._epoch}"
+            )
+        self._epoch = max(self._epoch, header.partition_leader_epoch)
+        if header.has_producer_id and not header.is_control:
+            yield from self._sequence(header, fault)
+        elif header.is_control and header.is_transactional:
+            known = self._producers.get(header.producer_id)
+            if known is not None and header.producer_epoch > known[0]:
+                self._producers[header.producer_id] = (header.producer_epoch, -1, base)
+
+    def _sequence(self, header: BatchHeader, fault: Any) -> Iterator[Finding]:
+        producer, epoch = header.producer_id, header.producer_epoch
+        known = self._producers.get(producer)
+        following = increment_sequence(header.base_sequence, header.last_offset_delta + 1)
+        if known is not None and epoch < known[0]:
+            yield fault("sequences", f"producer {producer} with epoch {epoch} after {known[0]}")
+        elif known is not None and epoch == known[0] and known[1] >= 0:
+            gap = (header.base_sequence - known[1]) & 0x7FFF_FFFF
+            # Where offsets are missing since its last batch, some of them may have been its own.
+            may_be_gone = self._last_hole > known[2]
+            if gap >= 1 << 30:
+                detail = f"sequence {header.base_sequence} again, {known[1]} would be next"
+                yield fault("sequences", f"producer {producer}: {detail}")
+            elif gap and not may_be_gone:
+                detail = f"sequence {header.base_sequence} where {known[1]} is next"
+                yield fault("sequences", f"producer {producer}: {detail}")
+        self._producers[producer] = (epoch, following, header.last_offset)
+
+    def _check_aborted(
+        self, segment: SegmentFiles, found: set[tuple[int, int, int]]
+    ) -> Iterator[Finding]:
+        path = segment.txn_index_path or segment.path.removesuffix(".log") + ".txnindex"
+        entries = aborted_transactions(segment.txn_index_path, segment.base_offset)
+        if entries is None:
+            yield Finding(ERROR, "aborted", path, None, None, "the transaction index is damaged")
+            return
+        indexed = {(each.producer_id, each.first_offset, each.last_offset) for each in entries}
+        if self._missing:  # what compaction took may have been a transaction's first batch
+            ends = {(producer, last) for producer, _, last in indexed}
+            found = {each for each in found if (each[0], each[2]) not in ends}
+            indexed = set()
+        for producer, first, last in sorted(found - indexed):
+            detail = f"aborted {first} to {last} of producer {producer} is not in the index"
+            yield Finding(ERROR, "aborted", path, None, first, detail)
+        for producer, first, last in sorted(indexed - found):
+            if first >= self._files.segments[0].base_offset:
+                detail = f"{first} to {last} of producer {producer} is no aborted transaction"
+                yield Finding(ERROR, "aborted", path, None, first, detail)
+
+
+def _joined(parts: list[_Batches]) -> _Batches:
+    if not parts:
+        return _Batches(*(np.zeros(0, np.int64) for _ in _Batches._fields))
+    return _Batches(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _entries(path: str | None, kind: Any) -> Any:
+    """All entries of an index file, without the zeros of a preallocated one; None: no file."""
+    payload = read_small_file(path) if path is not None else None
+    if payload is None:
+        return None
+    table = np.frombuffer(payload[: len(payload) // kind.itemsize * kind.itemsize], kind)
+    used = np.flatnonzero(table.view(np.uint8).reshape(len(table), kind.itemsize).any(axis=1))
+    return table[: int(used[-1]) + 1] if used.size else table[:0]
+
+
+def _check_offset_index(
+    segment: SegmentFiles, batches: _Batches, is_last: bool
+) -> Iterator[Finding]:
+    entries = _entries(segment.index_path, _OFFSET_ENTRY)
+    path = segment.index_path or segment.path.removesuffix(".log") + ".index"
+    if entries is None:
+        if not is_last:
+            yield Finding(WARNING, "index", path, None, None, "there is no offset index")
+        return
+    offsets = entries["offset"].astype(np.int64) + segment.base_offset
+    positions = entries["position"].astype(np.int64)
+    count = len(batches.positions)
+    at = np.minimum(np.searchsorted(batches.positions, positions), max(0, count - 1))
+    if count:
+        begins = batches.positions[at] == positions
+        holds = begins & (batches.base[at] <= offsets) & (offsets <= batches.last[at])
+    else:
+        begins = holds = np.zeros(len(entries), bool)
+    ascends = np.concatenate([[True], (np.diff(offsets) > 0) & (np.diff(positions) > 0)])
+    ascends = ascends[: len(entries)]
+    for number in np.flatnonzero(~(holds & ascends))[:_MOST].tolist():
+        offset, position = int(offsets[number]), int(positions[number])
+        if not begins[number]:
+            detail = f"entry {number}: no batch begins at {position}"
+        elif not holds[number]:
+            detail = f"entry {number}: the batch at {position} does not hold offset {offset}"
+        else:
+            detail = f"entry {number} does not ascend"
+        place = number * _OFFSET_ENTRY.itemsize
+        yield Finding(ERROR, "index", path, place, offset, detail)
+
+
+def _check_time_index(segment: SegmentFiles, batches: _Batches) -> Iterator[Finding]:
+    entries = _entries(segment.time_index_path, _TIME_ENTRY)
+    path = segment.time_index_path or segment.path.removesuffix(".log") + ".timeindex"
+    if entries is None or not len(batches.base):
+        return
+    times = entries["timestamp"].astype(np.int64)
+    offsets = entries["offset"].astype(np.int64) + segment.base_offset
+    at = np.maximum(np.searchsorted(batches.base, offsets, side="right") - 1, 0)
+    reached = np.maximum.accumulate(batches.max_timestamp)
+    holds = (batches.base[at] <= offsets) & (offsets <= batches.last[at])
+    is_true = holds & (reached[at] == times)
+    ascends = np.concatenate([[True], (np.diff(times) > 0) & (np.diff(offsets) >= 0)])
+    ascends = ascends[: len(entries)]
+    for number in np.flatnonzero(~(is_true & ascends))[:_MOST].tolist():
+        if not holds[number]:
+            detail = f"entry {number}: no batch holds offset {offsets[number]}"
+        elif not is_true[number]:
+            detail = f"entry {number}: {times[number]}, but up to there it is {reached[at[number]]}"
+        else:
+            detail = f"entry {number} does not ascend"
+        place = number * _TIME_ENTRY.itemsize
+        yield Finding(ERROR, "time index", path, place, int(offsets[number]), detail)

@@ -1,0 +1,88 @@
+"""Pictures in one style: small PNGs that need no display.
+
+`figure(title)` makes one, `axes.grid` and labels are on; `as_png` renders it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import numpy as np
+
+COLOURS: Final = ("#1f6f8b", "#e07a2f", "#5b8c3e", "#a23b5e", "#6b5ca5", "#8a7a4f", "#3d3d3d")
+GOOD: Final = "#5b8c3e"
+BAD: Final = "#c0392b"
+OPEN: Final = "#e0a92f"
+_INCHES: Final = (9.0, 4.2)
+_DPI: Final = 90
+#: More series than this are drawn without a name each.
+MAX_SERIES: Final = 7
+
+
+def figure(title: str, panels: int = 1, inches: tuple[float, float] = _INCHES) -> tuple[Any, Any]:
+    """(figure, axes): one axes, or an array of `panels` side by side."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=inches, dpi=_DPI, layout="constrained")
+    FigureCanvasAgg(made)
+    made.suptitle(title, fontsize=11, x=0.01, ha="left", fontweight="bold")
+    axes = made.subplots(1, panels)
+    for each in axes if panels > 1 else [axes]:
+        each.set_axisbelow(True)
+        each.grid(True, color="#dddddd", linewidth=0.7)
+        each.tick_params(labelsize=8)
+        for side in ("top", "right"):
+            each.spines[side].set_visible(False)
+    return made, axes
+
+
+def label(axes: Any, x: str, y: str, title: str = "") -> None:
+    """Names of the axes."""
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    if title:
+        axes.set_title(title, fontsize=9, loc="left")
+
+
+def legend(axes: Any) -> None:
+    """A legend if there is more than one name to tell."""
+    if len(axes.get_legend_handles_labels()[1]) > 1:
+        axes.legend(fontsize=8, frameon=False)
+
+
+def bars(axes: Any, names: Sequence[str], values: Sequence[float], colour: str = "") -> None:
+    """Horizontal bars, the first on top."""
+    at = np.arange(len(names))
+    axes.barh(at, values, color=colour or COLOURS[0])
+    axes.set_yticks(at, names, fontsize=8)
+    axes.invert_yaxis()
+
+
+def stacked(
+    axes: Any, names: Sequence[str], layers: dict[str, tuple[Sequence[float], str]]
+) -> None:
+    """Horizontal bars of several layers: {name: (values, colour)}."""
+    at = np.arange(len(names))
+    left = np.zeros(len(names))
+    for name, (values, colour) in layers.items():
+        axes.barh(at, values, left=left, color=colour, label=name)
+        left = left + np.asarray(values, dtype=float)
+    axes.set_yticks(at, names, fontsize=8)
+    axes.invert_yaxis()
+    legend(axes)
+
+
+def times(values_ms: Iterable[int]) -> list[datetime]:
+    """Times of Kafka (ms) for an axis."""
+    return [datetime.fromtimestamp(value / 1000, UTC) for value in values_ms]
+
+
+def as_png(made: Any) -> bytes:
+    """The picture's file."""
+    buffer = io.BytesIO()
+    made.savefig(buffer, format="png", pil_kwargs={"optimize": True})
+    return buffer.getvalue()

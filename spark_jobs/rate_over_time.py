@@ -1,0 +1,165 @@
+"""Records and bytes over time, by the timestamps of the records.
+
+--every 1h (s, m, h, d) sets the width of a bucket; without it one is chosen that gives 50 to 200.
+--by headers counts a batch in the bucket of its last timestamp: it reads only headers, and is
+exact where batches are short. Bytes are those of keys and values; with --by headers, those on
+disk.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.spark import map_batches
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.reading import source_options, view
+from spark_jobs.results import Outcome
+from spark_jobs.sizes import sizes_of
+
+_UNITS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_STEPS: Final = ("1s", "5s", "15s", "1m", "5m", "15m", "1h", "3h", "6h", "1d", "2d", "7d", "30d")
+_MOST_BUCKETS: Final = 200
+_DDL: Final = "topic string, bucket_ms bigint, records bigint, bytes bigint"
+_SCHEMA: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("bucket_ms", pa.int64()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--every", type=duration_ms, help="width of a bucket, such as 15m")
+    parser.add_argument("--by", choices=("records", "headers"), default="records")
+
+
+def duration_ms(text: str) -> int:
+    """`15m` in ms."""
+    match = re.fullmatch(r"([1-9]\d*)([smhd])", text)
+    if match is None:
+        raise ArgumentTypeError(f"{text!r} is no duration such as 30s, 15m, 1h, 7d")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    every = arguments.every
+    if every is None:
+        step("looking at the range of times")
+        every = _choose(view(spark, arguments, "batches"))
+    step("counting")
+    if arguments.by == "headers":
+        found = _by_headers(view(spark, arguments, "batches"), every)
+    else:
+        options = source_options(arguments, ("topic", "timestamp_ms", "key_size", "value_size"))
+        found = map_batches(spark, options, lambda batches: _count(batches, every), _DDL)
+    table = (
+        found.groupBy("topic", "bucket_ms")
+        .agg(f.sum("records").alias("records"), f.sum("bytes").alias("bytes"))
+        .withColumn("bucket", f.timestamp_millis("bucket_ms"))
+        .orderBy("topic", "bucket_ms")
+        .toArrow()
+    )
+    records = table.column("records").to_pylist()
+    summary = {
+        "every_ms": every,
+        "records": sum(records),
+        "bytes": sum(table.column("bytes").to_pylist()),
+        "buckets": len(records),
+        "peak_records_per_second": max(records, default=0) * 1000 / every,
+    }
+    return Outcome({"rate": table}, summary)
+
+
+def _choose(batches: Any) -> int:
+    own = batches.where(~f.col("is_control"))
+    low, high = own.agg(f.min("base_timestamp_ms"), f.max("max_timestamp_ms")).first()
+    span = (high - low) if low is not None else 0
+    widths = [duration_ms(text) for text in _STEPS]
+    return next((width for width in widths if span / width <= _MOST_BUCKETS), widths[-1])
+
+
+def _by_headers(batches: Any, every: int) -> Any:
+    at = f.col("max_timestamp_ms")
+    return batches.where(~f.col("is_control")).select(
+        "topic",
+        (at - f.pmod(at, f.lit(every))).alias("bucket_ms"),
+        f.col("record_count").alias("records"),
+        f.col("size_bytes").alias("bytes"),
+    )
+
+
+def _count(batches: Iterator[Any], every: int) -> Iterator[Any]:
+    """In the workers: one row for each bucket of a record batch (which is of one partition)."""
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        times = batch.column("timestamp_ms").to_numpy(zero_copy_only=False)
+        buckets, place = np.unique(times // every, return_inverse=True)
+        sizes = sizes_of(batch, "key_size") + sizes_of(batch, "value_size")
+        yield pa.RecordBatch.from_arrays(
+            [
+                pa.repeat(batch.column("topic")[0], len(buckets)),
+                pa.array(buckets * every),
+                pa.array(np.bincount(place, minlength=len(buckets)).astype(np.int64)),
+                pa.array(np.bincount(place, weights=sizes).astype(np.int64)),
+            ],
+            schema=_SCHEMA,
+        )
+
+
+def draw(outcome: Outcome) -> Any:
+    every = outcome.summary["every_ms"]
+    by_topic: dict[str, list[dict[str, Any]]] = {}
+    for row in outcome.tables["rate"].to_pylist():
+        by_topic.setdefault(row["topic"], []).append(row)
+    largest = sorted(by_topic, key=lambda topic: -sum(r["records"] for r in by_topic[topic]))
+    made, axes = pictures.figure("Records over time")
+    for at, topic in enumerate(largest[: pictures.MAX_SERIES]):
+        times, values = _with_gaps(by_topic[topic], every)
+        colour = pictures.COLOURS[at]
+        axes.plot(pictures.times(times), values, color=colour, label=topic, linewidth=1.1)
+        axes.fill_between(pictures.times(times), values, color=colour, alpha=0.12)
+    axes.set_ylim(bottom=0)
+    pictures.label(axes, "", f"records in {_in_words(every)}")
+    pictures.legend(axes)
+    return made
+
+
+def _with_gaps(rows: list[dict[str, Any]], every: int) -> tuple[list[int], list[int]]:
+    """The buckets with zeros where there are none; a hole of many is one step down and up."""
+    times: list[int] = []
+    values: list[int] = []
+    for row in rows:
+        at = row["bucket_ms"]
+        if times and at - times[-1] > every:
+            times += [times[-1] + every, at - every]
+            values += [0, 0]
+        times.append(at)
+        values.append(row["records"])
+    return times, values
+
+
+def _in_words(every: int) -> str:
+    unit = max((u for u in _UNITS if every % _UNITS[u] == 0), key=lambda u: _UNITS[u])
+    return f"{every // _UNITS[unit]} {unit}"
+
+
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

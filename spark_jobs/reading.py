@@ -1,0 +1,123 @@
+"""From arguments to what is read: options of the data source, DataFrames, work in the workers.
+
+add_arguments     --path, --topics, times, isolation, what happens to corrupt batches
+source_options    the same as options of `pykbroker`
+records, view     DataFrames
+spread            a function over any values, in the workers
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pykbroker.offline import Selection
+from pykbroker.spark.options import parse_options
+from pykbroker.spark.tasks import base_selection
+
+MODES: Final = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of every job that reads log directories."""
+    chosen = parser.add_argument_group("what is read")
+    chosen.add_argument(
+        "--path",
+        required=True,
+        help="log directories, with commas between; URIs (s3://...) as pyarrow knows them",
+    )
+    topics = chosen.add_mutually_exclusive_group()
+    topics.add_argument("--topics", help="names with commas between; all but internal ones if none")
+    topics.add_argument("--topic-pattern", help="a regular expression")
+    chosen.add_argument(
+        "--since", type=time_ms, help="from the first record of that time on (ISO 8601, or ms)"
+    )
+    chosen.add_argument("--until", type=time_ms, help="to the first record of that time")
+    chosen.add_argument(
+        "--isolation",
+        choices=("read_uncommitted", "read_committed"),
+        default="read_uncommitted",
+        help="whether records of aborted and open transactions count (default: they do)",
+    )
+    chosen.add_argument(
+        "--mode", choices=MODES, default="FAILFAST", help="what happens to corrupt batches"
+    )
+    chosen.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other option of the data source, such as splitBytes=64m",
+    )
+
+
+def time_ms(text: str) -> int:
+    """A time in ms since 1970: a number, or ISO 8601 (UTC if it does not say)."""
+    if text.isdigit():
+        return int(text)
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither ISO 8601 nor ms") from None
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=UTC)
+    return int(found.timestamp() * 1000)
+
+
+def source_options(
+    arguments: argparse.Namespace, columns: Sequence[str] = (), **more: object
+) -> dict[str, str]:
+    """The options of the data source."""
+    found: dict[str, str] = {"path": arguments.path}
+    chosen: Mapping[str, object] = {
+        "subscribe": arguments.topics,
+        "subscribePattern": arguments.topic_pattern,
+        "startingTimestamp": arguments.since,
+        "endingTimestamp": arguments.until,
+        "isolation": arguments.isolation,
+        "mode": arguments.mode,
+        "columns": ",".join(columns) or None,
+        # No record of that time in a partition: nothing of it is read.
+        "startingOffsetsByTimestampStrategy": "latest" if arguments.since is not None else None,
+        **more,
+    }
+    found |= {name: str(value) for name, value in chosen.items() if value is not None}
+    for each in arguments.option:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise SystemExit(f"--option {each}: must be NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def selection(arguments: argparse.Namespace) -> Selection:
+    """Which partitions, for `pykbroker.offline`."""
+    return base_selection(parse_options(source_options(arguments)))
+
+
+def records(spark: Any, arguments: argparse.Namespace, columns: Sequence[str]) -> Any:
+    """The records as a DataFrame of these columns."""
+    return spark.read.format("pykbroker").options(**source_options(arguments, columns)).load()
+
+
+def view(spark: Any, arguments: argparse.Namespace, name: str) -> Any:
+    """A view (batches, segments, transactions) as a DataFrame: from headers alone."""
+    return spark.read.format(f"pykbroker.{name}").options(**source_options(arguments)).load()
+
+
+def spread(
+    spark: Any, items: Sequence[Any], function: Callable[[Any], Iterator[Any]], schema: str
+) -> Any:
+    """A DataFrame of the record batches that `function(item)` yields in the workers, one task an
+    item."""
+    chosen = list(items)
+
+    def run(numbers: Iterator[Any]) -> Iterator[Any]:
+        for batch in numbers:
+            for number in batch.column(0).to_pylist():
+                yield from function(chosen[number])
+
+    count = len(chosen)
+    return spark.range(0, count, 1, max(1, count)).mapInArrow(run, schema)

@@ -1,0 +1,320 @@
+"""Replay records of log directories into a broker, by stock producers in the executors.
+
+--pace original sends each record at the distance in time that its timestamp has to the first one,
+--pace 60 sixty times as fast, --pace max as fast as it goes. Keys, values, headers, partitions
+and timestamps stay (--timestamps now stamps anew); order within a partition stays. Records of
+aborted transactions are left out unless --isolation read_uncommitted is given.
+
+Topics that are not there are created with the same number of partitions; --to names them, with
+{topic} for the name it had. Partitions are shared among --tasks producers, each merging its own
+by time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+import time
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.offline import ReadOptions, Split, read_split
+from pykbroker.spark import plan_tasks
+from spark_jobs import pictures
+from spark_jobs.clients import (
+    Outgoing,
+    Sender,
+    create_topics,
+    partition_counts,
+    sender,
+    settings_of,
+)
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.reading import source_options, spread, view
+from spark_jobs.results import Outcome, rows_table
+
+COLUMNS: Final = ("key", "value", "timestamp_ms", "headers")
+_STARTS_AFTER_SECONDS: Final = 3.0
+_SAMPLES: Final = pa.list_(pa.field("element", pa.float64()))
+_SCHEMA: Final = pa.schema(
+    [
+        ("task", pa.int32()),
+        ("partitions", pa.int32()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+        ("errors", pa.int64()),
+        ("first_error", pa.string()),
+        ("began", pa.float64()),
+        ("ended", pa.float64()),
+        ("latencies_ms", _SAMPLES),
+        ("late_ms", _SAMPLES),
+    ]
+)
+_DDL: Final = (
+    "task int, partitions int, records bigint, bytes bigint, errors bigint, first_error string, "
+    "began double, ended double, latencies_ms array<double>, late_ms array<double>"
+)
+_RESULT: Final = pa.schema(
+    [
+        *(field for field in _SCHEMA if field.name not in ("latencies_ms", "late_ms")),
+        ("records_per_second", pa.float64()),
+        *((f"ack_{name}_ms", pa.float64()) for name in ("p50", "p99", "max")),
+        *((f"late_{name}_ms", pa.float64()) for name in ("p50", "p99", "max")),
+    ]
+)
+
+
+class Lane(NamedTuple):
+    """A partition to replay."""
+
+    topic: str
+    partition: int
+    splits: tuple[Split, ...]
+
+
+class Order(NamedTuple):
+    """What one producer has to do."""
+
+    task: int
+    lanes: tuple[Lane, ...]
+    read_options: ReadOptions
+    bootstrap: str
+    settings: dict[str, str]
+    client: str
+    name: str
+    keeps_timestamps: bool
+    #: None: as fast as it goes. Else seconds of this clock for a second of the records'.
+    factor: float | None
+    first_ms: int
+    begins: float
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--pace", type=pace, default="max", help="original, max, or N times (max)")
+    parser.add_argument("--to", default="{topic}", help="name of the topic to write ({topic})")
+    parser.add_argument("--timestamps", choices=("keep", "now"), default="keep")
+    parser.add_argument("--tasks", type=int, help="producers (default: one a core)")
+    parser.add_argument(
+        "--client", choices=("auto", "confluent-kafka", "kafka-python"), default="auto"
+    )
+    parser.add_argument(
+        "--producer", action="append", default=[], metavar="NAME=VALUE", help="its settings"
+    )
+    parser.add_argument(
+        "--topic-config", action="append", default=[], metavar="NAME=VALUE", help="of new topics"
+    )
+    parser.set_defaults(isolation="read_committed")
+
+
+def pace(text: str) -> float | None:
+    """Times as fast as the original; None for as fast as it goes."""
+    if text == "max":
+        return None
+    try:
+        found = 1.0 if text == "original" else float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is neither original, nor max, nor a number above 0")
+    return found
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    step("planning")
+    tasks = plan_tasks(source_options(arguments, COLUMNS))
+    lanes = _lanes([split for task in tasks for split in task.splits])
+    if not lanes:
+        return Outcome({"producers": rows_table([], _RESULT)}, {"records": 0, "errors": 0})
+    _prepare_topics(arguments, lanes)
+    first_ms, last_ms = _range(spark, arguments)
+    count = min(len(lanes), arguments.tasks or spark.sparkContext.defaultParallelism)
+    factor = None if arguments.pace is None else 1 / arguments.pace
+    orders = [
+        Order(
+            task=number,
+            lanes=mine,
+            read_options=tasks[0].read_options,
+            bootstrap=arguments.bootstrap_servers,
+            settings=settings_of(arguments.producer),
+            client=arguments.client,
+            name=arguments.to,
+            keeps_timestamps=arguments.timestamps == "keep",
+            factor=factor,
+            first_ms=first_ms,
+            begins=time.time() + _STARTS_AFTER_SECONDS,
+        )
+        for number, mine in enumerate(_shared(lanes, count))
+    ]
+    takes = (
+        "" if factor is None else f", {(last_ms - first_ms) / 1000 * factor:,.0f} s at this pace"
+    )
+    step(f"sending {len(lanes)} partitions by {len(orders)} producers{takes}")
+    return _outcome(spread(spark, orders, _replay, _DDL).toArrow().to_pylist())
+
+
+def _lanes(splits: list[Split]) -> list[Lane]:
+    by_partition: dict[tuple[str, int], list[Split]] = {}
+    for split in splits:
+        by_partition.setdefault((split.topic, split.partition), []).append(split)
+    order = lambda split: (split.segment_base_offset, split.start_position)  # noqa: E731
+    return [
+        Lane(topic, partition, tuple(sorted(mine, key=order)))
+        for (topic, partition), mine in sorted(by_partition.items())
+    ]
+
+
+def _shared(lanes: list[Lane], count: int) -> list[tuple[Lane, ...]]:
+    """Partitions dealt out, the largest first, each to who has the least."""
+    hands: list[tuple[int, int, list[Lane]]] = [(0, number, []) for number in range(count)]
+    sizes = {lane: sum(split.size_bytes for split in lane.splits) for lane in lanes}
+    for lane in sorted(lanes, key=lambda each: -sizes[each]):
+        size, number, mine = heapq.heappop(hands)
+        heapq.heappush(hands, (size + sizes[lane], number, [*mine, lane]))
+    return [tuple(mine) for _, _, mine in sorted(hands, key=itemgetter(1))]
+
+
+def _prepare_topics(arguments: Namespace, lanes: list[Lane]) -> None:
+    wanted: dict[str, int] = {}
+    for lane in lanes:
+        name = arguments.to.format(topic=lane.topic)
+        wanted[name] = max(wanted.get(name, 0), lane.partition + 1)
+    there = partition_counts(arguments.bootstrap_servers)
+    for name, count in wanted.items():
+        if name in there and there[name] < count:
+            raise SystemExit(f"topic {name} has {there[name]} partitions, {count} are needed")
+    missing = {name: count for name, count in wanted.items() if name not in there}
+    if missing:
+        configs = settings_of(arguments.topic_config)
+        create_topics(arguments.bootstrap_servers, missing, configs)
+
+
+def _range(spark: Any, arguments: Namespace) -> tuple[int, int]:
+    own = view(spark, arguments, "batches").where(~f.col("is_control"))
+    low, high = own.agg(f.min("base_timestamp_ms"), f.max("max_timestamp_ms")).first()
+    return low or 0, high or 0
+
+
+def _replay(order: Order) -> Iterator[Any]:
+    """In an executor: one producer and its partitions."""
+    client = sender(order.bootstrap, order.settings, order.client)
+    late: list[float] = []
+    size = 0
+    began = time.time()
+    for record in _in_order(order):
+        if order.factor is not None:
+            assert record.timestamp_ms is not None
+            due = order.begins + (record.timestamp_ms - order.first_ms) / 1000 * order.factor
+            _wait_until(client, due)
+            if client.sent % 20 == 0:
+                late.append(max(0.0, time.time() - due) * 1000)
+        size += len(record.key or b"") + len(record.value or b"")
+        client.send(record if order.keeps_timestamps else record._replace(timestamp_ms=None))
+    client.flush()
+    row = {
+        "task": order.task,
+        "partitions": len(order.lanes),
+        "records": client.sent,
+        "bytes": size,
+        "errors": client.errors,
+        "first_error": client.first_error,
+        "began": began,
+        "ended": time.time(),
+        "latencies_ms": client.latencies_ms,
+        "late_ms": late,
+    }
+    yield pa.RecordBatch.from_pylist([row], schema=_SCHEMA)
+
+
+def _wait_until(client: Sender, due: float) -> None:
+    while (left := due - time.time()) > 0:
+        client.wait(min(left, 0.5))
+
+
+def _in_order(order: Order) -> Iterator[Outgoing]:
+    """The records of all partitions: one after the other, or merged by time if there is a pace."""
+    streams = [_records(lane, order) for lane in order.lanes]
+    if order.factor is None:
+        for stream in streams:
+            yield from stream
+    else:
+        yield from heapq.merge(*streams, key=lambda record: record.timestamp_ms)
+
+
+def _records(lane: Lane, order: Order) -> Iterator[Outgoing]:
+    name = order.name.format(topic=lane.topic)
+    for split in lane.splits:
+        for batch in read_split(split, order.read_options):
+            columns = [batch.column(each).to_pylist() for each in COLUMNS]
+            for key, value, timestamp_ms, headers in zip(*columns, strict=True):
+                pairs = [(each["key"], each["value"]) for each in headers] if headers else None
+                yield Outgoing(name, lane.partition, key, value, timestamp_ms, pairs)
+
+
+def _outcome(rows: list[dict[str, Any]]) -> Outcome:
+    latencies = np.concatenate([row["latencies_ms"] for row in rows] or [[]])
+    late = np.concatenate([row["late_ms"] for row in rows] or [[]])
+    seconds = max(row["ended"] for row in rows) - min(row["began"] for row in rows)
+    records = sum(row["records"] for row in rows)
+    summary: dict[str, Any] = {
+        "records": records,
+        "bytes": sum(row["bytes"] for row in rows),
+        "errors": sum(row["errors"] for row in rows),
+        "seconds": seconds,
+        "records_per_second": records / max(seconds, 1e-9),
+    }
+    summary |= _shares("ack", latencies) | _shares("late", late)
+    errors = [row["first_error"] for row in rows if row["first_error"]]
+    if errors:
+        summary["first_error"] = errors[0]
+    for row in rows:
+        row["records_per_second"] = row["records"] / max(row["ended"] - row["began"], 1e-9)
+        row |= _shares("ack", np.array(row.pop("latencies_ms")))
+        row |= _shares("late", np.array(row.pop("late_ms")))
+    samples = pa.table({"ack_ms": np.sort(latencies)})
+    tables = {"producers": rows_table(rows, _RESULT), "acknowledgements": samples}
+    return Outcome(tables, summary, exit_code=1 if summary["errors"] else 0)
+
+
+def _shares(name: str, values: Any) -> dict[str, float]:
+    if not len(values):
+        return {}
+    p50, p99, most = np.percentile(values, (50, 99, 100))
+    return {
+        f"{name}_p50_ms": float(p50),
+        f"{name}_p99_ms": float(p99),
+        f"{name}_max_ms": float(most),
+    }
+
+
+def draw(outcome: Outcome) -> Any:
+    rows = outcome.tables["producers"].to_pylist()
+    if not rows:
+        return None
+    rate = outcome.summary["records_per_second"]
+    made, (left, right) = pictures.figure(f"Replayed: {rate:,.0f} records/s", panels=2)
+    names = [f"producer {row['task']}" for row in rows]
+    pictures.bars(left, names, [row["records_per_second"] for row in rows])
+    pictures.label(left, "records a second", "")
+    values = outcome.tables["acknowledgements"].column("ack_ms").to_numpy()
+    if len(values):
+        right.plot(values, np.linspace(0, 100, len(values)), color=pictures.COLOURS[1])
+        right.set_xscale("log")
+    pictures.label(right, "ms from send to acknowledgement", "% of the records")
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

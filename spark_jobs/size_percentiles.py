@@ -1,0 +1,152 @@
+"""Sizes of keys, values and whole records (key + value): exact percentiles, by topic.
+
+Sizes are counted in the workers (few distinct ones travel) and need no byte of a key or value to
+be copied. A percentile is the smallest size that so many records are not above. Null keys and
+values are of no size: `nulls` counts them, the percentiles leave them out; records count them as
+0.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.spark import map_batches
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.reading import source_options
+from spark_jobs.results import Outcome, rows_table
+from spark_jobs.sizes import percentiles, sizes_of
+
+SHARES: Final = {"p1": 0.01, "p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+_DDL: Final = "topic string, part string, size bigint, records bigint"
+_SCHEMA: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("part", pa.string()),
+        ("size", pa.int64()),
+        ("records", pa.int64()),
+    ]
+)
+_RESULT: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("part", pa.string()),
+        *((name, pa.int64()) for name in ("records", "nulls", "bytes", "min", *SHARES, "max")),
+        ("mean", pa.float64()),
+    ]
+)
+_NULL: Final = -1
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    step("counting sizes")
+    options = source_options(arguments, ("topic", "key_size", "value_size"))
+    found = map_batches(spark, options, _count, _DDL)
+    sizes = (
+        found.groupBy("topic", "part", "size")
+        .agg(f.sum("records").alias("records"))
+        .orderBy("topic", "part", "size")
+        .toArrow()
+    )
+    rows = [_row(topic, part, mine) for topic, part, mine in _groups(sizes)]
+    whole = [row for row in rows if row["part"] == "record"]
+    summary = {
+        "records": sum(row["records"] for row in whole),
+        "bytes": sum(row["bytes"] for row in whole),
+        "largest_record": max((row["max"] for row in whole), default=0),
+    }
+    return Outcome({"percentiles": rows_table(rows, _RESULT), "sizes": sizes}, summary)
+
+
+def _count(batches: Iterator[Any]) -> Iterator[Any]:
+    """In the workers: how often each size occurs; -1 for null."""
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        parts = {
+            "key": _with_nulls(batch, "key_size"),
+            "value": _with_nulls(batch, "value_size"),
+            "record": sizes_of(batch, "key_size") + sizes_of(batch, "value_size"),
+        }
+        for part, sizes in parts.items():
+            values, counts = np.unique(sizes, return_counts=True)
+            yield pa.RecordBatch.from_arrays(
+                [
+                    pa.repeat(batch.column("topic")[0], len(values)),
+                    pa.repeat(pa.scalar(part), len(values)),
+                    pa.array(values),
+                    pa.array(counts.astype(np.int64)),
+                ],
+                schema=_SCHEMA,
+            )
+
+
+def _with_nulls(batch: Any, name: str) -> Any:
+    filled = batch.column(name).fill_null(_NULL).to_numpy(zero_copy_only=False)
+    return filled.astype(np.int64)
+
+
+def _groups(sizes: pa.Table) -> Iterator[tuple[str, str, pa.Table]]:
+    names = sizes.select(["topic", "part"]).group_by(["topic", "part"], use_threads=False)
+    for row in names.aggregate([]).to_pylist():
+        topic, part = row["topic"], row["part"]
+        yield (
+            topic,
+            part,
+            sizes.filter((pa.compute.field("topic") == topic) & (pa.compute.field("part") == part)),
+        )
+
+
+def _row(topic: str, part: str, sizes: pa.Table) -> dict[str, Any]:
+    values = sizes.column("size").to_numpy()
+    counts = sizes.column("records").to_numpy()
+    there = values >= 0
+    nulls = int(counts[~there].sum())
+    values, counts = values[there], counts[there]
+    row: dict[str, Any] = {"topic": topic, "part": part, "nulls": nulls}
+    row["records"] = int(counts.sum())
+    row["bytes"] = int((values * counts).sum())
+    if row["records"]:
+        row |= zip(SHARES, percentiles(values, counts, list(SHARES.values())), strict=True)
+        row |= {"min": int(values[0]), "max": int(values[-1])}
+        row["mean"] = row["bytes"] / row["records"]
+    return row
+
+
+def draw(outcome: Outcome) -> Any:
+    made, (left, right) = pictures.figure("Sizes of records", panels=2)
+    largest = [
+        row["topic"]
+        for row in sorted(outcome.tables["percentiles"].to_pylist(), key=lambda r: -r["records"])
+        if row["part"] == "record"
+    ][: pictures.MAX_SERIES]
+    for topic, part, sizes in _groups(outcome.tables["sizes"]):
+        if part != "record" or topic not in largest:
+            continue
+        values = sizes.column("size").to_numpy()
+        counts = sizes.column("records").to_numpy()
+        colour = pictures.COLOURS[largest.index(topic)]
+        left.step(values, np.cumsum(counts) / counts.sum(), where="post", color=colour, label=topic)
+        bins = np.unique(np.linspace(values[0], values[-1] + 1, 41).astype(np.int64))
+        right.hist(values, bins=bins, weights=counts, color=colour, alpha=0.6, label=topic)
+    pictures.label(left, "bytes of key and value", "share of records that are not larger")
+    pictures.label(right, "bytes of key and value", "records")
+    pictures.legend(left)
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

@@ -1,0 +1,289 @@
+"""Measure a running broker from Spark's executors: produce, consume, and scan of the segments.
+
+    produce   --tasks stock producers write --records of --size bytes; latency: from send to
+              acknowledgement
+    consume   as many stock consumers read them from the start; latency: one call for more
+    scan      with --path (the broker's log directories, readable by the workers): the same
+              records by pykbroker.spark from the files; latency: one Arrow batch
+
+Rates are of the time from the first task's first record to the last task's last one; starting
+Spark's tasks is not in it. The topic is made for it, and deleted at the end unless --keep is
+given.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.protocol.compression import CODEC_NAMES
+from pykbroker.spark import map_batches
+from spark_jobs import pictures
+from spark_jobs.clients import (
+    Outgoing,
+    create_topics,
+    delete_topics,
+    read_to_end,
+    sender,
+    settings_of,
+)
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.reading import spread
+from spark_jobs.results import Outcome, rows_table
+
+_SCHEMA: Final = pa.schema(
+    [
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+        ("errors", pa.int64()),
+        ("first_error", pa.string()),
+        ("began", pa.float64()),
+        ("ended", pa.float64()),
+        ("latencies_ms", pa.list_(pa.field("element", pa.float64()))),
+    ]
+)
+_DDL: Final = (
+    "records bigint, bytes bigint, errors bigint, first_error string, began double, ended double, "
+    "latencies_ms array<double>"
+)
+SHARES: Final = {"p50": 50, "p95": 95, "p99": 99, "max": 100}
+_RESULT: Final = pa.schema(
+    [
+        ("phase", pa.string()),
+        ("tasks", pa.int32()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+        ("seconds", pa.float64()),
+        ("records_per_second", pa.float64()),
+        ("mb_per_second", pa.float64()),
+        ("latency_of", pa.string()),
+        *((f"{name}_ms", pa.float64()) for name in SHARES),
+        ("errors", pa.int64()),
+    ]
+)
+_LATENCY_OF: Final = {
+    "produce": "send to acknowledgement",
+    "consume": "one call for more",
+    "scan": "one Arrow batch",
+}
+_PAYLOADS: Final = 64
+
+
+class Load(NamedTuple):
+    """What one producer writes."""
+
+    task: int
+    records: int
+    size: int
+    topic: str
+    bootstrap: str
+    settings: dict[str, str]
+    client: str
+
+
+class Reading(NamedTuple):
+    """What one consumer reads."""
+
+    ends: dict[int, tuple[int, int]]
+    topic: str
+    bootstrap: str
+    settings: dict[str, str]
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--path", help="log directories of the broker: scans the segments too")
+    parser.add_argument("--topic", help="a new one (default: pykbroker-throughput-<time>)")
+    parser.add_argument("--topic-partitions", type=int, default=4)
+    parser.add_argument("--topic-config", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--records", type=int, default=1_000_000, help="of all producers together")
+    parser.add_argument("--size", type=int, default=100, help="bytes of a value")
+    parser.add_argument("--tasks", type=int, help="clients at a time (default: one a core)")
+    parser.add_argument("--codec", choices=CODEC_NAMES, default="none")
+    parser.add_argument(
+        "--client", choices=("auto", "confluent-kafka", "kafka-python"), default="auto"
+    )
+    parser.add_argument("--producer", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--consumer", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--keep", action="store_true", help="do not delete the topic")
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    bootstrap = arguments.bootstrap_servers
+    topic = arguments.topic or f"pykbroker-throughput-{int(time.time() * 1000)}"
+    count = arguments.tasks or spark.sparkContext.defaultParallelism
+    create_topics(
+        bootstrap, {topic: arguments.topic_partitions}, settings_of(arguments.topic_config)
+    )
+    phases: dict[str, list[dict[str, Any]]] = {}
+    try:
+        step(f"producing {arguments.records:,} records of {arguments.size} bytes")
+        loads = _loads(arguments, topic, count)
+        phases["produce"] = _collect(spread(spark, loads, _produce, _DDL))
+        step("consuming them")
+        readings = _readings(arguments, topic, count)
+        phases["consume"] = _collect(spread(spark, readings, _consume, _DDL))
+        if arguments.path:
+            step("scanning the segments")
+            options = {"path": arguments.path, "subscribe": topic, "columns": "key,value"}
+            phases["scan"] = _collect(map_batches(spark, options, _scan, _DDL))
+    finally:
+        if not arguments.keep:
+            delete_topics(bootstrap, [topic])
+    return _outcome(phases, topic)
+
+
+def _collect(found: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = found.toArrow().to_pylist()
+    return rows
+
+
+def _loads(arguments: Namespace, topic: str, count: int) -> list[Load]:
+    settings = {"compression.type": arguments.codec} | settings_of(arguments.producer)
+    each, more = divmod(arguments.records, count)
+    return [
+        Load(
+            number,
+            each + (number < more),
+            arguments.size,
+            topic,
+            arguments.bootstrap_servers,
+            settings,
+            arguments.client,
+        )
+        for number in range(count)
+    ]
+
+
+def _readings(arguments: Namespace, topic: str, count: int) -> list[Reading]:
+    from kafka import KafkaConsumer, TopicPartition
+
+    consumer = KafkaConsumer(bootstrap_servers=arguments.bootstrap_servers)
+    try:
+        partitions = [TopicPartition(topic, at) for at in range(arguments.topic_partitions)]
+        starts, ends = consumer.beginning_offsets(partitions), consumer.end_offsets(partitions)
+    finally:
+        consumer.close()
+    settings = settings_of(arguments.consumer)
+    hands: list[dict[int, tuple[int, int]]] = [{} for _ in range(min(count, len(partitions)))]
+    for at, partition in enumerate(partitions):
+        hands[at % len(hands)][at] = (starts[partition], ends[partition])
+    return [Reading(mine, topic, arguments.bootstrap_servers, settings) for mine in hands]
+
+
+def _produce(load: Load) -> Iterator[Any]:
+    """In an executor."""
+    chance = np.random.default_rng(load.task)
+    # Text-like: a codec finds something, and not everything.
+    letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz012345", np.uint8)
+    payloads = [letters[chance.integers(0, 32, load.size)].tobytes() for _ in range(_PAYLOADS)]
+    client = sender(load.bootstrap, load.settings, load.client)
+    began = time.time()
+    for number in range(load.records):
+        client.send(Outgoing(load.topic, -1, None, payloads[number % _PAYLOADS]))
+    client.flush()
+    size = load.records * load.size
+    found = _row(client.sent - client.errors, size, began, client.latencies_ms)
+    found |= {"errors": client.errors, "first_error": client.first_error}
+    yield pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
+
+
+def _consume(reading: Reading) -> Iterator[Any]:
+    """In an executor."""
+    calls = read_to_end(reading.bootstrap, reading.topic, reading.ends, reading.settings)
+    yield _timed((each.records, each.bytes) for each in calls)
+
+
+def _scan(batches: Iterator[Any]) -> Iterator[Any]:
+    """In an executor: keys and values as Arrow."""
+    yield _timed((batch.num_rows, batch.nbytes) for batch in batches)
+
+
+def _timed(pieces: Iterator[tuple[int, int]]) -> Any:
+    latencies: list[float] = []
+    records = size = 0
+    began = time.time()
+    before = time.perf_counter()
+    for count, length in pieces:
+        now = time.perf_counter()
+        latencies.append((now - before) * 1000)
+        before = now
+        records += count
+        size += length
+    found = _row(records, size, began, latencies)
+    return pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
+
+
+def _row(records: int, size: int, began: float, latencies: list[float]) -> dict[str, Any]:
+    return {
+        "records": records,
+        "bytes": size,
+        "errors": 0,
+        "began": began,
+        "ended": time.time(),
+        "latencies_ms": latencies,
+    }
+
+
+def _outcome(phases: dict[str, list[dict[str, Any]]], topic: str) -> Outcome:
+    rows = []
+    summary: dict[str, Any] = {"topic": topic}
+    samples: dict[str, list[Any]] = {"phase": [], "latency_ms": []}
+    for phase, found in phases.items():
+        mine = [row for row in found if row["records"] or row["errors"]]
+        seconds = max((row["ended"] for row in mine), default=0.0)
+        seconds -= min((row["began"] for row in mine), default=0.0)
+        made: dict[str, Any] = {"phase": phase, "tasks": len(mine), "seconds": seconds}
+        made |= {name: sum(row[name] for row in mine) for name in ("records", "bytes", "errors")}
+        made["records_per_second"] = made["records"] / max(seconds, 1e-9)
+        made["mb_per_second"] = made["bytes"] / max(seconds, 1e-9) / 1e6
+        made["latency_of"] = _LATENCY_OF[phase]
+        values = np.concatenate([row["latencies_ms"] for row in mine] or [[]])
+        if len(values):
+            points = np.percentile(values, list(SHARES.values())).tolist()
+            made |= {f"{name}_ms": at for name, at in zip(SHARES, points, strict=True)}
+        rows.append(made)
+        samples["phase"] += [phase] * len(values)
+        samples["latency_ms"] += np.sort(values).tolist()
+        summary[f"{phase}_records_per_second"] = made["records_per_second"]
+        errors = [row["first_error"] for row in mine if row["first_error"]]
+        if errors:
+            summary[f"{phase}_first_error"] = errors[0]
+    failed = any(row["errors"] for row in rows)
+    tables = {"throughput": rows_table(rows, _RESULT), "latencies": pa.table(samples)}
+    return Outcome(tables, summary, exit_code=1 if failed else 0)
+
+
+def draw(outcome: Outcome) -> Any:
+    rows = outcome.tables["throughput"].to_pylist()
+    made, (left, right) = pictures.figure("Throughput", panels=2)
+    names = [f"{row['phase']}\n{row['mb_per_second']:,.0f} MB/s" for row in rows]
+    pictures.bars(left, names, [row["records_per_second"] for row in rows])
+    pictures.label(left, "records a second", "")
+    latencies = outcome.tables["latencies"]
+    for at, row in enumerate(rows):
+        mine = latencies.filter(pa.compute.field("phase") == row["phase"])
+        values = mine.column("latency_ms").to_numpy()
+        if len(values):
+            shares = np.linspace(0, 100, len(values))
+            right.plot(values, shares, color=pictures.COLOURS[at], label=row["latency_of"])
+    right.set_xscale("log")
+    pictures.label(right, "ms", "% are faster")
+    pictures.legend(right)
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, reads_logs=False)
+
+if __name__ == "__main__":
+    JOB.main()

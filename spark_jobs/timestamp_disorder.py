@@ -1,0 +1,209 @@
+"""Records that are late: with a timestamp below one that stands before them in their partition.
+
+How late is the distance to the largest timestamp so far. Two passes: headers tell what the
+largest timestamp before each split is, then the workers look at every record. Offsets that are
+not there (compaction, control records, lost) are counted too, and the longest time without a
+record.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.offline import ReadOptions, Split, read_split, scan_batches
+from pykbroker.spark import map_splits
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.reading import source_options
+from spark_jobs.results import Outcome, rows_table
+from spark_jobs.sizes import Integers, integers, percentiles
+
+COLUMNS: Final = ("topic", "partition", "offset", "timestamp_ms")
+_NEVER: Final = -(1 << 62)
+_NAMES: Final = ("topic", "partition", "segment", "position")
+_PLACE: Final = [
+    ("topic", pa.string()),
+    ("partition", pa.int32()),
+    ("segment", pa.int64()),
+    ("position", pa.int64()),
+]
+_SPLIT_SCHEMA: Final = pa.schema(
+    [*_PLACE, ("largest", pa.int64()), ("first_offset", pa.int64()), ("next_offset", pa.int64())]
+)
+_LATE_SCHEMA: Final = pa.schema(
+    [*_PLACE, ("late_ms", pa.int64()), ("records", pa.int64()), ("longest_pause_ms", pa.int64())]
+)
+_PLACE_DDL: Final = "topic string, partition int, segment bigint, position bigint"
+_SPLIT_DDL: Final = f"{_PLACE_DDL}, largest bigint, first_offset bigint, next_offset bigint"
+_LATE_DDL: Final = f"{_PLACE_DDL}, late_ms bigint, records bigint, longest_pause_ms bigint"
+_RESULT: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("records", pa.int64()),
+        ("late_records", pa.int64()),
+        ("late_share", pa.float64()),
+        ("late_p50_ms", pa.int64()),
+        ("late_p99_ms", pa.int64()),
+        ("late_max_ms", pa.int64()),
+        ("longest_pause_ms", pa.int64()),
+        ("missing_offsets", pa.int64()),
+    ]
+)
+
+
+class Before(NamedTuple):
+    """The largest timestamp of what stands before a place in a partition."""
+
+    segment: int
+    position: int
+    largest: int
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    options = source_options(arguments, COLUMNS)
+    step("reading headers")
+    splits = map_splits(spark, options, _bounds_of, _SPLIT_DDL).toArrow().to_pylist()
+    known: dict[tuple[str, int], list[Before]] = {}
+    for row in splits:
+        before = Before(row["segment"], row["position"], row["largest"])
+        known.setdefault((row["topic"], row["partition"]), []).append(before)
+
+    def late(split: Split, read_options: ReadOptions) -> Iterator[Any]:
+        place = (split.segment_base_offset, split.start_position)
+        mine = known.get((split.topic, split.partition), [])
+        largest = max((each.largest for each in mine if each[:2] < place), default=_NEVER)
+        return _late_of(split, read_options, largest)
+
+    step("looking at every timestamp")
+    found = map_splits(spark, options, late, _LATE_DDL).toArrow()
+    rows = _rows(found, splits)
+    summary = {
+        name: sum(row[name] for row in rows)
+        for name in ("records", "late_records", "missing_offsets")
+    }
+    summary["late_max_ms"] = max((row["late_max_ms"] for row in rows), default=0)
+    lateness = found.select(["topic", "late_ms", "records"])
+    grouped = lateness.group_by(["topic", "late_ms"]).aggregate([("records", "sum")])
+    grouped = grouped.rename_columns(["topic", "late_ms", "records"])
+    return Outcome(
+        {
+            "disorder": rows_table(rows, _RESULT),
+            "lateness": grouped.sort_by([("topic", "ascending"), ("late_ms", "ascending")]),
+        },
+        summary,
+    )
+
+
+def _place(split: Split) -> dict[str, Any]:
+    values = (split.topic, split.partition, split.segment_base_offset, split.start_position)
+    return dict(zip(_NAMES, values, strict=True))
+
+
+def _bounds_of(split: Split, options: ReadOptions) -> Iterator[Any]:
+    """In the workers: largest timestamp and offsets of a split, by its headers."""
+    largest, first, following = _NEVER, -1, 0
+    for batches in scan_batches(split):
+        own = batches.filter(pa.compute.invert(batches.column("is_control")))
+        if own.num_rows:
+            largest = max(largest, pa.compute.max(own.column("max_timestamp_ms")).as_py())
+        if first < 0:
+            first = batches.column("base_offset")[0].as_py()
+        following = batches.column("last_offset")[-1].as_py() + 1
+    if first >= 0:
+        row = _place(split) | {"largest": largest}
+        row |= {"first_offset": max(first, split.start_offset)}
+        row |= {"next_offset": min(following, split.end_offset)}
+        yield pa.RecordBatch.from_pylist([row], schema=_SPLIT_SCHEMA)
+
+
+def _late_of(split: Split, options: ReadOptions, largest: int) -> Iterator[Any]:
+    """In the workers: how often each lateness occurs in a split (0: in order)."""
+    counted: dict[int, int] = {}
+    pause = 0
+    for batch in read_split(split, options):
+        if not batch.num_rows:
+            continue
+        times = integers(batch, "timestamp_ms")
+        reached: Integers = np.maximum.accumulate(np.concatenate([[largest], times]))
+        if largest == _NEVER:
+            reached[0] = times[0]
+        pause = max(pause, int(np.diff(reached).max(initial=0)))
+        values, counts = np.unique(reached[1:] - times, return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            counted[value] = counted.get(value, 0) + count
+        largest = int(reached[-1])
+    place = _place(split)
+    rows = [
+        place | {"late_ms": value, "records": count, "longest_pause_ms": pause}
+        for value, count in sorted(counted.items())
+    ]
+    yield pa.RecordBatch.from_pylist(rows, schema=_LATE_SCHEMA)
+
+
+def _rows(found: pa.Table, splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    by_partition: dict[tuple[str, int], dict[int, int]] = {}
+    pauses: dict[tuple[str, int], int] = {}
+    for row in found.to_pylist():
+        partition = (row["topic"], row["partition"])
+        counts = by_partition.setdefault(partition, {})
+        counts[row["late_ms"]] = counts.get(row["late_ms"], 0) + row["records"]
+        pauses[partition] = max(pauses.get(partition, 0), row["longest_pause_ms"])
+    return [
+        _row(partition, counts, pauses[partition], splits)
+        for partition, counts in sorted(by_partition.items())
+    ]
+
+
+def _row(
+    partition: tuple[str, int], counts: dict[int, int], pause: int, splits: list[dict[str, Any]]
+) -> dict[str, Any]:
+    records = sum(counts.values())
+    late = sorted((value, count) for value, count in counts.items() if value > 0)
+    mine = [row for row in splits if (row["topic"], row["partition"]) == partition]
+    span = max(row["next_offset"] for row in mine) - min(row["first_offset"] for row in mine)
+    row: dict[str, Any] = {"topic": partition[0], "partition": partition[1], "records": records}
+    row["late_records"] = sum(count for _, count in late)
+    row["late_share"] = row["late_records"] / records
+    row["longest_pause_ms"] = pause
+    row["missing_offsets"] = span - records
+    p50 = p99 = 0
+    if late:
+        values, numbers = np.array(late, np.int64).T
+        p50, p99 = percentiles(values, numbers, (0.5, 0.99))
+    row |= {"late_p50_ms": p50, "late_p99_ms": p99}
+    row["late_max_ms"] = late[-1][0] if late else 0
+    return row
+
+
+def draw(outcome: Outcome) -> Any:
+    made, (left, right) = pictures.figure("Late records", panels=2)
+    rows = sorted(outcome.tables["disorder"].to_pylist(), key=lambda row: -row["late_share"])[:15]
+    names = [f"{row['topic']}-{row['partition']}" for row in rows]
+    pictures.bars(left, names, [100 * row["late_share"] for row in rows])
+    pictures.label(left, "% of the records are late", "")
+    table = outcome.tables["lateness"]
+    late = table.filter(pa.compute.field("late_ms") > 0)
+    if late.num_rows:
+        seconds = late.column("late_ms").to_numpy() / 1000
+        bins = np.geomspace(seconds.min(), max(seconds.max(), seconds.min() * 2), 30)
+        right.hist(seconds, bins=bins, weights=late.column("records").to_numpy(), color="#e07a2f")
+        right.set_xscale("log")
+    pictures.label(right, "late by (seconds)", "records")
+    return made
+
+
+JOB: Final = Job(__file__, __doc__, run, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()

@@ -1,0 +1,133 @@
+"""Topic statistics from the headers of batches: a terabyte takes minutes.
+
+One row for each topic, partition and codec: records, batches, bytes on disk, offsets, times.
+Control batches (markers) are counted apart. `first_timestamp_ms` is the smallest of the batches'
+first timestamps: within a batch earlier ones may follow.
+
+--sample-every N decompresses every N-th batch to tell how much codecs save (ratio: bytes of the
+records before compression / after); without it only headers are read.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pykbroker.offline import ReadOptions, Split
+from pykbroker.protocol.compression import CODEC_NAMES
+from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
+from pykbroker.spark import map_splits
+from spark_jobs import pictures
+from spark_jobs.job import Job
+from spark_jobs.progress import step
+from spark_jobs.raw_batches import sample_batches
+from spark_jobs.reading import source_options, view
+from spark_jobs.results import Outcome
+
+KEYS: Final = ["topic", "partition", "codec"]
+_SAMPLE: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("codec", pa.string()),
+        ("stored", pa.int64()),
+        ("raw", pa.int64()),
+    ]
+)
+_SAMPLE_DDL: Final = "topic string, partition int, codec string, stored bigint, raw bigint"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--sample-every", type=int, default=0, metavar="N", help="see above")
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    step("reading headers")
+    found = _counts(view(spark, arguments, "batches"))
+    if arguments.sample_every:
+        ratios = _ratios(spark, arguments)
+        found = found.join(ratios, KEYS, "left")
+    else:
+        found = found.withColumn("ratio", f.lit(None).cast("double"))
+    table = found.orderBy(*KEYS).toArrow()
+    rows = table.to_pylist()
+    summary: dict[str, Any] = {
+        "topics": len({row["topic"] for row in rows}),
+        "partitions": len({(row["topic"], row["partition"]) for row in rows}),
+    }
+    for name in ("records", "batches", "control_batches", "bytes"):
+        summary[name] = sum(row[name] for row in rows)
+    return Outcome({"statistics": table}, summary)
+
+
+def _counts(batches: Any) -> Any:
+    own = ~f.col("is_control")
+    return batches.groupBy(*KEYS).agg(
+        f.sum(f.when(own, f.col("record_count")).otherwise(0)).alias("records"),
+        f.sum(own.cast("long")).alias("batches"),
+        f.sum((~own).cast("long")).alias("control_batches"),
+        f.sum(f.col("size_bytes").cast("long")).alias("bytes"),
+        f.min("base_offset").alias("first_offset"),
+        (f.max("last_offset") + 1).alias("next_offset"),
+        f.min(f.when(own, f.col("base_timestamp_ms"))).alias("first_timestamp_ms"),
+        f.max(f.when(own, f.col("max_timestamp_ms"))).alias("max_timestamp_ms"),
+    )
+
+
+def _ratios(spark: Any, arguments: Namespace) -> Any:
+    every = arguments.sample_every
+
+    def sample(split: Split, options: ReadOptions) -> Iterator[Any]:
+        rows = [
+            {
+                "topic": split.topic,
+                "partition": split.partition,
+                "codec": CODEC_NAMES[batch.header.codec],
+                "stored": len(batch.stored) - RECORD_BATCH_OVERHEAD,
+                "raw": len(batch.payload),
+            }
+            for batch in sample_batches(split, every, 1 << 62, options.max_decompressed_bytes)
+        ]
+        yield pa.RecordBatch.from_pylist(rows, schema=_SAMPLE)
+
+    found = map_splits(spark, source_options(arguments), sample, _SAMPLE_DDL)
+    return found.groupBy(*KEYS).agg((f.sum("raw") / f.sum("stored")).alias("ratio"))
+
+
+def draw(outcome: Outcome) -> Any:
+    rows = outcome.tables["statistics"].to_pylist()
+    topics = sorted({row["topic"] for row in rows}, key=lambda topic: -_sum(rows, topic, "bytes"))
+    topics = topics[:15]
+    made, (left, right) = pictures.figure("What the topics hold", panels=2)
+    pictures.bars(left, topics, [_sum(rows, topic, "records") for topic in topics])
+    pictures.label(left, "records", "")
+    layers = {
+        codec: (
+            [_sum(rows, topic, "bytes", codec) / 1e6 for topic in topics],
+            pictures.COLOURS[at % len(pictures.COLOURS)],
+        )
+        for at, codec in enumerate(CODEC_NAMES)
+        if any(row["codec"] == codec for row in rows)
+    }
+    pictures.stacked(right, topics, layers)
+    pictures.label(right, "MB on disk, by codec", "")
+    return made
+
+
+def _sum(rows: list[dict[str, Any]], topic: str, name: str, codec: str | None = None) -> int:
+    chosen = (row for row in rows if row["topic"] == topic and codec in (None, row["codec"]))
+    return sum(row[name] for row in chosen)
+
+
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+
+if __name__ == "__main__":
+    JOB.main()
