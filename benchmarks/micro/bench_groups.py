@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.micro.bench_handlers import NOW_MS, TOPIC_ID, Broker, encoded
+from benchmarks.micro.bench_handlers import NOW_MS, TOPIC_ID, Broker, encoded, lone_replica
 from pykbroker.broker.handlers import (
     Handler,
     heartbeat,
@@ -44,7 +44,6 @@ from pykbroker.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
-from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.sync_group_request import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
@@ -99,17 +98,7 @@ class GroupBroker(Broker):
     def make_offsets_topic(self) -> None:
         delta = MetadataDelta(self.replica_manager.image)
         delta.replay(TopicRecord(name="__consumer_offsets", topic_id=OFFSETS_ID))
-        delta.replay(
-            PartitionRecord(
-                topic_id=OFFSETS_ID,
-                partition_id=0,
-                replicas=[1],
-                isr=[1],
-                leader=1,
-                leader_epoch=0,
-                partition_epoch=0,
-            )
-        )
+        delta.replay(lone_replica(OFFSETS_ID, 0))
         image = delta.apply(Provenance(1, 0, NOW_MS))
         self.replica_manager.apply(delta, image, NOW_MS)
         self.groups.apply(delta, image)

@@ -47,6 +47,19 @@ ROUNDS = 7
 GATHERED = 20
 
 
+def lone_replica(topic_id: bytes, number: int) -> PartitionRecord:
+    """A new partition that this node leads, its only replica."""
+    return PartitionRecord(
+        topic_id=topic_id,
+        partition_id=number,
+        replicas=[1],
+        isr=[1],
+        leader=1,
+        leader_epoch=0,
+        partition_epoch=0,
+    )
+
+
 class Broker:
     """A node's data plane."""
 
@@ -62,17 +75,7 @@ class Broker:
         delta = MetadataDelta(MetadataImage())
         delta.replay(TopicRecord(name="t", topic_id=TOPIC_ID))
         for number in range(PARTITIONS):
-            delta.replay(
-                PartitionRecord(
-                    topic_id=TOPIC_ID,
-                    partition_id=number,
-                    replicas=[1],
-                    isr=[1],
-                    leader=1,
-                    leader_epoch=0,
-                    partition_epoch=0,
-                )
-            )
+            delta.replay(lone_replica(TOPIC_ID, number))
         image = delta.apply(Provenance(0, 0, NOW_MS))
         self.replica_manager.apply(delta, image, NOW_MS)
 

@@ -14,10 +14,10 @@ from pykbroker.broker.metadata_view import (
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
-from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.register_broker_record import BrokerEndpoint, RegisterBrokerRecord
 from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from tests.harness.records import partition_record
 
 A, B = b"a" * 16, b"b" * 16
 
@@ -38,16 +38,7 @@ def broker(broker_id: int, *, fenced: bool = False, **listeners: int) -> Registe
 
 
 def topic(name: str, topic_id: bytes) -> list[Any]:
-    partition = PartitionRecord(
-        topic_id=topic_id,
-        partition_id=0,
-        replicas=[1],
-        isr=[1],
-        leader=1,
-        leader_epoch=0,
-        partition_epoch=0,
-        directories=[b"d" * 16],
-    )
+    partition = partition_record(topic_id, directories=[b"d" * 16])
     return [TopicRecord(name=name, topic_id=topic_id), partition]
 
 

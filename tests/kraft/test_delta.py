@@ -30,25 +30,14 @@ from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.messages.unfence_broker_record import UnfenceBrokerRecord
 from pykbroker.protocol.messages.unregister_broker_record import UnregisterBrokerRecord
 from pykbroker.protocol.messages.unregister_controller_record import UnregisterControllerRecord
+from tests.harness.records import partition_record
 
 A, B = b"a" * 16, b"b" * 16
 AT = Provenance(1, 1, 1)
 
 
 def partition(topic_id: bytes, number: int, **fields: Any) -> PartitionRecord:
-    record = PartitionRecord(
-        topic_id=topic_id,
-        partition_id=number,
-        replicas=[1],
-        isr=[1],
-        leader=1,
-        leader_epoch=0,
-        partition_epoch=0,
-        directories=[b"d" * 16],
-    )
-    for name, value in fields.items():
-        setattr(record, name, value)
-    return record
+    return partition_record(topic_id, number, **({"directories": [b"d" * 16]} | fields))
 
 
 def after(image: MetadataImage, *records: Any) -> tuple[MetadataDelta, MetadataImage]:

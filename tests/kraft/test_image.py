@@ -6,24 +6,15 @@ from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
-from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.producer_ids_record import ProducerIdsRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from tests.harness.records import partition_record
 
 RECORDS = [
     FeatureLevelRecord(name="another.feature", feature_level=2),
     FeatureLevelRecord(name="metadata.version", feature_level=33),
     TopicRecord(name="t", topic_id=b"t" * 16),
-    PartitionRecord(
-        topic_id=b"t" * 16,
-        partition_id=0,
-        replicas=[1],
-        isr=[1],
-        leader=1,
-        leader_epoch=3,
-        partition_epoch=4,
-        directories=[b"d" * 16],
-    ),
+    partition_record(b"t" * 16, leader_epoch=3, partition_epoch=4, directories=[b"d" * 16]),
     ConfigRecord(resource_type=2, resource_name="t", name="retention.ms", value="5"),
     ConfigRecord(resource_type=4, resource_name="", name="log.retention.ms", value="6"),
     ProducerIdsRecord(broker_id=1, broker_epoch=2, next_producer_id=3000),

@@ -15,13 +15,13 @@ from pykbroker.kraft.publisher import delta_of_all
 from pykbroker.log.log_manager import LogManager
 from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.protocol.messages.config_record import ConfigRecord
-from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Purgatory
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.replica_manager import ReplicaManager
+from tests.harness.records import partition_record
 
 NOW_MS = 1_700_000_000_000
 NODE_ID = 1
@@ -97,14 +97,12 @@ class Node:
                 for key, value in config.items()
             ),
             *(
-                PartitionRecord(
-                    topic_id=topic_id,
-                    partition_id=p,
+                partition_record(
+                    topic_id,
+                    p,
                     replicas=list(replicas),
                     isr=list(replicas if isr is None else isr),
                     leader=leader,
-                    leader_epoch=0,
-                    partition_epoch=0,
                 )
                 for p in range(partitions)
             ),

@@ -8,8 +8,8 @@ import pytest
 
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
-from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from tests.harness.records import partition_record
 from tests.replication.node import NODE_ID, Node, batch, topic_id_of
 
 
@@ -88,15 +88,7 @@ def test_a_topic_that_is_deleted_and_made_again_in_one_delta() -> None:
     node.apply(
         RemoveTopicRecord(topic_id=topic_id_of(7)),
         TopicRecord(name="t", topic_id=topic_id_of(8)),
-        PartitionRecord(
-            topic_id=topic_id_of(8),
-            partition_id=0,
-            replicas=[NODE_ID],
-            isr=[NODE_ID],
-            leader=NODE_ID,
-            leader_epoch=0,
-            partition_epoch=0,
-        ),
+        partition_record(topic_id_of(8)),
     )
     new = node.manager.find("t", 0)
     assert new is not None
@@ -117,17 +109,7 @@ def test_new_partitions_of_a_topic_join_the_old_ones() -> None:
     node = Node()
     first = node.create_topic()
     node.append(first, b"a")
-    node.apply(
-        PartitionRecord(
-            topic_id=topic_id_of(7),
-            partition_id=1,
-            replicas=[NODE_ID],
-            isr=[NODE_ID],
-            leader=NODE_ID,
-            leader_epoch=0,
-            partition_epoch=0,
-        )
-    )
+    node.apply(partition_record(topic_id_of(7), 1))
     assert node.manager.find("t", 0) is first
     assert first.log.log_end_offset == 1
     assert sorted(node.manager.hosting.by_name["t"]) == [0, 1]
@@ -144,18 +126,7 @@ def test_a_directory_that_fails_leaves_the_other_one_alone(call: str) -> None:
     node.manager.on_no_directory = lambda: no_directory.append("told")
     node.apply(
         TopicRecord(name="t", topic_id=topic_id_of(7)),
-        *(
-            PartitionRecord(
-                topic_id=topic_id_of(7),
-                partition_id=p,
-                replicas=[NODE_ID],
-                isr=[NODE_ID],
-                leader=NODE_ID,
-                leader_epoch=0,
-                partition_epoch=0,
-            )
-            for p in range(3)
-        ),
+        *(partition_record(topic_id_of(7), p) for p in range(3)),
     )
     found = [node.manager.lookup("t", p) for p in range(3)]
     assert found[0] == ErrorCode.KAFKA_STORAGE_ERROR

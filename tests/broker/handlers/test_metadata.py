@@ -9,9 +9,9 @@ import pytest
 from pykbroker.broker.handlers.metadata import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from tests.broker.handlers.admin_broker import AdminBroker
+from tests.harness.records import partition_record
 
 NOT_ASKED = -(2**31)
 
@@ -157,14 +157,12 @@ def test_authorized_operations(broker: AdminBroker, version: int) -> None:
 def a_topic_on(*brokers: int) -> list[Any]:
     return [
         TopicRecord(name="far", topic_id=b"f" * 16),
-        PartitionRecord(
-            topic_id=b"f" * 16,
-            partition_id=0,
+        partition_record(
+            b"f" * 16,
             replicas=list(brokers),
             isr=list(brokers),
             leader=brokers[0],
             leader_epoch=7,
-            partition_epoch=0,
             directories=[bytes(15) + b"\x01"] * len(brokers),
         ),
     ]
