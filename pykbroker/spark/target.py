@@ -56,8 +56,12 @@ class Target:
         if self._renames:
             self._system.create_dir(self._path, recursive=True)
         passing = f"{self._path}/.{name}.passing" if self._renames else f"{self._path}/{name}"
-        with self._system.open_output_stream(passing) as stream:
-            yield stream
+        try:
+            with self._system.open_output_stream(passing) as stream:
+                yield stream
+        except BaseException:
+            self._system.delete_file(passing)
+            raise
         if self._renames:
             self._system.move(passing, f"{self._path}/{name}")
 
