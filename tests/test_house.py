@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,31 @@ GENERATED = ROOT / "pykbroker" / "protocol" / "messages"
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "data", "info"}
+
+# Modules without a test file of their own name: where they are tested, with what they are part of.
+TESTED_IN = {
+    "config/broker_fields": "config/test_broker_keys.py",
+    "config/broker_keys_*": "config/test_broker_keys.py",
+    "config/group_keys": "config/test_broker_keys.py",
+    "config/topic_keys": "config/test_broker_keys.py",
+    "coordinator/decisions": "coordinator/test_runtime_driver.py",
+    "coordinator/group/step": "coordinator/group/test_shard.py",
+    "decision": "coordinator/test_runtime_driver.py",
+    "kraft/raft_events": "kraft/test_raft.py",
+    "kraft/raft_roles": "kraft/test_raft.py",
+    "kraft/random_source": "kraft/test_raft.py",
+    "offline/arrow_columns": "offline/test_reader.py",
+    "offline/columns": "offline/test_reader.py",
+    "offline/faults": "offline/test_layout.py",
+    "offline/record_fields": "offline/test_fast_decoder.py",
+    "offline/split_file": "offline/test_split.py",
+    "protocol/codegen_*": "protocol/test_codegen.py",
+    "replication/partition_events": "replication/test_partition.py",
+    "spark/columns": "spark/test_tasks.py",
+    "spark/corrupt_sink": "spark/test_tasks.py",
+    "spark/faults": "spark/test_options.py",
+    "spark/option_names": "spark/test_options.py",
+}
 
 
 def _sources() -> list[Path]:
@@ -50,5 +76,26 @@ def test_file(path: Path):
     assert not {name for name in named if name.lower().lstrip("_") in BANNED_NAMES}
 
 
+def _modules() -> list[Path]:
+    package = ROOT / "pykbroker"
+    return [
+        path.relative_to(package)
+        for path in _sources()
+        if package in path.parents and not path.name.startswith("__")
+    ]
+
+
+@pytest.mark.parametrize("module", _modules(), ids=str)
+def test_module_is_tested(module: Path):
+    tests = ROOT / "tests"
+    own = tests / module.parent / f"test_{module.name}"
+    if not own.exists():
+        name = str(module.with_suffix(""))
+        elsewhere = [file for pattern, file in TESTED_IN.items() if fnmatch(name, pattern)]
+        assert elsewhere, f"write {own.relative_to(ROOT)}, or say in TESTED_IN where it is tested"
+        assert (tests / elsewhere[0]).exists()
+
+
 def test_there_is_something_to_check():
     assert len(_sources()) > 50
+    assert len(_modules()) > 200

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import socket
 import struct
-from types import TracebackType
 from typing import Any, Final
 
 from pykbroker.protocol.api import API_BY_NAME, Api, response_class
@@ -102,10 +101,5 @@ class RawClient:
     def __enter__(self) -> RawClient:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
