@@ -27,7 +27,7 @@ from pykbroker.config.load import (
     load_config,
     standalone_properties,
 )
-from pykbroker.errors import StartError
+from pykbroker.errors import KafkaError, StartError
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
@@ -83,13 +83,14 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(f"pykbroker start: {properties.locate(error)}") from error
     from pykbroker.broker.server import BrokerServer
     from pykbroker.kraft.storage_format import StorageError
+    from pykbroker.log.files import LogDirFailure
 
     try:
         cluster_id = os.environ.get(_CLUSTER_ID_VARIABLE)
         return _run_loop(lambda: BrokerServer(config, cluster_id), config)
     except ConfigError as error:
         raise CommandError(f"pykbroker start: {properties.locate(error)}") from error
-    except (StartError, StorageError) as error:
+    except (StartError, StorageError, LogDirFailure, KafkaError) as error:
         raise CommandError(f"pykbroker start: {error}") from error
     except OSError as error:
         raise CommandError(f"pykbroker start: {_os_error(error)}") from error

@@ -48,7 +48,7 @@ from pykbroker.kraft.storage_format import (
     metadata_log_path,
 )
 from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterEndpoint, VoterNode, VoterSet
-from pykbroker.log.files import Files
+from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.partition_directories import parse_directory_name
 from pykbroker.protocol.messages import controller_registration_request as registration
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
@@ -95,6 +95,8 @@ class KraftNodeDriver:
         self._snapshot_ms = 0
         self._snapshot_running = False
         self._closed = False
+        self._log: MetadataLog | None = None
+        self._is_open = False
         self.raft: RaftDriver
         self.controller: ControllerDriver
         log_ids = [storage.directory_ids[directory] for directory in config.log_directories]
@@ -142,12 +144,15 @@ class KraftNodeDriver:
             raise StorageError(f"{directory}/quorum-state: {fault}") from fault
         except CorruptSnapshot as fault:
             raise StorageError(f"{directory}: {fault}") from fault
-        except CorruptMetadataLog as fault:
+        except (CorruptMetadataLog, LogDirFailure) as fault:
             raise StorageError(str(fault)) from fault
+        except OSError as fault:
+            raise StorageError(f"{fault.filename or directory}: {fault.strerror}") from fault
 
     def _open(self, directory: str) -> None:
         now_ms = self._now_ms()
         log = MetadataLog(self._files, directory, self.config, now_ms, is_clean=self._is_clean)
+        self._log = log
         snapshot_id = log.latest_snapshot_id()
         snapshot = None if snapshot_id is None else log.read_snapshot(snapshot_id)
         bootstrap = self._bootstrap(log, snapshot)
@@ -164,6 +169,7 @@ class KraftNodeDriver:
             self.controller.controller.load_snapshot(
                 self._loader.image, self._loader.image.offset + 1
             )
+        self._is_open = True
         self.raft.open(snapshot)
         if not self.controller.is_active:
             raise UnsupportedCluster(
@@ -306,19 +312,27 @@ class KraftNodeDriver:
         return self.broker.allocate_producer_ids()
 
     def close(self) -> None:
-        """Stop deciding, put everything on disk. Call `controlled_shutdown` before."""
+        """Stop deciding, put everything on disk; also what `open` left half done.
+
+        Call `controlled_shutdown` before.
+        """
         if self._closed:
             return
         self._closed = True
         self.broker.stop()
         if self._clean_timer is not None:
             self._clean_timer.cancel()
-        if self.controller.is_active:
-            self.controller.deactivate()
-            self.raft.resign()
-        self.raft.stop()
+        if self._is_open:
+            if self.controller.is_active:
+                self.controller.deactivate()
+                self.raft.resign()
+            self.raft.stop()
         self._scheduler.close()
-        self.raft.log.close()
+        if self._log is not None:
+            try:
+                self._log.close()
+            except LogDirFailure as failure:
+                _log.error("The metadata log is not closed cleanly: %s", failure)
 
     # The controller of this process is reached by a call, through the requests it would get.
 

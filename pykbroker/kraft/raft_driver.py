@@ -253,6 +253,8 @@ class RaftDriver:
         try:
             self.log.append(batch, now_ms)
         except LogDirFailure as failure:
+            if self._opening:
+                raise  # to who opens it
             self._fatal(failure)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
         end_offset = self.log.log.next_offset

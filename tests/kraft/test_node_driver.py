@@ -184,6 +184,25 @@ def test_a_disk_that_takes_no_more_answers_everybody_once_and_closes() -> None:
     assert world.watcher.image.topic("u") is None
 
 
+@pytest.mark.parametrize("call", range(4, 24))
+def test_a_disk_that_is_full_forbids_the_start_in_one_line(call: int) -> None:
+    world = formatted()
+    count = 0
+
+    def fail(name: str, path: str) -> OSError | None:
+        nonlocal count
+        count += name in ("write", "open", "sync")
+        return OSError(28, "No space left on device", path) if count >= call else None
+
+    world.files.fail = fail
+    with pytest.raises(StorageError, match="No space left on device"):
+        world.open(serve=False)
+    world.node.close()
+    assert world.fatal == []
+    world.files.kill()
+    world.open()
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_a_crash_loses_nothing_that_was_answered(seed: int) -> None:
     dice = random.Random(seed)
