@@ -19,12 +19,13 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.broker.clock import Clock
 from pykbroker.broker.entropy import Entropy, new_uuid
 from pykbroker.broker.handlers import make_routes
+from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import Endpoint, TopicConfig
 from pykbroker.errors import KafkaError, StartError
@@ -84,7 +85,7 @@ class BrokerServer:
         self.cluster_id = ""
         self.counters = Counters()
         self.routes = make_routes()
-        self.on_fatal: Callable[[str], None] = _nobody_told
+        self.on_fatal: Callable[[str], None] = partial(_log.critical, "%s")
         self.entropy = Entropy()
         self._clock = Clock()
         self.now_ms = self._clock.now_ms
@@ -241,7 +242,8 @@ class BrokerServer:
             self.log_manager.load(self.now_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
-        self._undo += [self._close_logs, self._stop_groups]
+        self.validation = ValidationPool(self.loop, self.halt)
+        self._undo += [self._close_logs, self._stop_groups, self.validation.stop]
         self.kraft.publish_to(
             # What clients ask comes last: what serves them is there before they are sent to it.
             [ReplicaManagerStep(self), GroupsStep(self), DynamicConfig(self), self.metadata],
@@ -493,7 +495,3 @@ class BrokerServer:
         """What this node supports and what the cluster has finalised."""
         supported = {name: (low, high) for name, (low, high) in SUPPORTED_FEATURES.items()}
         return Features(supported, self.kraft.finalized_features(), self.kraft.image.offset)
-
-
-def _nobody_told(message: str) -> None:
-    _log.critical("%s", message)

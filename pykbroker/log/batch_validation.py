@@ -76,6 +76,7 @@ __all__ = [
     "ValidationOutcome",
     "ValidationRules",
     "check_replicated",
+    "stamp",
     "validate",
 ]
 
@@ -137,6 +138,15 @@ def check_replicated(records: memoryview, partition: str) -> list[tuple[int, Bat
         batches.append((pos, header))
         pos += len(batch)
     return batches
+
+
+def stamp(outcome: ValidationOutcome, now_ms: int) -> None:
+    """LogAppendTime of a batch that was checked a while ago: time does not go back in a log."""
+    if outcome.error or now_ms <= outcome.log_append_time:
+        return
+    assign_timestamp(outcome.batch, LOG_APPEND_TIME, now_ms)
+    outcome.header = BatchHeader(*HEADER.unpack_from(outcome.batch, 0))
+    outcome.log_append_time = outcome.max_timestamp = now_ms
 
 
 # -- the header ---------------------------------------------------------------------------------

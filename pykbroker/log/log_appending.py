@@ -15,7 +15,12 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.batch_validation import check_replicated, validate
+from pykbroker.log.batch_validation import (
+    ValidationOutcome,
+    check_replicated,
+    stamp,
+    validate,
+)
 from pykbroker.log.files import Buffer, LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.log_state import LogState
@@ -84,15 +89,20 @@ class LogAppending(LogState):
         now_ms: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
         transaction_version: int = 0,
+        checked: ValidationOutcome | None = None,
     ) -> AppendOutcome:
         """Validate, assign offsets, check the producer, queue. Faults of the client are outcomes.
 
-        `records` is patched in place where it is writable. May write what is queued already, when
-        a segment must roll first: LogDirFailure then.
+        `records` is patched in place where it is writable. `checked` is what `validate` said of
+        them, when it was asked before. May write what is queued already, when a segment must roll
+        first: LogDirFailure then.
         """
         if origin == RAFT_LEADER:
             return self._append_raft(records, leader_epoch, now_ms)
-        checked = validate(records, self._rules, now_ms, origin)
+        if checked is None:
+            checked = validate(records, self._rules, now_ms, origin)
+        elif checked.log_append_time >= 0:
+            stamp(checked, now_ms)
         if checked.error:
             return AppendOutcome(
                 error=checked.error,
@@ -135,6 +145,17 @@ class LogAppending(LogState):
         self._pending_bytes += size
         self.next_offset = last_offset + 1
         return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
+
+    def is_heavy(self, attributes: int, size_bytes: int) -> bool:
+        """Whether a client's batch should be given to `validate` in a thread first."""
+        return self._rules.is_heavy(attributes, size_bytes)
+
+    def validate(self, records: Buffer, now_ms: int) -> ValidationOutcome:
+        """Check a client's batch and make it fit, for `append_as_leader`.
+
+        It touches nothing of the log: any thread may call it.
+        """
+        return validate(records, self._rules, now_ms, CLIENT)
 
     def append_as_follower(
         self, records: Buffer, now_ms: int, leader_epoch: int | None = None

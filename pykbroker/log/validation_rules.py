@@ -18,6 +18,12 @@ REPLICATION = 2
 RAFT_LEADER = 3
 
 
+#: From this many bytes on, decompressing a batch takes longer than a trip to a thread and back...
+HEAVY_COMPRESSED_BYTES = 64 * 1024
+#: ... and from this many on when it must be compressed again as well.
+HEAVY_RECOMPRESSED_BYTES = 8 * 1024
+
+
 class TopicRules(Protocol):
     """The attributes of a TopicConfig that validation needs."""
 
@@ -108,6 +114,12 @@ class ValidationRules:
         if self.codec is None or self.codec == attributes & CODEC_MASK:
             return False
         return not (attributes & CONTROL_BIT and attributes & CODEC_MASK == compression.NONE)
+
+    def is_heavy(self, attributes: int, size_bytes: int) -> bool:
+        """Whether validation takes so long that it should not be done on the event loop."""
+        if size_bytes >= HEAVY_COMPRESSED_BYTES and attributes & CODEC_MASK:
+            return True
+        return size_bytes >= HEAVY_RECOMPRESSED_BYTES and self.recompresses(attributes)
 
 
 class ValidationOutcome:

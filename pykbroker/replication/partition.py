@@ -37,6 +37,7 @@ from pykbroker.replication.partition_events import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
+    from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
 
 READ_UNCOMMITTED = 0
@@ -187,9 +188,14 @@ class Partition:
     # ---- appends
 
     def append_as_leader(
-        self, records: memoryview, acks: int, now_ms: int, origin: AppendOrigin
+        self,
+        records: memoryview,
+        acks: int,
+        now_ms: int,
+        origin: AppendOrigin,
+        checked: ValidationOutcome | None = None,
     ) -> AppendOutcome:
-        """Validate, assign offsets, queue; `on_written` moves the high watermark.
+        """Validate (unless it is `checked`), assign offsets, queue; `on_written` does the rest.
 
         KafkaError: NOT_LEADER_OR_FOLLOWER, or NOT_ENOUGH_REPLICAS when acks is -1.
         """
@@ -201,7 +207,9 @@ class Partition:
                 f"The {self._in_sync} in-sync replicas of {self.topic_partition} are fewer than"
                 f" the {self._min_isr} that min.insync.replicas asks for.",
             )
-        return self.log.append_as_leader(records, self.leader_epoch, now_ms, origin)
+        return self.log.append_as_leader(
+            records, self.leader_epoch, now_ms, origin, checked=checked
+        )
 
     def on_written(self, now_ms: int) -> bool:
         """The queued appends are in the log: True when the high watermark moved."""

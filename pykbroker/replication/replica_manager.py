@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
+    from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.log_manager import LogManager
     from pykbroker.purgatory import Purgatory
     from pykbroker.replication.delayed_produce import DelayedProduce
@@ -178,10 +179,11 @@ class ReplicaManager:
         acks: int,
         now_ms: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
+        checked: ValidationOutcome | None = None,
     ) -> AppendOutcome:
         """Queue `records` as leader; written at the end of the turn. KafkaError: see Partition."""
         try:
-            outcome = partition.append_as_leader(records, acks, now_ms, origin)
+            outcome = partition.append_as_leader(records, acks, now_ms, origin, checked)
         except LogDirFailure as failure:
             # The segment had to roll: what this turn had queued before could not be written.
             self.on_directory_failure(failure)

@@ -17,6 +17,9 @@ INVALID_REQUIRED_ACKS and appends nothing. Errors are per partition:
     not the leader                                 NOT_LEADER_OR_FOLLOWER, and who is (v10, KIP-951)
     what the log refuses                           its code; record errors from version 8
 
+Big batches that must be decompressed, or compressed anew, are checked in a thread; the request as
+a whole is appended when that is done.
+
 Versions: 3-13; ApiVersions lists 0 to 2 as well (KAFKA-18659), they close the connection. Null
 records get INVALID_RECORD where Kafka 4.4 never answers.
 Not done: transactions.
@@ -25,6 +28,7 @@ Not done: transactions.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from struct import Struct
 from typing import TYPE_CHECKING, Any
@@ -33,6 +37,7 @@ from pykbroker.broker.handlers import Handler
 from pykbroker.broker.leader_hints import leader_hint
 from pykbroker.errors import ErrorCode, KafkaError, error_message
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
+from pykbroker.log.validation_rules import HEAVY_RECOMPRESSED_BYTES
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.produce_response import (
     BatchIndexAndErrorMessage,
@@ -48,6 +53,8 @@ from pykbroker.replication.delayed_produce import DelayedProduce
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.validation_pool import Check
+    from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.partition_log import AppendOutcome
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.produce_request import ProduceRequest
@@ -94,10 +101,61 @@ def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse
     acks = message.acks
     if not -1 <= acks <= 1:
         return error_reply(request, ErrorCode.INVALID_REQUIRED_ACKS, None)
+    if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES:
+        heavy = heavy_batches(broker, request)
+        if heavy:
+            return check_in_thread(broker, request, heavy)
+    return append_all(broker, request, request.received_ms, {})
+
+
+def heavy_batches(broker: BrokerServer, request: Request) -> dict[int, Check]:
+    """How to check the batches that would hold up the event loop; by the id of the entry."""
+    if broker.validation.is_stopped:
+        return {}
+    manager = broker.replica_manager
+    found: dict[int, Check] = {}
+    for topic in request.message.topic_data:
+        by_id = request.api_version >= FIRST_BY_ID
+        name = manager.topic_name(topic.topic_id) if by_id else topic.name
+        for asked in topic.partition_data:
+            records = asked.records
+            if name is None or records is None or len(records) < HEAVY_RECOMPRESSED_BYTES:
+                continue
+            partition = manager.lookup(name, asked.index)
+            if isinstance(partition, int):
+                continue
+            _, magic, attributes = _batch_head(records)
+            if magic == 2 and partition.log.is_heavy(attributes, len(records)):
+                found[id(asked)] = partial(partition.log.validate, records, request.received_ms)
+    return found
+
+
+def check_in_thread(broker: BrokerServer, request: Request, heavy: dict[int, Check]) -> Deferred:
+    """Have them checked; append everything of the request when that is done."""
+    deferred = Deferred()
+
+    def checked(outcomes: list[ValidationOutcome]) -> None:
+        by_entry = dict(zip(heavy, outcomes, strict=True))
+        outcome = append_all(broker, request, broker.now_ms(), by_entry)
+        if isinstance(outcome, Deferred):
+            outcome.on_resolved(deferred.resolve)
+        else:
+            deferred.resolve(outcome)
+        broker.wake()  # the end of the turn writes what was queued
+
+    broker.validation.check(list(heavy.values()), checked)
+    return deferred
+
+
+def append_all(
+    broker: BrokerServer, request: Request, now_ms: int, checked: dict[int, ValidationOutcome]
+) -> Deferred | ProduceResponse | CloseConnection:
+    """Queue every batch; `checked` has been validated in a thread."""
+    message: ProduceRequest = request.message
     manager = broker.replica_manager
     by_id = request.api_version >= FIRST_BY_ID
     deadline_ms = request.received_ms + message.timeout_ms
-    pending = PendingProduce(broker, request, acks, deadline_ms)
+    pending = PendingProduce(broker, request, message.acks, deadline_ms, now_ms)
     responses = []
     for topic in message.topic_data:
         if by_id:
@@ -109,7 +167,12 @@ def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse
             if name is None:
                 reply = refused(asked.index, int(ErrorCode.UNKNOWN_TOPIC_ID))
             else:
-                reply = pending.append(name, asked.index, asked.records)  # type: ignore[arg-type]
+                reply = pending.append(
+                    name,
+                    asked.index,
+                    asked.records,  # type: ignore[arg-type]
+                    checked.get(id(asked)) if checked else None,
+                )
             replies.append(reply)
         responses.append(
             TopicProduceResponse(
@@ -127,17 +190,24 @@ def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse
 class PendingProduce(DelayedProduce):
     """A Produce request whose batches are queued."""
 
-    __slots__ = ("_acks", "_broker", "_failed", "_request")
+    __slots__ = ("_acks", "_broker", "_failed", "_now_ms", "_request")
 
-    def __init__(self, broker: BrokerServer, request: Request, acks: int, deadline_ms: int) -> None:
+    def __init__(
+        self, broker: BrokerServer, request: Request, acks: int, deadline_ms: int, now_ms: int
+    ) -> None:
         super().__init__(acks == -1, deadline_ms, Deferred())
+        self._now_ms = now_ms
         self._broker = broker
         self._request = request
         self._acks = acks
         self._failed = False
 
     def append(
-        self, topic: str, index: int, records: memoryview | None
+        self,
+        topic: str,
+        index: int,
+        records: memoryview | None,
+        checked: ValidationOutcome | None,
     ) -> PartitionProduceResponse:
         """Queue one partition's batch; its part of the reply, an error's if it is refused."""
         broker = self._broker
@@ -159,7 +229,7 @@ class PendingProduce(DelayedProduce):
             if code:
                 return self._refuse(index, code)
         try:
-            outcome = manager.append(partition, records, self._acks, self._request.received_ms)
+            outcome = manager.append(partition, records, self._acks, self._now_ms, checked=checked)
         except KafkaError as error:
             return self._refused_by_partition(partition, error.code)
         if outcome.error:

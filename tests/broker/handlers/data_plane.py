@@ -37,6 +37,14 @@ class Broker:
         self.fetch_sessions = FetchSessions(1000, self._session_id)
         self.log_manager = self.node.log_manager
         self.producer_ids: Any = None
+        self.validation = Checks()
+        self.wakes = 0
+
+    def now_ms(self) -> int:
+        return self.node.now_ms
+
+    def wake(self) -> None:
+        self.wakes += 1
 
     def _session_id(self, first: int, end: int) -> int:
         self._next_session_id += 1
@@ -62,6 +70,23 @@ class Broker:
         )
 
 
+class Checks:
+    """The ValidationPool of a test: nothing is checked before it says so."""
+
+    def __init__(self) -> None:
+        self.is_stopped = False
+        self.waiting: list[tuple[list[Any], Any]] = []
+
+    def check(self, work: list[Any], done: Any) -> None:
+        self.waiting.append((work, done))
+
+    def finish(self) -> None:
+        """The threads are done with everything."""
+        waiting, self.waiting = self.waiting, []
+        for work, done in waiting:
+            done([each() for each in work])
+
+
 class Call:
     """One request in flight at a handler."""
 
@@ -76,6 +101,7 @@ class Call:
         self._handler = handler
         self._version = version
         self.request: Any = SimpleNamespace(
+            frame=encoded(message, version),
             message=through_the_wire(message, version),
             api_version=version,
             client_id=client_id,
@@ -103,11 +129,15 @@ class Call:
         return through_the_wire(outcome, self._version)
 
 
-def through_the_wire(message: Message, version: int) -> Any:
-    """Encode, join, decode."""
+def encoded(message: Message, version: int) -> bytearray:
     parts: Parts = []
     message.encode(parts, version)  # type: ignore[attr-defined]
-    frame = bytearray().join(bytes_of(part) for part in parts)
+    return bytearray().join(bytes_of(part) for part in parts)
+
+
+def through_the_wire(message: Message, version: int) -> Any:
+    """Encode, join, decode."""
+    frame = encoded(message, version)
     decoded, end = type(message).decode(memoryview(frame), 0, version)  # type: ignore[attr-defined]
     assert end == len(frame)
     return decoded
