@@ -196,6 +196,11 @@ class ApacheBroker:
             self.stop()
         self.start()
 
+    def close(self) -> None:
+        """SIGKILL, and remove the files that the harness made (not a data_dir that was given)."""
+        self.kill()
+        self._temporary.cleanup()
+
     def _end(self, how: signal.Signals) -> None:
         process, self._process = self._process, None
         if process is not None:
@@ -212,5 +217,4 @@ class ApacheBroker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.kill()
-        self._temporary.cleanup()
+        self.close()
