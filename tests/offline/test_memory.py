@@ -1,0 +1,52 @@
+"""Reading takes memory for what is decoded at a time, whatever the files hold or claim."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pykbroker.offline import open_log
+from pykbroker.protocol.record_batch import build_batch
+from tests.offline.samples import BASE_MS, partition_directory, write_segment
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize("codec", [0, 4])
+def test_memory_is_bounded(tmp_path: Path, codec: int):
+    value = bytes(2 * MIB)
+    batches = [
+        bytes(build_batch([(None, value, BASE_MS, ())] * 2, base_offset=2 * n, codec=codec))
+        for n in range(20)
+    ]
+    write_segment(partition_directory(tmp_path), batches)
+    held = 0
+    before = pa.total_allocated_bytes()
+    tracemalloc.start()
+    rows = 0
+    for batch in open_log(str(tmp_path), columns=["value", "offset"]):
+        held = max(held, pa.total_allocated_bytes() - before)
+        rows += batch.num_rows
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert rows == 40
+    assert held < 30 * MIB
+    assert peak < 40 * MIB
+
+
+def test_a_length_that_lies_allocates_nothing(tmp_path: Path):
+    batch = bytearray(build_batch([(None, b"v", BASE_MS, ())]))
+    batch[8:12] = (0x7FFFFFFF).to_bytes(4)
+    path = write_segment(partition_directory(tmp_path), [bytes(build_batch([(None, b"v", 1, ())]))])
+    path.write_bytes(bytes(batch))
+    path.with_name(f"{5:020d}.log").write_bytes(b"")
+    tracemalloc.start()
+    log = open_log(str(tmp_path), mode="DROPMALFORMED")
+    assert log.read_all().num_rows == 0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert log.corrupt_batches == 1
+    assert peak < 5 * MIB
