@@ -1,0 +1,168 @@
+"""`python -m benchmarks.spark [--quick] [--rounds N] [--tuned] [--json FILE]`.
+
+Starts Apache Kafka 4.4 (its jars, and Spark's connector, by Maven), writes topics of 100 B and of
+1 KiB to it, and runs each job in one Spark session, local[2]: by Spark's own connector from the
+broker, by `pykbroker` from the files that this broker wrote. Prints seconds, rates, their ratio
+with its goal, and which part of the machine's read + CRC + copy limit (on two cores) is reached.
+
+The best of the rounds counts, for both sides. `--tuned` gives the connector larger fetches and more
+tasks. Absolute figures wander from hour to hour; the ratio is the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.spark.jobs import JOBS, Job, Place
+from benchmarks.spark.latency import micro_batch_ms, point_query_ms
+from benchmarks.spark.limits import Limits, measure
+from benchmarks.spark.topics import Topic, fill, segments, size
+from tests.harness.apache import ApacheBroker
+from tests.harness.tools import spark_kafka_jars
+
+CORES = 2
+MICRO_BATCH_GOAL_MS = 250
+POINT_QUERY_GOAL_MS = 300
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a fifth of the records")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds of every job")
+    parser.add_argument("--tuned", action="store_true", help="tune the connector")
+    parser.add_argument("--jobs", default="", help="only the jobs whose name contains this text")
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    return parser.parse_args()
+
+
+@contextmanager
+def _place() -> Iterator[tuple[Place, Path]]:
+    from pykbroker.spark import register, tuned_builder
+
+    config = {"log.flush.interval.messages": "9223372036854775807"}
+    with ApacheBroker(config=config) as broker:
+        builder = tuned_builder("pykbroker benchmark", f"local[{CORES}]")
+        spark = (
+            builder.config("spark.jars", spark_kafka_jars())
+            .config("spark.driver.memory", "3g")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.sql.shuffle.partitions", str(CORES))
+            .config("spark.log.level", "ERROR")
+            .getOrCreate()
+        )
+        register(spark)
+        try:
+            yield Place(spark, broker.bootstrap_servers, str(broker.data_dir)), broker.data_dir
+        finally:
+            spark.stop()
+
+
+def _best(work: Callable[[], object], rounds: int) -> tuple[float, object]:
+    best = float("inf")
+    result: object = None
+    for _ in range(rounds):
+        start = time.perf_counter()
+        result = work()
+        best = min(best, time.perf_counter() - start)
+    return best, result
+
+
+class Table:
+    """Prints rows as they come, keeps them as figures."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+
+    def head(self, topic: Topic, limits: Limits, size_bytes: int) -> None:
+        print(
+            f"\n{topic.records:,} records of {topic.value_bytes} B, {size_bytes / 1e6:,.0f} MB; "
+            f"one core reads {limits.read / 1e9:.1f}, checks {limits.crc / 1e9:.1f}, copies "
+            f"{limits.copy / 1e9:.1f} GB/s: at most {limits.combined / 1e9:.1f} GB/s\n"
+            f"{'':<46}{'connector':>10}{'pykbroker':>10}{'M rec/s':>9}{'MB/s':>7}{'limit':>7}"
+            f"{'ratio':>8}  goal",
+            flush=True,
+        )
+
+    def job(
+        self, job: Job, topic: Topic, size_bytes: int, limits: Limits, theirs: float, ours: float
+    ) -> None:
+        ratio = theirs / ours
+        goal = job.goals.get(topic.value_bytes)
+        verdict = "" if goal is None else f">= {goal:g} " + ("yes" if ratio >= goal else "NO")
+        part = size_bytes / ours / (limits.combined * CORES)
+        print(
+            f"{job.name:<46}{theirs:>8.2f} s{ours:>8.2f} s{topic.records / ours / 1e6:>9.2f}"
+            f"{size_bytes / ours / 1e6:>7.0f}{part:>7.0%}{ratio:>7.1f}x  {verdict}",
+            flush=True,
+        )
+        self.rows.append(
+            {
+                "job": job.name,
+                "value_bytes": topic.value_bytes,
+                "records": topic.records,
+                "size_bytes": size_bytes,
+                "connector_s": theirs,
+                "pykbroker_s": ours,
+                "ratio": ratio,
+                "goal": goal,
+                "part_of_limit": part,
+            }
+        )
+
+    def latency(self, name: str, theirs: float, ours: float, goal: float) -> None:
+        verdict = "yes" if ours <= goal else "NO"
+        print(f"{name:<46}{theirs:>7.0f} ms{ours:>7.0f} ms{'':>31}  <= {goal:g} ms {verdict}")
+        self.rows.append({"job": name, "connector_ms": theirs, "pykbroker_ms": ours, "goal": goal})
+
+
+def _run(place: Place, data_dir: Path, arguments: argparse.Namespace) -> Table:
+    scale = 5 if arguments.quick else 1
+    topics = (Topic("small", 100, 4_000_000 // scale), Topic("large", 1024, 1_000_000 // scale))
+    table = Table()
+    for topic in topics:
+        fill(place.servers, topic)
+        size_bytes = size(data_dir, topic)
+        limits = measure(segments(data_dir, topic))
+        table.head(topic, limits, size_bytes)
+        baseline: dict[str, float] = {}
+        for job in (each for each in JOBS if arguments.jobs in each.name):
+            kind = job.name.partition(":")[0].partition(",")[0]
+            expected: object = None
+            if kind not in baseline:  # the connector does the same in both variants of a job
+                theirs = partial(job.theirs, place, topic, arguments.tuned)
+                baseline[kind], expected = _best(theirs, arguments.rounds)
+            ours, found = _best(partial(job.ours, place, topic), arguments.rounds + 1)
+            assert expected is None or found == expected, (job.name, found, expected)
+            table.job(job, topic, size_bytes, limits, baseline[kind], ours)
+    print()
+    for name, ask, goal in (
+        ("one record by offset", point_query_ms, POINT_QUERY_GOAL_MS),
+        ("micro-batch of a stream", micro_batch_ms, MICRO_BATCH_GOAL_MS),
+    ):
+        if arguments.jobs in name:
+            theirs, ours = ask(place, topics[0], "kafka"), ask(place, topics[0], "pykbroker")
+            table.latency(name, theirs, ours, goal)
+    return table
+
+
+def main() -> int:
+    """Run all and print the table."""
+    arguments = _arguments()
+    with _place() as (place, data_dir):
+        table = _run(place, data_dir, arguments)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(table.rows, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

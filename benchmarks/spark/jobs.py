@@ -1,0 +1,130 @@
+"""The jobs: each by Spark's connector from the broker, and by us from the broker's files."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import functions as F
+
+from benchmarks.spark.topics import Topic
+from pykbroker.spark import aggregate, to_parquet
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the data is: a broker, and its log directory."""
+
+    spark: Any
+    servers: str
+    path: str
+
+    def connector(self, topic: Topic, tuned: bool) -> Any:
+        reader = self.spark.read.format("kafka").option("kafka.bootstrap.servers", self.servers)
+        if tuned:
+            reader = (
+                reader.option("minPartitions", "8")
+                .option("kafka.max.partition.fetch.bytes", str(8 << 20))
+                .option("kafka.fetch.max.bytes", str(64 << 20))
+                .option("kafka.max.poll.records", "20000")
+            )
+        return reader.option("subscribe", topic.name).load()
+
+    def ours(self, topic: Topic, columns: str | None = None) -> Any:
+        reader = self.spark.read.format("pykbroker").option("subscribe", topic.name)
+        if columns is not None:
+            reader = reader.option("columns", columns)
+        return reader.load(self.path)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Two ways to one result; `goal` is how many times as fast ours must be."""
+
+    name: str
+    theirs: Callable[[Place, Topic, bool], object]
+    ours: Callable[[Place, Topic], object]
+    goals: dict[int, float]
+
+
+def _sums(frame: Any) -> tuple[int, int]:
+    row = frame.agg(F.count("*"), F.sum(F.length("value"))).collect()[0]
+    return row[0], row[1]
+
+
+def _groups(frame: Any) -> tuple[int, int]:
+    groups = frame.groupBy("key").count()
+    row = groups.agg(F.count("*"), F.sum("count")).collect()[0]
+    return row[0], row[1]
+
+
+def _groups_in_worker(place: Place, topic: Topic) -> tuple[int, int]:
+    groups = aggregate(place.spark, {"path": place.path, "subscribe": topic.name})
+    row = groups.agg(F.count("*"), F.sum("count")).collect()[0]
+    return row[0], row[1]
+
+
+def _written(frame: Any) -> int:
+    target = tempfile.mkdtemp(prefix="pykbroker-bench-")
+    try:
+        frame.select("key", "value", "offset", "timestamp").write.mode("overwrite").parquet(target)
+    finally:
+        shutil.rmtree(target)
+    return 0
+
+
+def _exported(place: Place, topic: Topic) -> int:
+    target = tempfile.mkdtemp(prefix="pykbroker-bench-")
+    options = {
+        "path": place.path,
+        "subscribe": topic.name,
+        "columns": "key,value,offset,timestamp",
+    }
+    try:
+        to_parquet(place.spark, options, target)
+    finally:
+        shutil.rmtree(target)
+    return 0
+
+
+JOBS = (
+    Job(
+        "count and sum of lengths, all columns",
+        lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
+        lambda place, topic: _sums(place.ours(topic)),
+        {},
+    ),
+    Job(
+        "count and sum of lengths, the column chosen",
+        lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
+        lambda place, topic: _sums(place.ours(topic, "value")),
+        {100: 10, 1024: 5},
+    ),
+    Job(
+        "group by key: a DataFrame of keys",
+        lambda place, topic, tuned: _groups(place.connector(topic, tuned)),
+        lambda place, topic: _groups(place.ours(topic, "key")),
+        {},
+    ),
+    Job(
+        "group by key: aggregate()",
+        lambda place, topic, tuned: _groups(place.connector(topic, tuned)),
+        _groups_in_worker,
+        {100: 8},
+    ),
+    Job(
+        "Parquet: df.write.parquet",
+        lambda place, topic, tuned: _written(place.connector(topic, tuned)),
+        lambda place, topic: _written(place.ours(topic, "key,value,offset,timestamp")),
+        {},
+    ),
+    Job(
+        "Parquet: to_parquet()",
+        lambda place, topic, tuned: _written(place.connector(topic, tuned)),
+        _exported,
+        {100: 5},
+    ),
+)
