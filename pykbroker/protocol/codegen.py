@@ -38,6 +38,10 @@ class Emitter:
     def __call__(self, line: str = "") -> None:
         self.lines.append("    " * self.depth + line if line else "")
 
+    def insert(self, at: int, line: str) -> None:
+        """A line before what was emitted since there were `at` lines."""
+        self.lines.insert(at, "    " * self.depth + line)
+
     @contextmanager
     def block(self, opening: str) -> Iterator[None]:
         """Emit `opening` and indent what follows inside the with statement."""

@@ -1,7 +1,8 @@
 """The decoding half of the message generator. Development time only; see generate.py.
 
 In the generated code: ``buf``, ``pos``, ``version``; ``o`` is the object being filled (``o1`` in a
-loop), ``n`` a length, ``e`` an end, ``a`` a list.
+loop), ``n`` a length, ``e`` an end, ``a`` a list; ``left`` the elements that all inner arrays of a
+request together may still have.
 """
 
 from __future__ import annotations
@@ -21,10 +22,23 @@ from pykbroker.protocol.schema import FIXED_FORMATS, Field, Struct, Versions
 
 # Kafka 4.4 refuses longer arrays whatever the frame holds (its generated readers).
 MAX_ELEMENTS = 1000000
+# Ours: arrays in the elements of arrays may have so many in one request, all together. A legal
+# frame of 100 MB could hold 20 million structs of a few bytes, and each costs us 200.
+MAX_INNER_ELEMENTS = 1000000
 
 
 class ReadGenerator(StructGenerator):
     """Emits the readers of one message: they fill ``o`` from ``buf`` and move ``pos``."""
+
+    counts_inner = False
+
+    def counted_body(self, struct: Struct) -> None:
+        """The body of a function; it starts to count ``left`` if anything in it does."""
+        self.counts_inner = False
+        start = len(self.out.lines)
+        self.body(struct)
+        if self.counts_inner:
+            self.out.insert(start, f"left = {MAX_INNER_ELEMENTS}")
 
     def struct_reader(self, struct: Struct) -> None:
         """The function ``_read_X`` of a struct inside the message."""
@@ -34,7 +48,7 @@ class ReadGenerator(StructGenerator):
         signature = "(buf: bytes | memoryview, pos: int, version: int)"
         with self.out.block(f"def _read_{name}{signature} -> tuple[{name}, int]:"):
             self.out(f"o = _new({name})")
-            self.body(struct)
+            self.counted_body(struct)
             self.out("return o, pos")
 
     def _layout(self, struct: Struct, flexible: bool, known: Versions) -> None:
@@ -223,6 +237,11 @@ class ReadGenerator(StructGenerator):
             with out.block(f"if {claimed} > len(buf) - pos or n > {MAX_ELEMENTS}:"):
                 refuse = out.use("refuse_count")
                 out(f'raise {refuse}("{item.snake_name}", n, len(buf) - pos)')
+            if self.depth and self.message.kind == "request":
+                self.counts_inner = True
+                out("left -= n")
+                with out.block("if left < 0:"):
+                    out(f'raise {out.use("refuse_total")}("{item.snake_name}")')
             if kind == "uuid":
                 out(f"{target}, pos = {out.use('read_uuids')}(buf, pos, n)")
             elif kind in FIXED_FORMATS:

@@ -155,7 +155,7 @@ def _decode(out: Emitter, message: Message) -> None:
                 out("buf = memoryview(buf)")
         out("o = _new(cls)")
         with out.block("try:"):
-            ReadGenerator(message, out).body(message.root)
+            ReadGenerator(message, out).counted_body(message.root)
         with out.block(f"except (IndexError, {out.use('struct_error')}) as error:"):
             out(f'raise {error}(f"{name} v{{version}} is cut short: {{error}}") from error')
         with out.block("if pos > len(buf):"):

@@ -231,6 +231,11 @@ def refuse_count(name: str, count: int, left: int) -> DecodeError:
     return DecodeError(f"{name} claims {count} elements, {left} bytes are left")
 
 
+def refuse_total(name: str) -> DecodeError:
+    """The error of a request whose inner arrays have too many elements together."""
+    return DecodeError(f"too many elements in all {name} of one request")
+
+
 def refuse_field(name: str, version: int) -> EncodeError:
     """The error of a set field that its version does not have and that is not ignorable."""
     return EncodeError(f"attempted to write a non-default {name} at version {version}")

@@ -20,6 +20,7 @@ from pykbroker.protocol.messages.fetch_response import (
     PartitionData,
 )
 from pykbroker.protocol.messages.metadata_request import MetadataRequest
+from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequest
 from pykbroker.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -130,6 +131,15 @@ def test_more_than_a_million_elements_are_refused_as_kafka_does() -> None:
     taken, _ = MetadataRequest.decode(b"\x00\x0f\x42\x40" + names, 0, 1)
     assert taken.topics is not None
     assert len(taken.topics) == 1_000_000
+
+
+def test_inner_arrays_of_a_request_have_a_limit_together() -> None:
+    topic = b"\0\x01t" + (300_000).to_bytes(4, "big") + b"\0" * 4 * 300_000
+    group = b"\0\x01g"
+    taken, _ = OffsetFetchRequest.decode(group + b"\0\0\0\3" + topic * 3, 0, 1)
+    assert [len(each.partition_indexes) for each in taken.topics or ()] == [300_000] * 3
+    with pytest.raises(DecodeError, match="too many elements in all partition_indexes"):
+        OffsetFetchRequest.decode(group + b"\0\0\0\4" + topic * 4, 0, 1)
 
 
 def test_null_in_a_non_nullable_field() -> None:

@@ -26,6 +26,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -82,6 +83,7 @@ class AddPartitionsToTxnRequest(Message):
             raise refuse_version("AddPartitionsToTxnRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 3:
                 if version >= 4:
                     n = buf[pos]
@@ -113,6 +115,9 @@ class AddPartitionsToTxnRequest(Message):
                                 n -= 1
                                 if n * 3 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("topics", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("topics")
                                 o1.topics = a1 = []
                                 for _ in range(n):
                                     x, pos = _read_AddPartitionsToTxnTopic(buf, pos, version)

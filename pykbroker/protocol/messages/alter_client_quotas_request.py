@@ -24,6 +24,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -70,6 +71,7 @@ class AlterClientQuotasRequest(Message):
             raise refuse_version("AlterClientQuotasRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 1:
                 n = buf[pos]
                 pos += 1
@@ -90,6 +92,9 @@ class AlterClientQuotasRequest(Message):
                             n -= 1
                             if n * 3 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("entity", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("entity")
                             o1.entity = a1 = []
                             for _ in range(n):
                                 o2 = _new(EntityData)
@@ -131,6 +136,9 @@ class AlterClientQuotasRequest(Message):
                             n -= 1
                             if n * 11 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("ops", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("ops")
                             o1.ops = a1 = []
                             for _ in range(n):
                                 o2 = _new(OpData)
@@ -185,6 +193,9 @@ class AlterClientQuotasRequest(Message):
                         if n >= 0:
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("entity", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("entity")
                             o1.entity = a1 = []
                             for _ in range(n):
                                 o2 = _new(EntityData)
@@ -213,6 +224,9 @@ class AlterClientQuotasRequest(Message):
                         if n >= 0:
                             if n * 11 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("ops", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("ops")
                             o1.ops = a1 = []
                             for _ in range(n):
                                 o2 = _new(OpData)

@@ -26,6 +26,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -70,6 +71,7 @@ class AlterPartitionReassignmentsRequest(Message):
             raise refuse_version("AlterPartitionReassignmentsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             (o.timeout_ms,) = _u_i(buf, pos)
             pos += 4
             if version >= 1:
@@ -106,6 +108,9 @@ class AlterPartitionReassignmentsRequest(Message):
                         n -= 1
                         if n * 6 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(ReassignablePartition)
@@ -117,6 +122,9 @@ class AlterPartitionReassignmentsRequest(Message):
                                 n -= 1
                                 if n * 4 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("replicas", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("replicas")
                                 if n < 16:
                                     o2.replicas = [*READ_INT32S[n](buf, pos)]
                                 else:

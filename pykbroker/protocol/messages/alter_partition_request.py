@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -73,6 +74,7 @@ class AlterPartitionRequest(Message):
             raise refuse_version("AlterPartitionRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             o.broker_id, o.broker_epoch, n = _u_iqB(buf, pos)
             pos += 13
             if n > 127:
@@ -92,6 +94,9 @@ class AlterPartitionRequest(Message):
                         n -= 1
                         if n * 14 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(PartitionData)
@@ -106,6 +111,9 @@ class AlterPartitionRequest(Message):
                                     n -= 1
                                     if n * 4 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("new_isr", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("new_isr")
                                     if n < 16:
                                         o2.new_isr = [*READ_INT32S[n](buf, pos)]
                                     else:
@@ -124,6 +132,9 @@ class AlterPartitionRequest(Message):
                                     n -= 1
                                     if n * 13 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("new_isr_with_epochs", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("new_isr_with_epochs")
                                     o2.new_isr_with_epochs = a2 = []
                                     for _ in range(n):
                                         o3 = _new(BrokerState)

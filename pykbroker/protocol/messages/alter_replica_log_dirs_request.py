@@ -26,6 +26,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -64,6 +65,7 @@ class AlterReplicaLogDirsRequest(Message):
             raise refuse_version("AlterReplicaLogDirsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 2:
                 n = buf[pos]
                 pos += 1
@@ -94,6 +96,9 @@ class AlterReplicaLogDirsRequest(Message):
                             n -= 1
                             if n * 3 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("topics", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("topics")
                             o1.topics = a1 = []
                             for _ in range(n):
                                 o2 = _new(AlterReplicaLogDirTopic)
@@ -115,6 +120,9 @@ class AlterReplicaLogDirsRequest(Message):
                                     n -= 1
                                     if n * 4 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("partitions", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("partitions")
                                     if n < 16:
                                         o2.partitions = [*READ_INT32S[n](buf, pos)]
                                     else:
@@ -171,6 +179,9 @@ class AlterReplicaLogDirsRequest(Message):
                         if n >= 0:
                             if n * 6 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("topics", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("topics")
                             o1.topics = a1 = []
                             for _ in range(n):
                                 o2 = _new(AlterReplicaLogDirTopic)
@@ -187,6 +198,9 @@ class AlterReplicaLogDirsRequest(Message):
                                 if n >= 0:
                                     if n * 4 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("partitions", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("partitions")
                                     if n < 16:
                                         o2.partitions = [*READ_INT32S[n](buf, pos)]
                                     else:

@@ -23,6 +23,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -62,6 +63,7 @@ class AlterShareGroupOffsetsRequest(Message):
             raise refuse_version("AlterShareGroupOffsetsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -101,6 +103,9 @@ class AlterShareGroupOffsetsRequest(Message):
                         n -= 1
                         if n * 13 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(AlterShareGroupOffsetsRequestPartition)

@@ -22,6 +22,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -68,6 +69,7 @@ class AssignReplicasToDirsRequest(Message):
             raise refuse_version("AssignReplicasToDirsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             o.broker_id, o.broker_epoch, n = _u_iqB(buf, pos)
             pos += 13
             if n > 127:
@@ -87,6 +89,9 @@ class AssignReplicasToDirsRequest(Message):
                         n -= 1
                         if n * 18 > len(buf) - pos or n > 1000000:
                             raise refuse_count("topics", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("topics")
                         o1.topics = a1 = []
                         for _ in range(n):
                             o2 = _new(TopicData)
@@ -98,6 +103,9 @@ class AssignReplicasToDirsRequest(Message):
                                 n -= 1
                                 if n * 5 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("partitions", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("partitions")
                                 o2.partitions = a2 = []
                                 for _ in range(n):
                                     o3 = _new(PartitionData)

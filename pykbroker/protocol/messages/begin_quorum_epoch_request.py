@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -79,6 +80,7 @@ class BeginQuorumEpochRequest(Message):
             raise refuse_version("BeginQuorumEpochRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 1:
                 n = buf[pos]
                 pos += 1
@@ -119,6 +121,9 @@ class BeginQuorumEpochRequest(Message):
                             n -= 1
                             if n * 29 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(PartitionData)
@@ -220,6 +225,9 @@ class BeginQuorumEpochRequest(Message):
                         if n >= 0:
                             if n * 12 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(PartitionData)

@@ -27,6 +27,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -92,6 +93,7 @@ class ConsumerGroupHeartbeatRequest(Message):
             raise refuse_version("ConsumerGroupHeartbeatRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -195,6 +197,9 @@ class ConsumerGroupHeartbeatRequest(Message):
                         n -= 1
                         if n * 4 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         if n < 16:
                             o1.partitions = [*READ_INT32S[n](buf, pos)]
                         else:

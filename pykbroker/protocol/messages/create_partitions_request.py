@@ -26,6 +26,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -75,6 +76,7 @@ class CreatePartitionsRequest(Message):
             raise refuse_version("CreatePartitionsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 2:
                 n = buf[pos]
                 pos += 1
@@ -105,6 +107,9 @@ class CreatePartitionsRequest(Message):
                             n -= 1
                             if n * 2 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("assignments", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("assignments")
                             o1.assignments = a1 = []
                             for _ in range(n):
                                 o2 = _new(CreatePartitionsAssignment)
@@ -116,6 +121,9 @@ class CreatePartitionsRequest(Message):
                                     n -= 1
                                     if n * 4 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("broker_ids", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("broker_ids")
                                     if n < 16:
                                         o2.broker_ids = [*READ_INT32S[n](buf, pos)]
                                     else:
@@ -172,6 +180,9 @@ class CreatePartitionsRequest(Message):
                         if n >= 0:
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("assignments", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("assignments")
                             o1.assignments = a1 = []
                             for _ in range(n):
                                 o2 = _new(CreatePartitionsAssignment)
@@ -180,6 +191,9 @@ class CreatePartitionsRequest(Message):
                                 if n >= 0:
                                     if n * 4 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("broker_ids", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("broker_ids")
                                     if n < 16:
                                         o2.broker_ids = [*READ_INT32S[n](buf, pos)]
                                     else:

@@ -26,6 +26,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -80,6 +81,7 @@ class CreateTopicsRequest(Message):
             raise refuse_version("CreateTopicsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 5:
                 n = buf[pos]
                 pos += 1
@@ -110,6 +112,9 @@ class CreateTopicsRequest(Message):
                             n -= 1
                             if n * 6 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("assignments", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("assignments")
                             o1.assignments = a1 = []
                             for _ in range(n):
                                 o2 = _new(CreatableReplicaAssignment)
@@ -121,6 +126,9 @@ class CreateTopicsRequest(Message):
                                     n -= 1
                                     if n * 4 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("broker_ids", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("broker_ids")
                                     if n < 16:
                                         o2.broker_ids = [*READ_INT32S[n](buf, pos)]
                                     else:
@@ -146,6 +154,9 @@ class CreateTopicsRequest(Message):
                             n -= 1
                             if n * 3 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("configs", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("configs")
                             o1.configs = a1 = []
                             for _ in range(n):
                                 o2 = _new(CreatableTopicConfig)
@@ -218,6 +229,9 @@ class CreateTopicsRequest(Message):
                         if n >= 0:
                             if n * 8 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("assignments", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("assignments")
                             o1.assignments = a1 = []
                             for _ in range(n):
                                 o2 = _new(CreatableReplicaAssignment)
@@ -226,6 +240,9 @@ class CreateTopicsRequest(Message):
                                 if n >= 0:
                                     if n * 4 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("broker_ids", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("broker_ids")
                                     if n < 16:
                                         o2.broker_ids = [*READ_INT32S[n](buf, pos)]
                                     else:
@@ -242,6 +259,9 @@ class CreateTopicsRequest(Message):
                         if n >= 0:
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("configs", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("configs")
                             o1.configs = a1 = []
                             for _ in range(n):
                                 o2 = _new(CreatableTopicConfig)

@@ -24,6 +24,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -69,6 +70,7 @@ class DeleteRecordsRequest(Message):
             raise refuse_version("DeleteRecordsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 2:
                 n = buf[pos]
                 pos += 1
@@ -99,6 +101,9 @@ class DeleteRecordsRequest(Message):
                             n -= 1
                             if n * 13 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(DeleteRecordsPartition)
@@ -151,6 +156,9 @@ class DeleteRecordsRequest(Message):
                         if n >= 0:
                             if n * 12 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(DeleteRecordsPartition)

@@ -24,6 +24,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -75,6 +76,7 @@ class DescribeConfigsRequest(Message):
             raise refuse_version("DescribeConfigsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 4:
                 n = buf[pos]
                 pos += 1
@@ -105,6 +107,9 @@ class DescribeConfigsRequest(Message):
                             n -= 1
                             if n > len(buf) - pos or n > 1000000:
                                 raise refuse_count("configuration_keys", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("configuration_keys")
                             o1.configuration_keys = a1 = []
                             for _ in range(n):
                                 m = buf[pos]
@@ -157,6 +162,9 @@ class DescribeConfigsRequest(Message):
                         if n >= 0:
                             if n * 2 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("configuration_keys", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("configuration_keys")
                             o1.configuration_keys = a1 = []
                             for _ in range(n):
                                 (m,) = _u_h(buf, pos)

@@ -26,6 +26,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -64,6 +65,7 @@ class DescribeLogDirsRequest(Message):
             raise refuse_version("DescribeLogDirsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 2:
                 n = buf[pos]
                 pos += 1
@@ -94,6 +96,9 @@ class DescribeLogDirsRequest(Message):
                             n -= 1
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             if n < 16:
                                 o1.partitions = [*READ_INT32S[n](buf, pos)]
                             else:
@@ -140,6 +145,9 @@ class DescribeLogDirsRequest(Message):
                         if n >= 0:
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             if n < 16:
                                 o1.partitions = [*READ_INT32S[n](buf, pos)]
                             else:

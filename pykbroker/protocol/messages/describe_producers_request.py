@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -59,6 +60,7 @@ class DescribeProducersRequest(Message):
             raise refuse_version("DescribeProducersRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -88,6 +90,9 @@ class DescribeProducersRequest(Message):
                         n -= 1
                         if n * 4 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partition_indexes", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partition_indexes")
                         if n < 16:
                             o1.partition_indexes = [*READ_INT32S[n](buf, pos)]
                         else:

@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -59,6 +60,7 @@ class DescribeShareGroupOffsetsRequest(Message):
             raise refuse_version("DescribeShareGroupOffsetsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -88,6 +90,9 @@ class DescribeShareGroupOffsetsRequest(Message):
                         n -= 1
                         if n * 3 > len(buf) - pos or n > 1000000:
                             raise refuse_count("topics", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("topics")
                         o1.topics = a1 = []
                         for _ in range(n):
                             o2 = _new(DescribeShareGroupOffsetsRequestTopic)
@@ -109,6 +114,9 @@ class DescribeShareGroupOffsetsRequest(Message):
                                 n -= 1
                                 if n * 4 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("partitions", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("partitions")
                                 if n < 16:
                                     o2.partitions = [*READ_INT32S[n](buf, pos)]
                                 else:

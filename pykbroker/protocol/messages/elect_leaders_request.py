@@ -26,6 +26,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -74,6 +75,7 @@ class ElectLeadersRequest(Message):
             raise refuse_version("ElectLeadersRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 2:
                 o.election_type, n = _u_bB(buf, pos)
                 pos += 2
@@ -104,6 +106,9 @@ class ElectLeadersRequest(Message):
                             n -= 1
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             if n < 16:
                                 o1.partitions = [*READ_INT32S[n](buf, pos)]
                             else:
@@ -155,6 +160,9 @@ class ElectLeadersRequest(Message):
                         if n >= 0:
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             if n < 16:
                                 o1.partitions = [*READ_INT32S[n](buf, pos)]
                             else:

@@ -27,6 +27,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -79,6 +80,7 @@ class EndQuorumEpochRequest(Message):
             raise refuse_version("EndQuorumEpochRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 1:
                 n = buf[pos]
                 pos += 1
@@ -119,6 +121,9 @@ class EndQuorumEpochRequest(Message):
                             n -= 1
                             if n * 14 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(PartitionData)
@@ -130,6 +135,9 @@ class EndQuorumEpochRequest(Message):
                                     n -= 1
                                     if n * 21 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("preferred_candidates", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("preferred_candidates")
                                     o2.preferred_candidates = a2 = []
                                     for _ in range(n):
                                         o3 = _new(ReplicaInfo)
@@ -242,6 +250,9 @@ class EndQuorumEpochRequest(Message):
                         if n >= 0:
                             if n * 16 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(PartitionData)
@@ -250,6 +261,9 @@ class EndQuorumEpochRequest(Message):
                                 if n >= 0:
                                     if n * 4 > len(buf) - pos or n > 1000000:
                                         raise refuse_count("preferred_successors", n, len(buf) - pos)
+                                    left -= n
+                                    if left < 0:
+                                        raise refuse_total("preferred_successors")
                                     if n < 16:
                                         o2.preferred_successors = [*READ_INT32S[n](buf, pos)]
                                     else:

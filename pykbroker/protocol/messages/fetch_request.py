@@ -29,6 +29,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -114,6 +115,7 @@ class FetchRequest(Message):
             raise refuse_version("FetchRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 12:
                 if version <= 14:
                     (o.replica_id,) = _u_i(buf, pos)
@@ -157,6 +159,9 @@ class FetchRequest(Message):
                             n -= 1
                             if n * 33 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(FetchPartition)
@@ -219,6 +224,9 @@ class FetchRequest(Message):
                             n -= 1
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             if n < 16:
                                 o1.partitions = [*READ_INT32S[n](buf, pos)]
                             else:
@@ -285,6 +293,9 @@ class FetchRequest(Message):
                         if n >= 0:
                             if n * 16 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(FetchPartition)
@@ -338,6 +349,9 @@ class FetchRequest(Message):
                             if n >= 0:
                                 if n * 4 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("partitions", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("partitions")
                                 if n < 16:
                                     o1.partitions = [*READ_INT32S[n](buf, pos)]
                                 else:

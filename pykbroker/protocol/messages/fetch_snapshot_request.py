@@ -26,6 +26,7 @@ from pykbroker.protocol.primitives import (
     read_uvarint,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -78,6 +79,7 @@ class FetchSnapshotRequest(Message):
             raise refuse_version("FetchSnapshotRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             o.replica_id, o.max_bytes, n = _u_iiB(buf, pos)
             pos += 9
             if n > 127:
@@ -107,6 +109,9 @@ class FetchSnapshotRequest(Message):
                         n -= 1
                         if n * 30 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(PartitionSnapshot)

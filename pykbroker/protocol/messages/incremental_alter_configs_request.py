@@ -24,6 +24,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -71,6 +72,7 @@ class IncrementalAlterConfigsRequest(Message):
             raise refuse_version("IncrementalAlterConfigsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 1:
                 n = buf[pos]
                 pos += 1
@@ -101,6 +103,9 @@ class IncrementalAlterConfigsRequest(Message):
                             n -= 1
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("configs", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("configs")
                             o1.configs = a1 = []
                             for _ in range(n):
                                 o2 = _new(AlterableConfig)
@@ -173,6 +178,9 @@ class IncrementalAlterConfigsRequest(Message):
                         if n >= 0:
                             if n * 5 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("configs", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("configs")
                             o1.configs = a1 = []
                             for _ in range(n):
                                 o2 = _new(AlterableConfig)

@@ -24,6 +24,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -79,6 +80,7 @@ class ListOffsetsRequest(Message):
             raise refuse_version("ListOffsetsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 6:
                 o.replica_id, o.isolation_level, n = _u_ibB(buf, pos)
                 pos += 6
@@ -109,6 +111,9 @@ class ListOffsetsRequest(Message):
                             n -= 1
                             if n * 17 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(ListOffsetsPartition)
@@ -173,6 +178,9 @@ class ListOffsetsRequest(Message):
                         if n >= 0:
                             if n * 12 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(ListOffsetsPartition)

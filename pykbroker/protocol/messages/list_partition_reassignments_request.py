@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -64,6 +65,7 @@ class ListPartitionReassignmentsRequest(Message):
             raise refuse_version("ListPartitionReassignmentsRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             o.timeout_ms, n = _u_iB(buf, pos)
             pos += 5
             if n > 127:
@@ -93,6 +95,9 @@ class ListPartitionReassignmentsRequest(Message):
                         n -= 1
                         if n * 4 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partition_indexes", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partition_indexes")
                         if n < 16:
                             o1.partition_indexes = [*READ_INT32S[n](buf, pos)]
                         else:

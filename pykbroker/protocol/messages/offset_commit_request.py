@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -89,6 +90,7 @@ class OffsetCommitRequest(Message):
             raise refuse_version("OffsetCommitRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 8:
                 n = buf[pos]
                 pos += 1
@@ -157,6 +159,9 @@ class OffsetCommitRequest(Message):
                             n -= 1
                             if n * 18 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(OffsetCommitRequestPartition)
@@ -252,6 +257,9 @@ class OffsetCommitRequest(Message):
                         if n >= 0:
                             if n * 14 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(OffsetCommitRequestPartition)

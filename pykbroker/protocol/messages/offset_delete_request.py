@@ -17,6 +17,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -58,6 +59,7 @@ class OffsetDeleteRequest(Message):
             raise refuse_version("OffsetDeleteRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             (n,) = _u_h(buf, pos)
             pos += 2
             if n >= 0:
@@ -87,6 +89,9 @@ class OffsetDeleteRequest(Message):
                     if n >= 0:
                         if n * 4 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(OffsetDeleteRequestPartition)

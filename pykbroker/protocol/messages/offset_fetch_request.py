@@ -27,6 +27,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -77,6 +78,7 @@ class OffsetFetchRequest(Message):
             raise refuse_version("OffsetFetchRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 6:
                 if version <= 7:
                     n = buf[pos]
@@ -118,6 +120,9 @@ class OffsetFetchRequest(Message):
                                 n -= 1
                                 if n * 4 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("partition_indexes", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("partition_indexes")
                                 if n < 16:
                                     o1.partition_indexes = [*READ_INT32S[n](buf, pos)]
                                 else:
@@ -184,6 +189,9 @@ class OffsetFetchRequest(Message):
                                 n -= 1
                                 if n * 2 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("topics", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("topics")
                                 o1.topics = a1 = []
                                 for _ in range(n):
                                     o2 = _new(OffsetFetchRequestTopics)
@@ -213,6 +221,9 @@ class OffsetFetchRequest(Message):
                                         n -= 1
                                         if n * 4 > len(buf) - pos or n > 1000000:
                                             raise refuse_count("partition_indexes", n, len(buf) - pos)
+                                        left -= n
+                                        if left < 0:
+                                            raise refuse_total("partition_indexes")
                                         if n < 16:
                                             o2.partition_indexes = [*READ_INT32S[n](buf, pos)]
                                         else:
@@ -284,6 +295,9 @@ class OffsetFetchRequest(Message):
                         if n >= 0:
                             if n * 4 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partition_indexes", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partition_indexes")
                             if n < 16:
                                 o1.partition_indexes = [*READ_INT32S[n](buf, pos)]
                             else:

@@ -24,6 +24,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -69,6 +70,7 @@ class OffsetForLeaderEpochRequest(Message):
             raise refuse_version("OffsetForLeaderEpochRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 4:
                 o.replica_id, n = _u_iB(buf, pos)
                 pos += 5
@@ -99,6 +101,9 @@ class OffsetForLeaderEpochRequest(Message):
                             n -= 1
                             if n * 13 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(OffsetForLeaderPartition)
@@ -156,6 +161,9 @@ class OffsetForLeaderEpochRequest(Message):
                         if n >= 0:
                             if n * 12 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partitions", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partitions")
                             o1.partitions = a1 = []
                             for _ in range(n):
                                 o2 = _new(OffsetForLeaderPartition)

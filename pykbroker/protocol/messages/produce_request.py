@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -82,6 +83,7 @@ class ProduceRequest(Message):
             buf = memoryview(buf)
         o = _new(cls)
         try:
+            left = 1000000
             if version >= 9:
                 n = buf[pos]
                 pos += 1
@@ -130,6 +132,9 @@ class ProduceRequest(Message):
                             n -= 1
                             if n * 6 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partition_data", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partition_data")
                             o1.partition_data = a1 = []
                             for _ in range(n):
                                 o2 = _new(PartitionProduceData)
@@ -200,6 +205,9 @@ class ProduceRequest(Message):
                         if n >= 0:
                             if n * 8 > len(buf) - pos or n > 1000000:
                                 raise refuse_count("partition_data", n, len(buf) - pos)
+                            left -= n
+                            if left < 0:
+                                raise refuse_total("partition_data")
                             o1.partition_data = a1 = []
                             for _ in range(n):
                                 o2 = _new(PartitionProduceData)

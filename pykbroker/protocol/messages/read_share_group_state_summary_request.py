@@ -24,6 +24,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -65,6 +66,7 @@ class ReadShareGroupStateSummaryRequest(Message):
             raise refuse_version("ReadShareGroupStateSummaryRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -94,6 +96,9 @@ class ReadShareGroupStateSummaryRequest(Message):
                         n -= 1
                         if n * 9 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(PartitionData)

@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -79,6 +80,7 @@ class ShareAcknowledgeRequest(Message):
             raise refuse_version("ShareAcknowledgeRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -125,6 +127,9 @@ class ShareAcknowledgeRequest(Message):
                         n -= 1
                         if n * 6 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(AcknowledgePartition)
@@ -136,6 +141,9 @@ class ShareAcknowledgeRequest(Message):
                                 n -= 1
                                 if n * 18 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("acknowledgement_batches")
                                 o2.acknowledgement_batches = a2 = []
                                 for _ in range(n):
                                     o3 = _new(AcknowledgementBatch)
@@ -147,6 +155,9 @@ class ShareAcknowledgeRequest(Message):
                                         n -= 1
                                         if n > len(buf) - pos or n > 1000000:
                                             raise refuse_count("acknowledge_types", n, len(buf) - pos)
+                                        left -= n
+                                        if left < 0:
+                                            raise refuse_total("acknowledge_types")
                                         o3.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                                         pos += n
                                     else:

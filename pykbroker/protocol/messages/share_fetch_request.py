@@ -27,6 +27,7 @@ from pykbroker.protocol.primitives import (
     refuse_count,
     refuse_field,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -104,6 +105,7 @@ class ShareFetchRequest(Message):
             raise refuse_version("ShareFetchRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -151,6 +153,9 @@ class ShareFetchRequest(Message):
                         n -= 1
                         if n * 6 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(FetchPartition)
@@ -162,6 +167,9 @@ class ShareFetchRequest(Message):
                                 n -= 1
                                 if n * 18 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("acknowledgement_batches")
                                 o2.acknowledgement_batches = a2 = []
                                 for _ in range(n):
                                     o3 = _new(AcknowledgementBatch)
@@ -173,6 +181,9 @@ class ShareFetchRequest(Message):
                                         n -= 1
                                         if n > len(buf) - pos or n > 1000000:
                                             raise refuse_count("acknowledge_types", n, len(buf) - pos)
+                                        left -= n
+                                        if left < 0:
+                                            raise refuse_total("acknowledge_types")
                                         o3.acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                                         pos += n
                                     else:
@@ -227,6 +238,9 @@ class ShareFetchRequest(Message):
                         n -= 1
                         if n * 4 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         if n < 16:
                             o1.partitions = [*READ_INT32S[n](buf, pos)]
                         else:

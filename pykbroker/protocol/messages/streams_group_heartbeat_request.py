@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -592,6 +593,7 @@ class TaskOffset(Message):
 
 def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Topology, int]:
     o = _new(Topology)
+    left = 1000000
     o.epoch, n = _u_iB(buf, pos)
     pos += 5
     if n > 127:
@@ -621,6 +623,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                 n -= 1
                 if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("source_topics", n, len(buf) - pos)
+                left -= n
+                if left < 0:
+                    raise refuse_total("source_topics")
                 o1.source_topics = a1 = []
                 for _ in range(n):
                     m = buf[pos]
@@ -642,6 +647,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                 n -= 1
                 if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("source_topic_regex", n, len(buf) - pos)
+                left -= n
+                if left < 0:
+                    raise refuse_total("source_topic_regex")
                 o1.source_topic_regex = a1 = []
                 for _ in range(n):
                     m = buf[pos]
@@ -663,6 +671,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                 n -= 1
                 if n * 9 > len(buf) - pos or n > 1000000:
                     raise refuse_count("state_changelog_topics", n, len(buf) - pos)
+                left -= n
+                if left < 0:
+                    raise refuse_total("state_changelog_topics")
                 o1.state_changelog_topics = a1 = []
                 for _ in range(n):
                     x, pos = _read_TopicInfo(buf, pos, version)
@@ -677,6 +688,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                 n -= 1
                 if n > len(buf) - pos or n > 1000000:
                     raise refuse_count("repartition_sink_topics", n, len(buf) - pos)
+                left -= n
+                if left < 0:
+                    raise refuse_total("repartition_sink_topics")
                 o1.repartition_sink_topics = a1 = []
                 for _ in range(n):
                     m = buf[pos]
@@ -698,6 +712,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                 n -= 1
                 if n * 9 > len(buf) - pos or n > 1000000:
                     raise refuse_count("repartition_source_topics", n, len(buf) - pos)
+                left -= n
+                if left < 0:
+                    raise refuse_total("repartition_source_topics")
                 o1.repartition_source_topics = a1 = []
                 for _ in range(n):
                     x, pos = _read_TopicInfo(buf, pos, version)
@@ -712,6 +729,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                 n -= 1
                 if n * 4 > len(buf) - pos or n > 1000000:
                     raise refuse_count("copartition_groups", n, len(buf) - pos)
+                left -= n
+                if left < 0:
+                    raise refuse_total("copartition_groups")
                 o1.copartition_groups = a1 = []
                 for _ in range(n):
                     o2 = _new(CopartitionGroup)
@@ -723,6 +743,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                         n -= 1
                         if n * 2 > len(buf) - pos or n > 1000000:
                             raise refuse_count("source_topics", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("source_topics")
                         o2.source_topics = list(unpack_from(f">{n}h", buf, pos))
                         pos += 2 * n
                     else:
@@ -735,6 +758,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                         n -= 1
                         if n * 2 > len(buf) - pos or n > 1000000:
                             raise refuse_count("source_topic_regex", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("source_topic_regex")
                         o2.source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
                         pos += 2 * n
                     else:
@@ -747,6 +773,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                         n -= 1
                         if n * 2 > len(buf) - pos or n > 1000000:
                             raise refuse_count("repartition_source_topics", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("repartition_source_topics")
                         o2.repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
                         pos += 2 * n
                     else:

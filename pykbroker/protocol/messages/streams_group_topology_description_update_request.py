@@ -23,6 +23,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -226,6 +227,7 @@ class TopologyDescriptionGlobalStore(Message):
 
 def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopologyDescription, int]:
     o = _new(TopologyDescription)
+    left = 1000000
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -255,6 +257,9 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
                 n -= 1
                 if n * 7 > len(buf) - pos or n > 1000000:
                     raise refuse_count("nodes", n, len(buf) - pos)
+                left -= n
+                if left < 0:
+                    raise refuse_total("nodes")
                 o1.nodes = a1 = []
                 for _ in range(n):
                     x, pos = _read_TopologyDescriptionNode(buf, pos, version)

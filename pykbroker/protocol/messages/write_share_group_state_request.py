@@ -24,6 +24,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -69,6 +70,7 @@ class WriteShareGroupStateRequest(Message):
             raise refuse_version("WriteShareGroupStateRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -98,6 +100,9 @@ class WriteShareGroupStateRequest(Message):
                         n -= 1
                         if n * 22 > len(buf) - pos or n > 1000000:
                             raise refuse_count("partitions", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("partitions")
                         o1.partitions = a1 = []
                         for _ in range(n):
                             o2 = _new(PartitionData)
@@ -116,6 +121,9 @@ class WriteShareGroupStateRequest(Message):
                                 n -= 1
                                 if n * 20 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("state_batches", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("state_batches")
                                 o2.state_batches = a2 = []
                                 for _ in range(n):
                                     o3 = _new(StateBatch)

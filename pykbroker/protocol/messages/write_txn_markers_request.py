@@ -25,6 +25,7 @@ from pykbroker.protocol.primitives import (
     read_unknown_tags,
     refuse_count,
     refuse_null,
+    refuse_total,
     refuse_version,
     struct_error,
 )
@@ -65,6 +66,7 @@ class WriteTxnMarkersRequest(Message):
             raise refuse_version("WriteTxnMarkersRequest", version)
         o = _new(cls)
         try:
+            left = 1000000
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -84,6 +86,9 @@ class WriteTxnMarkersRequest(Message):
                         n -= 1
                         if n * 3 > len(buf) - pos or n > 1000000:
                             raise refuse_count("topics", n, len(buf) - pos)
+                        left -= n
+                        if left < 0:
+                            raise refuse_total("topics")
                         o1.topics = a1 = []
                         for _ in range(n):
                             o2 = _new(WritableTxnMarkerTopic)
@@ -105,6 +110,9 @@ class WriteTxnMarkersRequest(Message):
                                 n -= 1
                                 if n * 4 > len(buf) - pos or n > 1000000:
                                     raise refuse_count("partition_indexes", n, len(buf) - pos)
+                                left -= n
+                                if left < 0:
+                                    raise refuse_total("partition_indexes")
                                 if n < 16:
                                     o2.partition_indexes = [*READ_INT32S[n](buf, pos)]
                                 else:
