@@ -25,6 +25,7 @@ OTHER_TEXT = {
     "authorizer.class.name": "",
     "controller.quorum.voters": "id@host:port,...",
     "controller.quorum.bootstrap.servers": "host:port,...",
+    "offsets.topic.compression.codec": "[0,...,4]",  # CompressionType.forId, as a node starts
 }
 
 
