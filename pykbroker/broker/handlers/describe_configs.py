@@ -2,7 +2,8 @@
 from.
 
 Behaviour: each resource by itself; null or no keys is all keys. A type that does not exist is
-INVALID_REQUEST for all of them.
+INVALID_REQUEST for all of them. What is asked for twice in the same words is answered once (Kafka:
+twice).
 
     topic    its overrides over the broker's values; UNKNOWN_TOPIC_OR_PARTITION when there is none
     broker   this node by its id; an empty name: the dynamic defaults of all brokers; another id is
@@ -36,7 +37,7 @@ from pykbroker.protocol.messages.describe_configs_response import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from pykbroker.broker.server import BrokerServer
     from pykbroker.config import ConfigValue
@@ -64,7 +65,7 @@ def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
                 ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}"
             )
     results = []
-    for resource in message.resources:
+    for resource in _each_once(message.resources):
         try:
             values = _values(broker, resource)
         except KafkaError as fault:
@@ -82,6 +83,15 @@ def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
             )
         )
     return DescribeConfigsResponse(results=results)
+
+
+def _each_once(resources: list[DescribeConfigsResource]) -> Iterable[DescribeConfigsResource]:
+    """A request of some kilobytes that names a broker a thousand times would cost us megabytes."""
+    asked = {
+        (each.resource_type, each.resource_name, tuple(each.configuration_keys or ())): each
+        for each in resources
+    }
+    return asked.values()
 
 
 def _values(broker: BrokerServer, resource: DescribeConfigsResource) -> list[ConfigValue]:

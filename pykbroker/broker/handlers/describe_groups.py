@@ -1,6 +1,7 @@
 """DescribeGroups (15): state, protocol and members of classic groups.
 
-Behaviour: groups in the order asked for. During a rebalance the protocol and the members' metadata
+Behaviour: groups in the order asked for, each once (Kafka answers twice what is asked for twice:
+a group can be megabytes). During a rebalance the protocol and the members' metadata
 are empty and the members keep their last assignment. A group that does not exist is Dead.
 Versions: 0-6. 3+ authorized operations; 4+ group.instance.id; 6+ GROUP_ID_NOT_FOUND and a message.
 Not done: authorization; the authorized operations are all there are for groups.

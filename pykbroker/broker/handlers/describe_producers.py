@@ -3,6 +3,7 @@
 Behaviour: per partition the producer ids with their epoch, last sequence and timestamp, coordinator
 epoch and the start of the open transaction (-1). Any replica answers, leader or not. A name that is
 no topic name is INVALID_TOPIC_EXCEPTION, a partition that is not there UNKNOWN_TOPIC_OR_PARTITION.
+A partition is answered once, also when it is asked for twice.
 Versions: 0.
 Not done: nothing.
 """
@@ -24,10 +25,7 @@ from pykbroker.protocol.messages.describe_producers_response import (
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
     from pykbroker.network.request import Request
-    from pykbroker.protocol.messages.describe_producers_request import (
-        DescribeProducersRequest,
-        TopicRequest,
-    )
+    from pykbroker.protocol.messages.describe_producers_request import DescribeProducersRequest
 
 API_KEY = 61
 
@@ -35,28 +33,31 @@ API_KEY = 61
 def handle(broker: BrokerServer, request: Request) -> DescribeProducersResponse:
     """Describe every partition."""
     message: DescribeProducersRequest = request.message
+    indexes: dict[str, dict[int, None]] = {}
+    for topic in message.topics:
+        indexes.setdefault(topic.name, {}).update(dict.fromkeys(topic.partition_indexes))
     return DescribeProducersResponse(
         topics=[
-            TopicResponse(name=topic.name, partitions=_describe(broker, request, topic))
-            for topic in message.topics
+            TopicResponse(name=name, partitions=_describe(broker, request, name, list(asked)))
+            for name, asked in indexes.items()
         ]
     )
 
 
 def _describe(
-    broker: BrokerServer, request: Request, topic: TopicRequest
+    broker: BrokerServer, request: Request, topic: str, indexes: list[int]
 ) -> list[PartitionResponse]:
-    fault = topic_name_fault(topic.name)
+    fault = topic_name_fault(topic)
     if fault is not None:
         code = int(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        return [_refused(index, code, fault) for index in topic.partition_indexes]
+        return [_refused(index, code, fault) for index in indexes]
     manager = broker.replica_manager
-    if manager.image.topic(topic.name) is None:
+    if manager.image.topic(topic) is None:
         code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return [_refused(index, code, error_message(code)) for index in topic.partition_indexes]
+        return [_refused(index, code, error_message(code)) for index in indexes]
     answers = []
-    for index in topic.partition_indexes:
-        found = manager.lookup(topic.name, index)
+    for index in indexes:
+        found = manager.lookup(topic, index)
         if isinstance(found, int):
             answers.append(_refused(index, found, None))
             continue

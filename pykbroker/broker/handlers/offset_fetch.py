@@ -2,8 +2,9 @@
 
 Behaviour: every partition asked for is answered, in order (unknown topic ids come last); -1 and ""
 where nothing is committed.
-A null list of topics asks for all. With require_stable a partition that an open transaction is
-about to commit gets UNSTABLE_OFFSET_COMMIT. Topics need not exist: their offsets do.
+A null list of topics asks for all (twice for the same group: it is answered once). With
+require_stable a partition that an open transaction is about to commit gets UNSTABLE_OFFSET_COMMIT.
+Topics need not exist: their offsets do.
 Versions: 1-10. 1 has no error of the group (each partition carries it); 2+ null topics; 7+ require
 stable; 8+ several groups; 10 topic ids (UNKNOWN_TOPIC_ID when there is no such topic).
 Not done: member epochs of KIP-848 groups.
@@ -52,7 +53,12 @@ def handle(broker: BrokerServer, request: Request) -> OffsetFetchResponse | Defe
         fetched = broker.groups.fetch_offsets(group, message.require_stable)
         return then(fetched, lambda reply: _single(group, reply, version))  # type: ignore[no-any-return]
     parts = []
+    told_all = set()
     for group in message.groups:
+        if group.topics is None:
+            if group.group_id in told_all:
+                continue
+            told_all.add(group.group_id)
         if version >= TOPIC_IDS_FROM:
             parts.append(_fetch_by_id(broker, group, message.require_stable))
         else:

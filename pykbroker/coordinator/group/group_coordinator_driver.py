@@ -199,7 +199,7 @@ class GroupCoordinator:
     # ---- groups
 
     def describe(self, group_ids: Sequence[str], version: int) -> Any:
-        """DescribeGroups -> list of DescribedGroup, in the order asked for."""
+        """DescribeGroups -> list of DescribedGroup, in the order asked for, each group once."""
         parts = [
             self.runtime.read(partition, GroupShard.describe, ids, version, _refuse_describe)
             for partition, ids in self._by_partition(group_ids).items()
@@ -207,7 +207,7 @@ class GroupCoordinator:
 
         def combine(lists: list[list[DescribedGroup]]) -> list[DescribedGroup]:
             found = {group.group_id: group for part in lists for group in part}
-            return [found[group_id] for group_id in group_ids]
+            return [found[group_id] for group_id in dict.fromkeys(group_ids)]
 
         return gather(parts, combine)
 

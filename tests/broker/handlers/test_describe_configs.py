@@ -132,3 +132,20 @@ def test_sensitive_values_are_never_shown(broker: AdminBroker) -> None:
     hidden = [config for config in result.configs if config.is_sensitive]
     assert hidden
     assert {config.value for config in hidden} == {None}
+
+
+def test_the_same_again_is_answered_once(broker: AdminBroker) -> None:
+    def asked(name: str, *keys: str) -> DescribeConfigsResource:
+        return DescribeConfigsResource(
+            resource_type=TOPIC, resource_name=name, configuration_keys=list(keys) or None
+        )
+
+    request = DescribeConfigsRequest(
+        resources=[asked("t"), asked("t", "retention.ms"), asked("none"), asked("t")] * 1000
+    )
+    results = broker.call(HANDLER, request, 4).results
+    assert [(each.resource_name, len(each.configs) > 1) for each in results] == [
+        ("t", True),
+        ("t", False),
+        ("none", False),
+    ]

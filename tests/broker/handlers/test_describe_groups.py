@@ -50,3 +50,10 @@ def test_not_the_coordinator(version: int) -> None:
     assert (found.group_id, found.error_code) == ("g", ErrorCode.NOT_COORDINATOR)
     (found,) = HANDLER.error_reply(call.request, 15, None).groups
     assert found.error_code == 15
+
+
+def test_a_group_is_described_once() -> None:
+    broker = GroupBroker()
+    broker.stable_group()
+    answer = broker.ask(HANDLER, DescribeGroupsRequest(groups=["ghost", "g"] * 1000), 5)
+    assert [group.group_id for group in answer.groups] == ["ghost", "g"]

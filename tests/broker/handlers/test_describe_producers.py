@@ -60,3 +60,11 @@ def test_error_reply(broker: Broker) -> None:
     reply: Any = HANDLER.error_reply(Call(broker, HANDLER, message, 0).request, 42, "why")
     (answer,) = reply.topics[0].partitions
     assert (answer.partition_index, answer.error_code, answer.error_message) == (3, 42, "why")
+
+
+def test_a_partition_is_described_once(broker: Broker) -> None:
+    message = DescribeProducersRequest(
+        topics=[TopicRequest(name="t", partition_indexes=[1, 0, 1])] * 1000
+    )
+    (topic,) = Call(broker, HANDLER, message, 0).answer.topics
+    assert [each.partition_index for each in topic.partitions] == [1, 0]

@@ -124,3 +124,11 @@ def test_offsets_survive_a_restart() -> None:
     assert [p.committed_offset for p in answer.groups[0].topics[0].partitions] == [-1, 5]
     other = broker.describe("other")
     assert (other.group_state, other.members[0].member_assignment) == ("Stable", b"all")
+
+
+def test_all_offsets_of_a_group_are_told_once() -> None:
+    broker = GroupBroker()
+    broker.commit("g", 5)
+    everything = [OffsetFetchRequestGroup(group_id=group, topics=None) for group in ("g", "h")]
+    answer = broker.ask(HANDLER, OffsetFetchRequest(groups=everything * 1000), 8)
+    assert [group.group_id for group in answer.groups] == ["g", "h"]
