@@ -308,7 +308,12 @@ def transactional() -> Iterator[ApacheBroker]:
 def _write_transactions(servers: str) -> None:
     def transactional_producer(name: str) -> Producer:
         producer = Producer(
-            {"bootstrap.servers": servers, "transactional.id": name, "linger.ms": 5}
+            {
+                "bootstrap.servers": servers,
+                "transactional.id": name,
+                "transaction.timeout.ms": 900_000,  # the open one stays open on a slow machine
+                "linger.ms": 5,
+            }
         )
         producer.init_transactions(SECONDS)
         return producer
