@@ -13,6 +13,8 @@ order, so that no busy partition starves the others.
 
 The cache is eight shards, each with an eighth of `max.incremental.fetch.session.cache.slots` and
 its own range of ids; a full shard makes room for a new session only by the rules of `_make_room`.
+Slots limit sessions whatever their size: so a shard also holds at most MAX_PARTITIONS (Kafka only
+counts them). A session that would not fit is not made, one that grows too large ends.
 
 State: the sessions; each holds its partitions in the order to read them.
 In:  `open` for each Fetch request. Out: a `FetchContext`: what to read, and how to answer.
@@ -37,6 +39,7 @@ from pykbroker.replication.fetch_reader import ZERO_UUID, FetchPartition
 SHARDS = 8
 SESSION_ID_RANGE = 0x7FFFFFFF // SHARDS
 EVICTION_MS = 120_000
+MAX_PARTITIONS = 1_000_000 // SHARDS
 MAX_EPOCH = 0x7FFFFFFF
 
 NO_SESSION = 0
@@ -119,9 +122,13 @@ class SessionShard:
         now_ms: int,
     ) -> int:
         """A new session's id; 0 when there is no room for one of this kind and size."""
-        if len(self.sessions) >= self.max_sessions and not self._make_room(
-            privileged, len(partitions), now_ms
-        ):
+        size = len(partitions)
+        is_full = (
+            len(self.sessions) >= self.max_sessions or self.partition_count + size > MAX_PARTITIONS
+        )
+        if is_full and not self._make_room(privileged, size, now_ms):
+            return NO_SESSION
+        if self.partition_count + size > MAX_PARTITIONS:
             return NO_SESSION
         session = FetchSession(self._new_id(), privileged, partitions, by_id, now_ms)
         self.sessions[session.id] = session
@@ -138,6 +145,8 @@ class SessionShard:
         size = len(session.partitions)
         self.partition_count += size - session.size
         session.size = size
+        if self.partition_count > MAX_PARTITIONS:
+            self.remove(session.id)
 
     def remove(self, session_id: int) -> None:
         """End a session; nothing happens when there is none."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pykbroker.broker import fetch_sessions
 from pykbroker.broker.fetch_sessions import (
     EVICTION_MS,
     MAX_EPOCH,
@@ -264,3 +265,27 @@ def test_a_follower_takes_a_consumers_place_at_any_age_but_not_a_followers() -> 
     old = full_cache(size=1, follower=True)
     old.open(fetch(session=1, epoch=1), VERSION, True, EVICTION_MS + 1)
     assert opened(old, 50, False, EVICTION_MS + 1) == 0  # a consumer never evicts a follower
+
+
+def test_sessions_together_hold_a_bounded_number_of_partitions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fetch_sessions, "MAX_PARTITIONS", 3)
+    sessions = sessions_of(slots=80)
+    three = [("t", number, 0) for number in range(3)]
+
+    def ask(request: FetchRequest, now_ms: int = 0) -> FetchResponse:
+        sessions._next_shard = 0
+        return answer(sessions.open(request, VERSION, False, now_ms), now_ms)
+
+    assert ask(fetch(*three, ("u", 0, 0))).session_id == 0
+    first = ask(fetch(*three)).session_id
+    assert first != 0
+    assert ask(fetch(("u", 0, 0))).session_id == 0  # the first is in use
+    assert ask(fetch(("u", 0, 0)), EVICTION_MS + 1).session_id != 0  # and now it is not
+    assert sessions.partition_count == 1
+    grown = ask(fetch(*three[:2]), EVICTION_MS + 1).session_id
+    assert ask(fetch(*three[2:], session=grown, epoch=1), EVICTION_MS + 2).error_code == 0
+    gone = sessions.open(fetch(session=grown, epoch=2), VERSION, False, EVICTION_MS + 3)
+    assert gone.error == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert sessions.partition_count == 1
