@@ -183,8 +183,10 @@ class Hosting:
         assigned = registration.directories[registration.replicas.index(self._node_id)]
         directory = self._log_manager.directory_by_id(assigned)
         path = None if directory is None else directory.path
+        # It stays offline over every change of its registration: its log is somewhere.
+        is_new = self._are_new and topic_partition not in self.offline
         return self._log_manager.create(
-            topic_partition, topic_id, config, path, now_ms, is_new=self._are_new
+            topic_partition, topic_id, config, path, now_ms, is_new=is_new
         )
 
     def _on_failure(self, failure: LogDirFailure) -> None:

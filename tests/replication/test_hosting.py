@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pykbroker.errors import ErrorCode
+from pykbroker.kraft.publisher import delta_of_all
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from tests.harness.records import partition_record
@@ -134,6 +135,26 @@ def test_a_directory_that_fails_leaves_the_other_one_alone(call: str) -> None:
     others = [node.manager.lookup("before", p) for p in range(2)]
     assert others.count(int(ErrorCode.KAFKA_STORAGE_ERROR)) == 1
     assert no_directory == []
+
+
+def test_a_log_in_a_directory_that_is_offline_from_the_start_is_made_nowhere_else() -> None:
+    node = Node({"log.dirs": "/a,/b"})
+    partition = node.create_topic()
+    node.append(partition, b"kept")
+    home = partition.log.log_directory
+    node.log_manager.shutdown(node.now_ms)
+    node.files.fail = lambda call, path: (
+        OSError(5, "the disk is broken") if path.startswith(home) else None
+    )
+    node.open()
+    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    assert node.manager.lookup("t", 0) == ErrorCode.KAFKA_STORAGE_ERROR
+    node.apply(changed(leader=-1))
+    node.apply(changed(leader=NODE_ID))
+    assert node.manager.lookup("t", 0) == ErrorCode.KAFKA_STORAGE_ERROR
+    node.delete_topic()
+    again = node.create_topic(number=8)
+    assert again.log.log_directory != home
 
 
 def test_the_last_directory_that_fails_is_told() -> None:
