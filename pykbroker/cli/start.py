@@ -215,7 +215,11 @@ def _announce(server: BrokerServer, config: BrokerConfig) -> None:
 
 
 class KafkaFormatter(logging.Formatter):
-    """Kafka's pattern `[%d] %p %m (%c)`."""
+    """Kafka's pattern `[%d] %p %m (%c)`. One message is one line: clients choose some of its text
+    (group ids, reasons), and must not be able to write lines of their own.
+    """
+
+    _ESCAPES: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127, 0x85, 0x2028, 0x2029)}
 
     _NAMES: Final = {logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
 
@@ -225,6 +229,9 @@ class KafkaFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         record.kafka_level = self._NAMES.get(record.levelno, record.levelname)
         return super().format(record)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return super().formatMessage(record).translate(self._ESCAPES)
 
 
 def configure_logging(level: str, loggers: str = "") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import os
 import re
 import signal
@@ -269,6 +270,20 @@ def test_levels_are_named_as_in_kafka() -> None:
     assert re.fullmatch(
         r"\[[-\d]+ [:\d]+,\d{3}\] WARN told you \(kafka\.x\)", formatter.format(record)
     )
+
+
+def test_text_of_clients_makes_no_lines_of_its_own() -> None:
+    formatter = start.KafkaFormatter()
+    group = "a\nb\r\x1b[31m\u2028c\u00e9"
+    record = logging.LogRecord("kafka.x", logging.INFO, "", 0, "group %s", (group,), None)
+    line = formatter.format(record)
+    assert line.splitlines() == [line]
+    assert line.endswith("group a\\x0ab\\x0d\\x1b[31m\\x2028c\u00e9 (kafka.x)")
+    try:
+        raise ValueError("bug")
+    except ValueError:
+        record.exc_info = sys.exc_info()
+    assert "\nTraceback" in formatter.format(record)  # those lines are ours
 
 
 # --- the life of a node, with a node that does nothing ------------------------------------------

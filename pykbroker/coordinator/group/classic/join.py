@@ -43,6 +43,7 @@ from pykbroker.protocol.messages.join_group_request import JoinGroupRequest
 
 MEMBER_ID_REQUIRED_FROM = 4
 SKIP_ASSIGNMENT_FROM = 9
+MAX_REASON_CHARACTERS = 255
 
 Protocols = tuple[tuple[str, bytes], ...]
 
@@ -270,8 +271,8 @@ def _persist_replacement(
 
 
 def _why(request: JoinGroupRequest) -> str:
-    """The client's own reason (KIP-800)."""
-    return f" ({request.reason})" if request.reason else ""
+    """The client's own reason (KIP-800); clients cut it at this length, others may not."""
+    return f" ({request.reason[:MAX_REASON_CHARACTERS]})" if request.reason else ""
 
 
 def _refuse(step: Step, context: CallerContext, code: int, member_id: str) -> None:
