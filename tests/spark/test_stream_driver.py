@@ -216,7 +216,7 @@ def test_a_batch_that_was_not_committed_is_given_again(
 
 def test_a_live_log_exactly_once_over_restarts(spark: Any, tmp_path: Path) -> None:
     """A broker runs, a producer writes, the query is stopped and started again and again."""
-    total = 6000
+    total = 4000
     with Broker(log_segment_bytes=1048576) as broker:
         create_topic(broker.bootstrap_servers, "t", 2)
         resume = threading.Semaphore(1)
@@ -232,7 +232,7 @@ def test_a_live_log_exactly_once_over_restarts(spark: Any, tmp_path: Path) -> No
 
         writer = threading.Thread(target=write)
         writer.start()
-        for turn in range(7):
+        for turn in range(4):
             frame = load(spark, broker.data_dir, maxOffsetsPerTrigger="700")
             query = (
                 frame.select("partition", "offset", "value")
@@ -242,7 +242,7 @@ def test_a_live_log_exactly_once_over_restarts(spark: Any, tmp_path: Path) -> No
                 .start()
             )
             resume.release()  # the producer writes on while the query starts and runs
-            if turn == 6:
+            if turn == 3:
                 writer.join(60)
             query.processAllAvailable()
             query.stop()
