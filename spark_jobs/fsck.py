@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -65,7 +66,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     files = read_partitions(chosen.paths, select_partitions(chosen))
     structure = spread(spark, files, _check, _DDL).toArrow()
     found = pa.concat_tables([read, structure])
-    severity = pa.compute.field("severity")
+    severity = pc.field("severity")
     order = [(name, "ascending") for name in ("severity", "topic", "partition", "path", "position")]
     findings = found.filter(severity != _READ).sort_by(order).drop_columns(["records", "bytes"])
     files_read = found.filter(severity == _READ).select(

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -104,7 +105,7 @@ def _groups(sizes: pa.Table) -> Iterator[tuple[str, str, pa.Table]]:
         yield (
             topic,
             part,
-            sizes.filter((pa.compute.field("topic") == topic) & (pa.compute.field("part") == part)),
+            sizes.filter((pc.field("topic") == topic) & (pc.field("part") == part)),
         )
 
 

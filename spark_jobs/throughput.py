@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -206,7 +207,12 @@ def _consume(reading: Reading) -> Iterator[Any]:
 
 def _scan(batches: Iterator[Any]) -> Iterator[Any]:
     """In an executor: keys and values as Arrow."""
-    yield _timed((batch.num_rows, batch.nbytes) for batch in batches)
+    yield _timed((batch.num_rows, _bytes_of(batch)) for batch in batches)
+
+
+def _bytes_of(batch: Any) -> int:
+    lengths = (pc.sum(pc.binary_length(batch.column(name))).as_py() for name in ("key", "value"))
+    return sum(length or 0 for length in lengths)
 
 
 def _timed(pieces: Iterator[tuple[int, int]]) -> Any:
@@ -272,7 +278,7 @@ def draw(outcome: Outcome) -> Any:
     pictures.label(left, "records a second", "")
     latencies = outcome.tables["latencies"]
     for at, row in enumerate(rows):
-        mine = latencies.filter(pa.compute.field("phase") == row["phase"])
+        mine = latencies.filter(pc.field("phase") == row["phase"])
         values = mine.column("latency_ms").to_numpy()
         if len(values):
             shares = np.linspace(0, 100, len(values))

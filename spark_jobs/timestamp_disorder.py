@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -114,9 +115,9 @@ def _bounds_of(split: Split, options: ReadOptions) -> Iterator[Any]:
     """In the workers: largest timestamp and offsets of a split, by its headers."""
     largest, first, following = _NEVER, -1, 0
     for batches in scan_batches(split):
-        own = batches.filter(pa.compute.invert(batches.column("is_control")))
+        own = batches.filter(pc.invert(batches.column("is_control")))
         if own.num_rows:
-            largest = max(largest, pa.compute.max(own.column("max_timestamp_ms")).as_py())
+            largest = max(largest, pc.max(own.column("max_timestamp_ms")).as_py())
         if first < 0:
             first = batches.column("base_offset")[0].as_py()
         following = batches.column("last_offset")[-1].as_py() + 1
@@ -193,7 +194,7 @@ def draw(outcome: Outcome) -> Any:
     pictures.bars(left, names, [100 * row["late_share"] for row in rows])
     pictures.label(left, "% of the records are late", "")
     table = outcome.tables["lateness"]
-    late = table.filter(pa.compute.field("late_ms") > 0)
+    late = table.filter(pc.field("late_ms") > 0)
     if late.num_rows:
         seconds = late.column("late_ms").to_numpy() / 1000
         bins = np.geomspace(seconds.min(), max(seconds.max(), seconds.min() * 2), 30)

@@ -1,0 +1,37 @@
+"""Commits of a group, one by one, and how far it is behind."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from spark_jobs.consumer_lag import JOB
+from tests.spark_jobs.conftest import RunJob
+from tests.spark_jobs.flight_logs import COMMITS, GROUP, FlightLogs
+
+
+def test_history_and_lag(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame):
+    outcome = run_job(JOB, "--path", logs.path)
+    history = outcome.tables["history"].to_pandas()
+    assert set(history["group"]) == {GROUP}
+    found = history.groupby("partition")["committed_offset"].apply(tuple).to_dict()
+    assert found == COMMITS
+    ends = flight_frame.groupby("partition_of_flights").size()
+    lag = outcome.tables["lag"].to_pandas().set_index("partition")
+    expected = {each: max(0, ends[each] - offsets[-1]) for each, offsets in COMMITS.items()}
+    assert lag["lag"].to_dict() == expected
+    assert lag["log_end_offset"].to_dict() == {each: ends[each] for each in COMMITS}
+    assert outcome.summary["total_lag"] == sum(expected.values())
+
+
+def test_the_lag_at_that_time(run_job: RunJob, logs: FlightLogs):
+    """All flights are of 2013: whenever the group committed, they were all there."""
+    history = run_job(JOB, "--path", logs.path).tables["history"].to_pylist()
+    for row in history:
+        if row["log_end_offset"] is not None:
+            assert row["lag"] == row["log_end_offset"] - row["committed_offset"] >= 0
+    assert sum(row["lag"] is not None for row in history) >= 5
+
+
+def test_other_groups_and_topics(run_job: RunJob, ours: FlightLogs):
+    assert run_job(JOB, "--path", ours.path, "--group", "nobody").summary["commits"] == 0
+    assert run_job(JOB, "--path", ours.path, "--topics", "planes").summary["commits"] == 0

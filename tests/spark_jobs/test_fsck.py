@@ -1,0 +1,140 @@
+"""Sound logs are sound; every kind of damage is found, where it is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pykbroker.offline import batches
+from spark_jobs.fsck import JOB
+from spark_jobs.results import Outcome
+from tests.harness.flights import COUNT
+from tests.spark_jobs.conftest import RunJob
+from tests.spark_jobs.flight_logs import FlightLogs
+
+
+def findings(outcome: Outcome) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = outcome.tables["findings"].to_pylist()
+    return rows
+
+
+def test_sound(run_job: RunJob, logs: FlightLogs):
+    outcome = run_job(JOB, "--path", logs.path)
+    assert findings(outcome) == []
+    assert outcome.summary["is_sound"]
+    assert outcome.exit_code == 0
+    assert outcome.summary["records"] > COUNT
+    whole = Path(logs.path).glob("flights-*/*.log")
+    files = outcome.tables["files"].to_pandas()
+    by_path = files.groupby("path")["bytes"].sum()
+    for path in whole:
+        assert by_path[str(path)] == path.stat().st_size
+
+
+def flip(path: Path, position: int, count: int = 1) -> None:
+    with open(path, "r+b") as file:
+        file.seek(position)
+        old = file.read(count)
+        file.seek(position)
+        file.write(bytes(each ^ 0x55 for each in old))
+
+
+def first(directory: Path, suffix: str) -> Path:
+    return min(directory.glob(f"*{suffix}"))
+
+
+def damaged_record(logs: Path) -> tuple[str, Path, int]:
+    """A byte in the third batch of a closed segment."""
+    path = first(logs / "flights-0", ".log")
+    row = batches(str(logs), "flights", partitions=[0]).to_pylist()[2]
+    flip(path, row["position"] + 100)
+    return "batches", path, row["position"]
+
+
+def damaged_offset_index(logs: Path) -> tuple[str, Path, int]:
+    """An entry that points into the middle of a batch."""
+    path = first(logs / "flights-1", ".index")
+    flip(path, 8 + 7)
+    return "index", path, 8
+
+
+def damaged_time_index(logs: Path) -> tuple[str, Path, int]:
+    path = first(logs / "flights-0", ".timeindex")
+    flip(path, 5)
+    return "time index", path, 0
+
+
+def lost_transaction_index(logs: Path) -> tuple[str, Path, int | None]:
+    """Readers of committed records would be served aborted ones."""
+    path = first(logs / "bookings-1", ".txnindex")
+    path.write_bytes(path.read_bytes()[:-34])
+    return "aborted", path, None
+
+
+def lost_batch(logs: Path) -> tuple[str, Path, int | None]:
+    """A batch cut out in the middle: its offsets are gone, which compaction does as well."""
+    path = first(logs / "flights-2", ".log")
+    row = batches(str(logs), "flights", partitions=[2]).to_pylist()[1]
+    payload = path.read_bytes()
+    at = row["position"]
+    path.write_bytes(payload[:at] + payload[at + row["size_bytes"] :])
+    return "index", path.with_suffix(".index"), None
+
+
+def repeated_batch(logs: Path) -> tuple[str, Path, int | None]:
+    path = first(logs / "flights-3", ".log")
+    row = batches(str(logs), "flights", partitions=[3]).to_pylist()[1]
+    payload = path.read_bytes()
+    at, end = row["position"], row["position"] + row["size_bytes"]
+    path.write_bytes(payload[:end] + payload[at:])
+    return "sequences", path, end
+
+
+Damage = Callable[[Path], tuple[str, Path, int | None]]
+DAMAGES: list[Damage] = [
+    damaged_record,
+    damaged_offset_index,
+    damaged_time_index,
+    lost_transaction_index,
+    lost_batch,
+    repeated_batch,
+]
+
+
+def test_damage_is_found(run_job: RunJob, apache: FlightLogs, tmp_path: Path):
+    """All at once, each in a partition (or file) of its own."""
+    logs = tmp_path / "logs"
+    shutil.copytree(apache.path, logs, ignore=shutil.ignore_patterns("__*"))
+    expected = [damage(logs) for damage in DAMAGES]
+    outcome = run_job(JOB, "--path", str(logs))
+    assert outcome.exit_code == 1
+    assert not outcome.summary["is_sound"]
+    found = findings(outcome)
+    for check, path, position in expected:
+        mine = [row for row in found if row["check"] == check and row["path"] == str(path)]
+        assert mine, (check, path, found)
+        assert mine[0]["severity"] == "error"
+        assert position is None or position in [row["position"] for row in mine]
+    notes = [row["detail"] for row in found if row["severity"] == "note"]
+    assert any("offsets are not there" in note for note in notes)
+    sound = {"planes", "flights-4"}
+    assert not [row for row in found if f"{row['topic']}-{row['partition']}" in sound]
+
+
+@pytest.mark.parametrize("tail", [b"\x00" * 5000, b"half a batch"])
+def test_an_unfinished_end_is_a_note(
+    run_job: RunJob, ours: FlightLogs, tmp_path: Path, tail: bytes
+):
+    shutil.copytree(Path(ours.path) / "flights-4", tmp_path / "flights-4")
+    last = max((tmp_path / "flights-4").glob("*.log"))
+    with open(last, "ab") as file:
+        file.write(tail)
+    outcome = run_job(JOB, "--path", str(tmp_path / "flights-4"))
+    assert outcome.exit_code == 0
+    (note,) = findings(outcome)
+    assert (note["severity"], note["check"], note["path"]) == ("note", "tail", str(last))
+    assert str(len(tail)) in note["detail"]

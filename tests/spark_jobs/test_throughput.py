@@ -1,0 +1,29 @@
+"""All that is produced is acknowledged, consumed and scanned; the figures fit together."""
+
+from __future__ import annotations
+
+import pytest
+
+from pykbroker.testing import Broker
+from spark_jobs.clients import partition_counts
+from spark_jobs.throughput import JOB
+from tests.spark_jobs.conftest import RunJob
+
+RECORDS, SIZE = 5000, 100
+
+
+@pytest.mark.parametrize("client", ["confluent-kafka", "kafka-python"])
+def test_three_phases(run_job: RunJob, live_broker: Broker, client: str):
+    words = ("--bootstrap-servers", live_broker.bootstrap_servers, "--client", client)
+    more = ("--path", str(live_broker.data_dir), "--records", str(RECORDS), "--codec", "lz4")
+    outcome = run_job(JOB, *words, *more, "--topic", f"measured-{client}")
+    rows = outcome.tables["throughput"].to_pylist()
+    assert [row["phase"] for row in rows] == ["produce", "consume", "scan"]
+    for row in rows:
+        assert row["records"] == RECORDS
+        assert row["bytes"] == RECORDS * SIZE
+        assert row["errors"] == 0
+        assert row["records_per_second"] == pytest.approx(RECORDS / row["seconds"])
+        assert row["mb_per_second"] == pytest.approx(RECORDS * SIZE / row["seconds"] / 1e6)
+        assert 0 <= row["p50_ms"] <= row["p95_ms"] <= row["p99_ms"] <= row["max_ms"]
+    assert f"measured-{client}" not in partition_counts(live_broker.bootstrap_servers)

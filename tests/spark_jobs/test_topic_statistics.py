@@ -1,0 +1,51 @@
+"""Numbers of records, sizes and times of the flights, by topic and codec."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from spark_jobs.topic_statistics import JOB
+from tests.harness.flights import COUNT
+from tests.spark_jobs.conftest import RunJob
+from tests.spark_jobs.flight_logs import CODECS, FlightLogs, planes_frame
+
+
+def test_flights(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame):
+    outcome = run_job(JOB, "--path", logs.path, "--topics", "flights", "--sample-every", "8")
+    found = outcome.tables["statistics"].to_pandas().set_index("partition")
+    expected = flight_frame.groupby("partition_of_flights")
+    assert outcome.summary["records"] == COUNT
+    assert list(found["codec"]) == list(CODECS)
+    assert found["records"].to_dict() == expected.size().to_dict()
+    assert found["next_offset"].to_dict() == expected.size().to_dict()
+    assert found["max_timestamp_ms"].to_dict() == expected["timestamp_ms"].max().to_dict()
+    # The first record of the partition begins a batch, so no batch begins later than all of them.
+    firsts = expected["timestamp_ms"].first()
+    assert (found["first_timestamp_ms"] <= firsts).all()
+    assert (found["first_timestamp_ms"] >= expected["timestamp_ms"].min()).all()
+    # Uncompressed, a record takes its key, its value and some 10 bytes more.
+    sizes = expected["size"].sum()
+    assert found["bytes"][0] == pytest.approx(sizes[0] + 14 * found["records"][0], rel=0.01)
+    assert found["ratio"][0] == 1
+    for partition in range(1, len(CODECS)):
+        assert found["ratio"][partition] == pytest.approx(
+            (sizes[partition] + 14 * found["records"][partition]) / found["bytes"][partition],
+            rel=0.05,
+        )
+
+
+def test_compacted(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame):
+    outcome = run_job(JOB, "--path", logs.path, "--topics", "planes")
+    found = outcome.tables["statistics"].to_pandas().set_index("partition")
+    planes = planes_frame(flight_frame).groupby("partition")
+    assert found["next_offset"].to_dict() == planes.size().to_dict()
+    assert (found["records"] < planes.size()).all()
+    assert (found["records"] >= planes["key"].nunique()).all()
+    assert found["ratio"].isna().all()
+
+
+def test_markers_are_not_records(run_job: RunJob, apache: FlightLogs):
+    outcome = run_job(JOB, "--path", apache.path, "--topics", "bookings")
+    assert outcome.summary["records"] == 12_000
+    assert outcome.summary["control_batches"] == 22
