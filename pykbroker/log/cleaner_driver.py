@@ -20,7 +20,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pykbroker.log.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
@@ -31,7 +31,8 @@ from pykbroker.log.checkpoints import (
 from pykbroker.log.cleaner_state import CleanerState, LogToClean, make_job
 from pykbroker.log.compaction import CompactionJob
 from pykbroker.log.files import LogDirFailure
-from pykbroker.log.segment import CLEANED_SUFFIX
+from pykbroker.log.index_files import CorruptIndex
+from pykbroker.log.segment import CLEANED_SUFFIX, CorruptSegment
 from pykbroker.log.segment_swap import discard_cleaned, replace_segments
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
+
+ResultT = TypeVar("ResultT")
 
 LOGS_PER_SLICE = 64
 WORKER_IDLE_S = 60.0
@@ -130,7 +133,7 @@ class CleanerDriver:
                 self.state.failed(partition)
             else:
                 self.state.finished(partition, end_offset)
-                self._write_checkpoint(chosen.log)
+                await self._write_checkpoint(chosen.log)
         finally:
             if partition in self.state.in_progress:
                 self.state.aborted(partition)
@@ -142,12 +145,24 @@ class CleanerDriver:
         now_ms = self._now_ms()
         for number, log in enumerate(list(self._manager.logs())):
             mark = high_watermarks.get(log.topic_partition, 0)
-            found = self.state.consider(log, mark, now_ms)
+            found = self._consider(log, mark, now_ms)
             if found and (dirtiest is None or found.dirty_ratio > dirtiest.dirty_ratio):
                 dirtiest = found
             if number % LOGS_PER_SLICE == LOGS_PER_SLICE - 1:
                 await asyncio.sleep(0)
         return dirtiest
+
+    def _consider(self, log: PartitionLog, mark: int, now_ms: int) -> LogToClean | None:
+        """One log that cannot be looked at must not keep the others from being cleaned."""
+        partition = log.topic_partition
+        try:
+            return self.state.consider(log, mark, now_ms)
+        except OSError as error:
+            self._on_failure(log.failure("looking for what to compact in", error))
+        except (CorruptSegment, CorruptIndex) as fault:
+            self._leave_alone(log, str(fault))
+            self.state.failed(partition)
+        return None
 
     async def _clean(self, chosen: LogToClean) -> int | None:
         """The offset up to which the log is clean now; None aborted, -1 it cannot be cleaned."""
@@ -181,6 +196,7 @@ class CleanerDriver:
                     self._end_worker()
                     self._discard(job)
                     return None
+                await self._sync_directory(log)
             elif "done" in message:
                 _log.info("%s: compacted, %s", log.topic_partition, message["done"])
                 return int(message["done"]["end_offset"])
@@ -201,7 +217,16 @@ class CleanerDriver:
         old = [by_base[base_offset] for base_offset in group["old"]]
         if any(s is log.active or s.size != sizes[s.base_offset] for s in old):
             return False  # truncated meanwhile
-        return replace_segments(log, old, group["new"])
+        return replace_segments(log, old, group["new"], sync=False)
+
+    async def _sync_directory(self, log: PartitionLog) -> None:
+        """The swap's renames become durable without the loop waiting for the disk."""
+        try:
+            await self._in_thread(self._manager.files.sync_dir, log.directory)
+        except FileNotFoundError:
+            return  # deleted or moved in the meantime
+        except OSError as error:
+            raise log.failure("syncing the directory of", error) from error
 
     def _failed(self, log: PartitionLog, message: dict[str, Any]) -> int | None:
         reason = message["message"]
@@ -211,12 +236,15 @@ class CleanerDriver:
         if message["failed"] == "io":
             error = OSError(message.get("errno") or 0, reason)
             raise LogDirFailure(log.log_directory, f"compacting {log.topic_partition}", error)
+        self._leave_alone(log, reason)
+        return -1
+
+    def _leave_alone(self, log: PartitionLog, reason: str) -> None:
         _log.error(
             "%s cannot be compacted and is left alone until the next start: %s",
             log.topic_partition,
             reason,
         )
-        return -1
 
     def _discard(self, job: CompactionJob) -> None:
         """Throw away `.cleaned` files that nobody will swap in."""
@@ -228,21 +256,24 @@ class CleanerDriver:
         bases = {int(name[:20]) for name in names if name.endswith(CLEANED_SUFFIX)}
         discard_cleaned(files, job.directory, sorted(bases))
 
-    def _write_checkpoint(self, log: PartitionLog) -> None:
+    async def _write_checkpoint(self, log: PartitionLog) -> None:
         directory = log.log_directory
         logs = [other for other in self._manager.logs() if other.log_directory == directory]
         content = format_offsets(self.state.checkpoint_of(logs))
         try:
             path = f"{directory}/{CLEANER_OFFSET_CHECKPOINT}"
-            self._manager.files.replace_file(path, content)
+            await self._in_thread(self._manager.files.replace_file, path, content)
         except OSError as error:
             self._on_failure(LogDirFailure(directory, "writing the cleaner checkpoint", error))
 
     # -- the worker -----------------------------------------------------------------------------
 
+    async def _in_thread(self, call: Callable[..., ResultT], *arguments: object) -> ResultT:
+        return await self._loop.run_in_executor(self._threads, call, *arguments)
+
     async def _send(self, job: CompactionJob, bytes_per_second: float) -> None:
         line = json.dumps({"job": job.to_json(), "bytes_per_second": bytes_per_second})
-        await self._loop.run_in_executor(self._threads, self._write_line, line + "\n")
+        await self._in_thread(self._write_line, line + "\n")
 
     def _write_line(self, line: str) -> None:
         worker = self._worker
@@ -265,7 +296,7 @@ class CleanerDriver:
         worker = self._worker
         if worker is None or worker.stdout is None:
             return None
-        line = await self._loop.run_in_executor(self._threads, worker.stdout.readline)
+        line = await self._in_thread(worker.stdout.readline)
         return json.loads(line) if line else None
 
     def _end_worker(self) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from pykbroker.errors import KafkaError
 from pykbroker.log.chores import Deletion
 from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
@@ -154,6 +155,9 @@ class HousekeepingDriver:
                 visit(log)
             except LogDirFailure as failure:
                 self._on_failure(failure)
+            except KafkaError:
+                # A damaged log, which its `corrupt` has told: the others get their turn.
+                continue
             if number % LOGS_PER_SLICE == LOGS_PER_SLICE - 1:
                 await asyncio.sleep(0)
 

@@ -30,6 +30,8 @@ _log = logging.getLogger(__name__)
 
 ResultT = TypeVar("ResultT")
 
+MOST_FAULTS_TOLD = 1000
+
 
 class LogState:
     """The fields of a PartitionLog, and what happens when its disk fails."""
@@ -46,6 +48,7 @@ class LogState:
         "_roll_ms",
         "_rules",
         "_segment_bytes",
+        "_told",
         "_updates",
         "active",
         "chores",
@@ -118,6 +121,8 @@ class LogState:
         self._pending_bytes = 0
         self._completed: list[CompletedTxn] = []
         self._updates: list[ProducerUpdate] = []
+        self._told: set[str] = set()
+        """Damage that was logged already."""
         self.epochs_changed()
         self.update_config(config)
 
@@ -164,7 +169,10 @@ class LogState:
             raise self.corrupt(fault) from fault
 
     def corrupt(self, fault: Exception) -> KafkaError:
-        _log.error("%s: %s", self.topic_partition, fault)
+        """One line for each damaged place, however often a client asks for it."""
+        if str(fault) not in self._told and len(self._told) < MOST_FAULTS_TOLD:
+            self._told.add(str(fault))
+            _log.error("%s: %s", self.topic_partition, fault)
         return KafkaError(ErrorCode.CORRUPT_MESSAGE, str(fault))
 
     def guarded(self, action: str, call: Callable[..., ResultT], *arguments: object) -> ResultT:

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pykbroker.log.segment import Segment
+from pykbroker.log.segment import CorruptSegment, Segment
 
 if TYPE_CHECKING:
     from pykbroker.log.partition_log import PartitionLog
@@ -69,8 +69,15 @@ def time_rule(log: PartitionLog, now_ms: int) -> Condition:
 
 
 def largest_timestamp(segment: Segment) -> int:
-    """Of its records, or when the file was last written where they carry none."""
-    largest = segment.largest_timestamp().timestamp
+    """Of its records, or when the file was last written where they carry none.
+
+    A damaged segment gets old like any other: what its index says is believed then, as in Kafka.
+    """
+    try:
+        largest = segment.largest_timestamp().timestamp
+    except CorruptSegment as fault:
+        _log.warning("%s; its age is taken from its time index", fault)
+        largest = segment.indexed_timestamp()
     return largest if largest >= 0 else segment.files.modified_ms(segment.file.path)
 
 

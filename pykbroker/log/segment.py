@@ -44,6 +44,7 @@ MAX_HINTS = 64
 WINDOW_BYTES = 8 * 1024
 HEADER_CHUNK_BYTES = 64 * 1024
 
+LEAST_LENGTH = RECORD_BATCH_OVERHEAD - LOG_OVERHEAD
 LOCATE = struct.Struct(">qi4xb6xi")
 """base offset, batch length, magic, last offset delta."""
 
@@ -339,9 +340,10 @@ class Segment:
             at = 0
             while at <= limit:
                 base_offset, length, magic, delta = unpack(found, at)
-                if length < RECORD_BATCH_OVERHEAD - LOG_OVERHEAD or magic != MAGIC_V2:
+                if length < LEAST_LENGTH or magic != MAGIC_V2 or delta < 0:
                     raise CorruptSegment(self.file.path, position + at, "no batch header")
                 if base_offset + delta >= offset:
+                    self._check_frame(position + at, base_offset, length, delta)
                     if len(hints) >= MAX_HINTS:
                         del hints[next(iter(hints))]
                     hints[offset] = position + at
@@ -352,6 +354,14 @@ class Segment:
             position += at
             window = HEADER_CHUNK_BYTES
         return None
+
+    def _check_frame(self, position: int, base_offset: int, length: int, delta: int) -> None:
+        """What a reader is sent begins with a whole batch of this segment."""
+        if position + LOG_OVERHEAD + length > self.size:
+            raise CorruptSegment(self.file.path, position, "the batch ends behind the file")
+        if base_offset < self.base_offset or not self.can_hold(base_offset + delta):
+            reason = f"a batch of offsets {base_offset} to {base_offset + delta} cannot be here"
+            raise CorruptSegment(self.file.path, position, reason)
 
     def _check_entry(self, offset: int, position: int) -> None:
         """An entry names the last offset of the batch at its position, or it is garbage."""

@@ -38,8 +38,13 @@ if TYPE_CHECKING:
 _SUFFIXES = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TXN_INDEX_SUFFIX)
 
 
-def replace_segments(log: LogState, old: Sequence[Segment], new: Sequence[int]) -> bool:
-    """See the module. LogDirFailure when the disk fails in between."""
+def replace_segments(
+    log: LogState, old: Sequence[Segment], new: Sequence[int], *, sync: bool = True
+) -> bool:
+    """See the module. LogDirFailure when the disk fails in between.
+
+    Without `sync` the caller syncs the directory: until then a crash may bring the old names back.
+    """
     with log.guard("swapping compacted segments in"):
         if log.is_offline or any(segment not in log.segments for segment in old):
             discard_cleaned(log.files, log.directory, new)
@@ -50,7 +55,8 @@ def replace_segments(log: LogState, old: Sequence[Segment], new: Sequence[int]) 
         for segment in reversed(swapped):
             segment.change_suffix(SWAP_SUFFIX, "")
             log.segments.add(segment)
-        log.files.sync_dir(log.directory)
+        if sync:
+            log.files.sync_dir(log.directory)
     return True
 
 

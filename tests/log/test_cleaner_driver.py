@@ -148,6 +148,30 @@ def test_an_uncleanable_log_is_marked_and_the_others_go_on(
     assert not list(path.parent.glob("*.cleaned"))
 
 
+def test_a_log_that_cannot_be_looked_at_does_not_end_the_cleaner(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    node = Node(tmp_path, log_cleaner_backoff_ms="10")
+    log, other = node.log(), node.log(OTHERS)
+    log.config.max_compaction_lag_ms = 1000
+    path = Path(log.segments[0].file.path)
+    content = bytearray(path.read_bytes())
+    content[8:12] = b"\x7f\xff\xff\xff"
+    path.write_bytes(content)
+    log.segments[0].first_timestamp = None
+
+    async def script(node: Node) -> None:
+        node.cleaner.start()
+        while OTHERS not in node.cleaner.state.first_dirty:
+            await asyncio.sleep(0.01)
+
+    with caplog.at_level(logging.ERROR):
+        run(node, script)
+    assert node.cleaner.state.uncleanable == {ACCOUNTS}
+    assert node.cleaner.state.first_dirty == {OTHERS: other.active.base_offset}
+    assert f"{path} is corrupt at position 0" in caplog.text
+
+
 def test_a_topic_deleted_meanwhile(tmp_path: Path) -> None:
     node = Node(tmp_path, log_cleaner_backoff_ms="0")
     log = node.log()

@@ -189,6 +189,31 @@ def test_a_failing_directory_is_reported_and_the_rest_goes_on() -> None:
     house.run(story)
 
 
+def test_a_damaged_log_does_not_keep_the_others_from_retention(house: House) -> None:
+    config = TopicConfig.default(retention_ms="1")
+    logs = [house.manager.create(tp, TOPIC_ID, config) for tp in ORDERS[:2]]
+    for log in logs:
+        append(log, b"a")
+        log.roll(NOW_MS)
+        log.segments.first.largest = None
+        house.high_watermarks[log.topic_partition] = 1
+    # Neither the index nor the log of the first one can be read.
+    house.files.resize(logs[0].segments.first.time_index.path, 0)
+    damaged = logs[0].segments.first
+    damaged.time_index.unload()
+    damaged.time_index.drop()
+    house.files.write_file(damaged.time_index.path, b"\x00\x00\x01" * 4)
+    damaged.file.pwritev([b"\xff" * 8], 8)
+
+    async def story(driver: HousekeepingDriver) -> None:
+        house.now_ms += 3600 * SECOND
+        await driver.apply_retention()
+        assert logs[1].log_start_offset == 1
+        assert house.failures == []
+
+    house.run(story)
+
+
 def test_a_truncation_during_a_flush_keeps_the_recovery_point_back(house: House) -> None:
     log = house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
     for _ in range(3):

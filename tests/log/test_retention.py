@@ -99,3 +99,14 @@ def test_snapshots_go_with_their_segments(files: MemoryFiles) -> None:
     assert [n for n in names if n.endswith(".snapshot")] == [
         f"{n:020d}.snapshot" for n in (4, 6, 8)
     ]
+
+
+def test_a_damaged_segment_gets_old_too(files: MemoryFiles) -> None:
+    log = five_segments(files, retention_ms="5000")
+    segment = log.segments.first
+    segment.largest = None
+    segment.file.pwritev([b"\xff" * 8], 8)
+    files.set_modified_ms(segment.file.path, NOW_MS)
+    assert log.delete_old_segments(NOW_MS + 3000, 10) == 0
+    assert log.delete_old_segments(NOW_MS + 7000, 10) == 1
+    assert log.log_start_offset == 2

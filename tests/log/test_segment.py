@@ -157,6 +157,21 @@ def test_bytes_that_are_no_batch_are_noticed(files: MemoryFiles) -> None:
         list(segment.headers_from(0))
 
 
+@pytest.mark.parametrize("place, value", [(8, b"\x00\xff"), (0, b"\x00\x01"), (23, b"\xff")])
+def test_a_reader_is_not_sent_a_frame_that_cannot_be(
+    files: MemoryFiles, place: int, value: bytes
+) -> None:
+    segment = new_segment(files)
+    put(segment, 100, b"x")
+    position = segment.size
+    put(segment, 101, b"x")
+    segment.file.pwritev([value], position + place)  # length, base offset, last offset delta
+    segment.hints.clear()
+    assert segment.translate(100) == 0
+    with pytest.raises(CorruptSegment, match=f"position {position}"):
+        segment.translate(101)
+
+
 def test_truncate_to_an_offset(files: MemoryFiles) -> None:
     segment = new_segment(files, index_interval_bytes="0")
     sizes = [
