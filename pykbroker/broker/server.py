@@ -130,10 +130,8 @@ class BrokerServer:
         """Lock the directories, format the empty ones, read whose they are."""
         from pykbroker.kraft.storage_format import (
             StorageError,
-            all_directories,
-            check_empty,
             ensure_storage,
-            read_meta_properties,
+            survey_directories,
         )
         from pykbroker.log.directory_loader import recover_in_workers
         from pykbroker.log.files import RealFiles
@@ -152,10 +150,8 @@ class BrokerServer:
         )
         self._undo.append(self.log_manager.unlock)
         try:
-            for directory in all_directories(config):
-                # Before the lock: a directory that is not ours gets not even a lock file.
-                if read_meta_properties(self.files, directory) is None:
-                    check_empty(self.files, directory)
+            # Before the lock: a directory that is not ours gets not even a lock file.
+            survey_directories(self.files, config)
             self.log_manager.open()
             if config.metadata_log_directory not in config.log_directories:
                 metadata_directory = LogDirectory(self.files, config.metadata_log_directory)

@@ -111,6 +111,40 @@ def format_storage(
     return fresh
 
 
+class Survey(NamedTuple):
+    """Whose the directories are: what is in those that belong to somebody, and the empty ones."""
+
+    found: dict[str, MetaProperties]
+    fresh: list[str]
+    cluster_id: str | None
+
+
+def survey_directories(files: Files, config: BrokerConfig) -> Survey:
+    """Look whether every directory is this node's, or empty. StorageError; writes nothing."""
+    found: dict[str, MetaProperties] = {}
+    fresh: list[str] = []
+    cluster_id: str | None = None
+    for directory in all_directories(config):
+        properties = read_meta_properties(files, directory)
+        if properties is None:
+            check_empty(files, directory)
+            fresh.append(directory)
+            continue
+        if cluster_id is None:
+            cluster_id = properties.cluster_id
+        _check_owner(properties, directory, cluster_id, config.node_id)
+        identity = properties.directory_id
+        if identity is not None and identity in [at.directory_id for at in found.values()]:
+            raise StorageError(f"{directory} has the directory.id of another log directory")
+        found[directory] = properties
+    if found and config.metadata_log_directory in fresh:
+        raise StorageError(
+            f"{config.metadata_log_directory} holds no metadata log, but other log directories of "
+            f"this node do belong to cluster {cluster_id}: was it replaced?"
+        )
+    return Survey(found, fresh, cluster_id)
+
+
 def ensure_storage(
     files: Files,
     config: BrokerConfig,
@@ -123,6 +157,29 @@ def ensure_storage(
 
     The cluster id is the one of the directories that have one. When none has, it is
     `new_cluster_id`, or a random one.
+    """
+    found, fresh, cluster_id = survey_directories(files, config)
+    if cluster_id is None:
+        cluster_id = new_cluster_id or uuid_to_str(new_uuid())
+        _check_uuid(cluster_id)
+    # A directory of before KIP-858 has no id of its own yet.
+    nameless = [directory for directory, at in found.items() if at.directory_id is None]
+    _write(files, config, cluster_id, fresh + nameless, now_ms, new_uuid, FORMATTED_FEATURES)
+    ids: dict[str, bytes] = {}
+    for directory in all_directories(config):
+        written = read_meta_properties(files, directory)
+        if written is None or written.directory_id is None:
+            raise StorageError(f"{directory}/{META_PROPERTIES} could not be written")
+        ids[directory] = written.directory_id
+    return Storage(cluster_id, ids, fresh)
+
+
+def owned_directories(
+    files: Files, config: BrokerConfig
+) -> tuple[dict[str, MetaProperties], list[str]]:
+    """The directories of this node and those to be formatted; StorageError when one is neither.
+
+    It only reads: a directory that is not ours is left without a trace.
     """
     found: dict[str, MetaProperties] = {}
     fresh: list[str] = []
@@ -139,24 +196,7 @@ def ensure_storage(
         if properties.directory_id in [other.directory_id for other in found.values()]:
             raise StorageError(f"{directory} has the directory.id of another log directory")
         found[directory] = properties
-    if found and config.metadata_log_directory in fresh:
-        raise StorageError(
-            f"{config.metadata_log_directory} holds no metadata log, but other log directories of "
-            f"this node do belong to cluster {cluster_id}: was it replaced?"
-        )
-    if cluster_id is None:
-        cluster_id = new_cluster_id or uuid_to_str(new_uuid())
-        _check_uuid(cluster_id)
-    # A directory of before KIP-858 has no id of its own yet.
-    nameless = [directory for directory, at in found.items() if at.directory_id is None]
-    _write(files, config, cluster_id, fresh + nameless, now_ms, new_uuid, FORMATTED_FEATURES)
-    ids: dict[str, bytes] = {}
-    for directory in all_directories(config):
-        written = read_meta_properties(files, directory)
-        if written is None or written.directory_id is None:
-            raise StorageError(f"{directory}/{META_PROPERTIES} could not be written")
-        ids[directory] = written.directory_id
-    return Storage(cluster_id, ids, fresh)
+    return found, fresh
 
 
 def _check_uuid(cluster_id: str) -> None:

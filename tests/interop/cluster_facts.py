@@ -46,8 +46,10 @@ class Record(NamedTuple):
     headers: tuple[tuple[str, bytes | None], ...]
 
 
-def records_of(servers: str, topic: str, partition: int, isolation: str) -> list[Record]:
-    """Everything up to the end that this isolation level may see."""
+def records_of(
+    servers: str, partitions: list[TopicPartition], isolation: str
+) -> dict[str, list[Record]]:
+    """Per partition everything up to the end that this isolation level may see."""
     consumer = Consumer(
         {
             "bootstrap.servers": servers,
@@ -59,20 +61,24 @@ def records_of(servers: str, topic: str, partition: int, isolation: str) -> list
             "fetch.wait.max.ms": 20,
         }
     )
-    consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING)])
-    found: list[Record] = []
-    while True:
+    consumer.assign([TopicPartition(at.topic, at.partition, OFFSET_BEGINNING) for at in partitions])
+    found: dict[str, list[Record]] = {f"{at.topic}-{at.partition}": [] for at in partitions}
+    unfinished = set(found)
+    while unfinished:
         message = consumer.poll(20)
-        assert message is not None, f"{topic}-{partition}: nothing after {len(found)} records"
+        assert message is not None, f"nothing more of {unfinished}"
+        name = f"{message.topic()}-{message.partition()}"
         error = message.error()
         if error is not None:
             assert error.code() == KafkaError._PARTITION_EOF, error
-            consumer.close()
-            return found
+            unfinished.discard(name)
+            continue
         headers = tuple(message.headers() or ())
-        found.append(
+        found[name].append(
             Record(message.offset(), message.key(), message.value(), message.timestamp(), headers)
         )
+    consumer.close()
+    return found
 
 
 def facts(servers: str, topics: list[str], groups: list[str]) -> dict[str, Any]:
@@ -86,10 +92,11 @@ def facts(servers: str, topics: list[str], groups: list[str]) -> dict[str, Any]:
         found[f"{topic} id"] = str(description.topic_id)
         partitions += [TopicPartition(topic, each.id) for each in description.partitions]
     found["configurations"] = configurations(admin, topics)
+    for isolation in ("read_uncommitted", "read_committed"):
+        for name, records in records_of(servers, partitions, isolation).items():
+            found[f"{name} {isolation}"] = records
     for at in partitions:
         name = f"{at.topic}-{at.partition}"
-        for isolation in ("read_uncommitted", "read_committed"):
-            found[f"{name} {isolation}"] = records_of(servers, at.topic, at.partition, isolation)
         found[f"{name} bounds"] = bounds(admin, at, found[f"{name} read_uncommitted"])
     for group in groups:
         wanted = [ConsumerGroupTopicPartitions(group)]
@@ -198,8 +205,9 @@ def same_but(before: dict[str, Any], after: dict[str, Any], *changing: str) -> N
             assert after[name] == value, name
 
 
-def table(records: list[Record]) -> dict[bytes | None, bytes | None]:
-    """Key -> last value: what compaction must never change."""
+def table(servers: str, topic: str) -> dict[bytes | None, bytes | None]:
+    """Key -> last value of partition 0: what compaction must never change."""
+    (records,) = records_of(servers, [TopicPartition(topic, 0)], "read_committed").values()
     return {record.key: record.value for record in records}
 
 

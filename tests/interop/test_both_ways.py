@@ -3,10 +3,13 @@
 At every step: stock clients see the same records (in both isolation levels), bounds, times,
 configurations, groups, producers and sizes as before the move, and Apache's DumpLogSegments and our
 dump-log say the same of every file. Each node writes on before it is stopped, or killed.
+
+PYKBROKER_ALL_WAYS=1 runs the one combination that is left out to save time.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -28,7 +31,6 @@ from tests.harness.apache import ApacheBroker, java_command
 from tests.interop.cluster_facts import (
     dumps_agree,
     facts,
-    records_of,
     same_but,
     table,
     wait_for,
@@ -43,11 +45,14 @@ SETTINGS = {
     "log.flush.start.offset.checkpoint.interval.ms": "100",
     "offsets.topic.num.partitions": "3",
     "transaction.state.log.num.partitions": "3",
+    "log.initial.task.delay.ms": "100",
 }
 PLAIN, MONEY, TABLE, CUT = "plain", "money", "table", "cut"
 TOPICS = [PLAIN, MONEY, CUT]
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 GROUPS = ["reader", "bank"]
+
+ENDINGS_OF_OURS = ["killed", *(["stopped"] if os.environ.get("PYKBROKER_ALL_WAYS") else [])]
 
 Node = Any  # ApacheBroker or Broker
 
@@ -126,11 +131,12 @@ def commit(servers: str, offset: int) -> None:
             consumer.commit(offsets=[at], asynchronous=False)
             done.append(True)
         except KafkaException as refused:
-            assert refused.args[0].retriable() or "oordinator" in str(refused), refused
+            done.extend([] if "oordinator" in str(refused) else [False])
         consumer.close()
         return bool(done)
 
     wait_for(committed, "the coordinator")
+    assert done == [True]
 
 
 def transactions(servers: str, first: int, *ends: str) -> None:
@@ -193,7 +199,7 @@ class Journey:
         return self.apache.bootstrap_servers
 
     def look(self) -> dict[str, Any]:
-        self.rows = table(records_of(self.servers, TABLE, 0, "read_committed"))
+        self.rows = table(self.servers, TABLE)
         return facts(self.servers, TOPICS, GROUPS)
 
     def leave(self, node: Node, ending: str) -> None:
@@ -258,7 +264,7 @@ def test_from_apache_and_back(apache: ApacheBroker, ending: str) -> None:
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("ending", ["stopped", "killed"])
+@pytest.mark.parametrize("ending", ENDINGS_OF_OURS)
 def test_from_us_and_back(apache: ApacheBroker, ending: str) -> None:
     journey = Journey(apache)
     node = ours(apache)
