@@ -76,13 +76,15 @@ class LogManager:
             try:
                 directory.open()
             except LogDirFailure as failure:
-                _log.error("%s", failure)
                 directory.failure = failure
             except DirectoryRefused:
                 self.unlock()
                 raise
         self._is_open = True
         self._require_a_directory()
+        for directory in self.directories:
+            if directory.failure is not None:
+                _log.error("%s", directory.failure)
 
     def unlock(self) -> None:
         for directory in self.directories:

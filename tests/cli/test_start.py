@@ -111,11 +111,19 @@ def test_a_directory_in_use(run: Run, broker: Broker) -> None:
 def test_a_directory_of_another_node(run: Run, tmp_path: Path) -> None:
     with Broker(data_dir=tmp_path):
         pass
-    before = (tmp_path / "meta.properties").read_bytes()
+    (tmp_path / ".lock").unlink(missing_ok=True)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     outcome = run("start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0", "--node-id", "2")
     assert outcome.code == 1
     assert "doesn't match the configured node.id 2" in outcome.err.splitlines()[-1]
-    assert (tmp_path / "meta.properties").read_bytes() == before
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_a_directory_that_cannot_be_locked_is_one_line(run: Run) -> None:
+    outcome = run("start", "--data-dir", "/proc/nobody", "--listen", "127.0.0.1:0")
+    assert outcome.code == 1
+    (line,) = outcome.err.splitlines()
+    assert "None of the log directories /proc/nobody can be used: " in line
 
 
 def test_a_directory_that_holds_something_else(run: Run, tmp_path: Path) -> None:

@@ -138,6 +138,18 @@ def test_a_new_directory_joins_the_others(tmp_path: Path) -> None:
     assert len(set(storage.directory_ids.values())) == 2
 
 
+def test_directories_of_before_kip_858_get_ids(tmp_path: Path) -> None:
+    two(tmp_path).ensure()
+    for name in "ab":
+        path = tmp_path / name / "meta.properties"
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if not line.startswith("directory.id")))
+    storage = two(tmp_path).ensure()
+    assert storage.formatted == []
+    assert len(set(storage.directory_ids.values())) == 2
+    assert two(tmp_path).ensure() == storage
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
