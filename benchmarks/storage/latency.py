@@ -1,0 +1,220 @@
+"""What a steady producer feels while the node has other work: p50 and p99 in milliseconds.
+
+The load is one connection with one record a request, 250 requests a second, in a process of its
+own; the quiet value is measured before each kind of other work, and both are told.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from benchmarks.compare.frames import produce
+from benchmarks.storage.lives import make_topic, write
+from pykbroker.testing import Broker
+
+STEADY = "steady"
+PAUSE_SECONDS = 0.004
+QUIET_SECONDS = 5.0
+
+
+def send_for_ever(port: int) -> None:
+    """The load: prints the milliseconds of each round trip until it is killed."""
+    frame = produce(STEADY, 1000)
+    with socket.create_connection(("127.0.0.1", port)) as sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while True:
+            started = time.perf_counter()
+            sock.sendall(frame)
+            size = int.from_bytes(sock.recv(4, socket.MSG_WAITALL), "big")
+            sock.recv(size, socket.MSG_WAITALL)
+            took = time.perf_counter() - started
+            os.write(1, b"%.3f\n" % (took * 1000))
+            time.sleep(max(PAUSE_SECONDS - took, 0))
+
+
+def felt(broker: Broker, work: Callable[[], object]) -> list[float]:
+    """Round trips while `work` runs, sorted."""
+    code = f"from benchmarks.storage.latency import send_for_ever as f; f({broker.port})"
+    load = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert load.stdout is not None
+    for _ in range(100):
+        load.stdout.readline()  # it is warm
+    drain: list[bytes] = []
+    os.set_blocking(load.stdout.fileno(), False)
+    load.stdout.read()
+    try:
+        import threading
+
+        stop = threading.Event()
+
+        def collect() -> None:
+            while not stop.wait(0.02):
+                drain.append(load.stdout.read() or b"")  # type: ignore[union-attr]
+
+        collector = threading.Thread(target=collect)
+        collector.start()
+        work()
+        stop.set()
+        collector.join()
+    finally:
+        load.kill()
+        load.wait()
+        load.stdout.close()
+    return sorted(float(word) for word in b"".join(drain).split(b"\n")[1:-1] if word)
+
+
+def percentile(figures: list[float], of: float) -> float:
+    return figures[min(int(len(figures) * of), len(figures) - 1)] if figures else float("nan")
+
+
+def compaction(broker: Broker, directory: Path) -> Callable[[], None]:
+    """A compacted topic of 300 MB becomes dirty; the work lasts until it is clean."""
+    make_topic(
+        broker.bootstrap_servers,
+        "table",
+        1,
+        cleanup_policy="compact",
+        segment_bytes="52428800",
+        min_cleanable_dirty_ratio="0.99",
+    )
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 5})
+    dice = random.Random(1)
+    for number in range(300_000):
+        producer.produce("table", dice.randbytes(1000), b"%d" % (number % 30_000))
+        if number % 1000 == 0:
+            producer.flush()
+    producer.flush()
+    log = directory / "table-0"
+
+    def work() -> None:
+        alter(broker, "table", "min.cleanable.dirty.ratio", "0.01")
+        before = len(list(log.glob("*.log")))
+        deadline = time.monotonic() + 60
+        while len(list(log.glob("*.log"))) > before // 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    return work
+
+
+def deletion(broker: Broker, _directory: Path) -> Callable[[], None]:
+    """A topic of 2 GB goes, and its files a second later."""
+    make_topic(
+        broker.bootstrap_servers, "large", 4, segment_bytes="104857600", file_delete_delay_ms="500"
+    )
+    write(broker.bootstrap_servers, "large", 4, 2_000_000_000, 10_000)
+
+    def work() -> None:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        admin.delete_topics(["large"])["large"].result(30)
+        time.sleep(4)
+
+    return work
+
+
+def cold_reads(broker: Broker, directory: Path) -> Callable[[], None]:
+    """A consumer reads 1 GB that the page cache does not hold."""
+    make_topic(broker.bootstrap_servers, "cold", 2)
+    write(broker.bootstrap_servers, "cold", 2, 1_000_000_000, 10_000)
+
+    def work() -> None:
+        forget_pages(directory, "cold")
+        consumer = Consumer(
+            {
+                "bootstrap.servers": broker.bootstrap_servers,
+                "group.id": "cold",
+                "enable.auto.commit": False,
+            }
+        )
+        consumer.assign([TopicPartition("cold", number, 0) for number in range(2)])
+        read = 0
+        while read < 99_000:
+            messages = consumer.consume(5000, 5)
+            read += len(messages)
+            if not messages:
+                break
+        consumer.close()
+
+    return work
+
+
+def recompression(broker: Broker, _directory: Path) -> Callable[[], None]:
+    """A producer sends 900 KB batches in lz4 to a topic of zstd, as fast as it can."""
+    make_topic(broker.bootstrap_servers, "squeezed", 1, compression_type="zstd")
+
+    def work() -> None:
+        producer = Producer(
+            {
+                "bootstrap.servers": broker.bootstrap_servers,
+                "compression.type": "lz4",
+                "linger.ms": 50,
+                "batch.size": 900_000,
+                "queue.buffering.max.messages": 20_000,
+            }
+        )
+        dice = random.Random(1)
+        values = [dice.randbytes(300) * 2 for _ in range(1000)]
+        deadline = time.monotonic() + QUIET_SECONDS
+        number = 0
+        while time.monotonic() < deadline:
+            try:
+                producer.produce("squeezed", values[number % 1000])
+                number += 1
+            except BufferError:
+                producer.poll(0.01)
+        producer.flush(20)
+
+    return work
+
+
+def forget_pages(directory: Path, topic: str) -> None:
+    for path in directory.glob(f"{topic}-*/*.log"):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def alter(broker: Broker, topic: str, name: str, value: str) -> None:
+    from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+    entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    (future,) = admin.incremental_alter_configs([resource]).values()
+    future.result(20)
+
+
+KINDS = (compaction, deletion, cold_reads, recompression)
+
+
+def latencies(directory: Path, kinds: list[str]) -> dict[str, float]:
+    """p50 and p99 quiet and under each kind of work."""
+    found: dict[str, float] = {}
+    overrides = {"log.cleaner.backoff.ms": "200", "log.initial.task.delay.ms": "100"}
+    for kind in KINDS:
+        name = kind.__name__
+        if kinds and name not in kinds:
+            continue
+        with Broker(data_dir=directory / name, overrides=overrides) as broker:
+            make_topic(broker.bootstrap_servers, STEADY, 1)
+            work = kind(broker, directory / name)
+            time.sleep(1)
+            quiet = felt(broker, lambda: time.sleep(QUIET_SECONDS))
+            busy = felt(broker, work)
+            found[f"{name}: quiet p50 (ms)"] = statistics.median(quiet)
+            found[f"{name}: quiet p99 (ms)"] = percentile(quiet, 0.99)
+            found[f"{name}: p50 (ms)"] = percentile(busy, 0.5)
+            found[f"{name}: p99 (ms)"] = percentile(busy, 0.99)
+            found[f"{name}: p99.9 (ms)"] = percentile(busy, 0.999)
+            found[f"{name}: requests"] = len(busy)
+    return found

@@ -1,0 +1,121 @@
+"""Starts, stops, recoveries and memory of whole nodes.
+
+A directory that one node filled is opened by both in turn: the work is the same to the byte.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from pykbroker.testing import Broker
+from tests.harness.apache import ApacheBroker
+
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def rss_mb(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
+
+
+def ours_on(apache: ApacheBroker) -> Broker:
+    """Our node with the directory and the ports of the other one."""
+    controller = f"127.0.0.1:{apache.controller_port}"
+    overrides = {
+        "listeners": f"PLAINTEXT://127.0.0.1:{apache.port},CONTROLLER://{controller}",
+        "controller.quorum.bootstrap.servers": controller,
+    }
+    return Broker(data_dir=apache.data_dir, overrides=overrides)
+
+
+def make_topic(servers: str, name: str, partitions: int, **config: str) -> None:
+    admin = AdminClient({"bootstrap.servers": servers})
+    settings = {key.replace("_", "."): value for key, value in config.items()}
+    admin.create_topics([NewTopic(name, partitions, 1, config=settings)])[name].result(120)
+
+
+def write(servers: str, topic: str, partitions: int, total_bytes: int, value_bytes: int) -> None:
+    """Spread over the partitions."""
+    producer = Producer(
+        {"bootstrap.servers": servers, "linger.ms": 5, "batch.size": 900_000, "log_level": 0}
+    )
+    value = bytes(range(256)) * (value_bytes // 256 + 1)
+    for number in range(max(total_bytes // value_bytes, partitions)):
+        while True:
+            try:
+                producer.produce(topic, value[:value_bytes], partition=number % partitions)
+                break
+            except BufferError:
+                producer.poll(0.05)
+    if producer.flush(300):
+        raise SystemExit("not everything was acknowledged")
+
+
+def starts_and_stops(directory: Path, partitions: int) -> dict[str, float]:
+    """Clean start and clean stop of both, in seconds, every partition with a record in it."""
+    apache = ApacheBroker(directory / "starts")
+    node = ours_on(apache)
+    found: dict[str, float] = {}
+    try:
+        node.start()
+        make_topic(node.bootstrap_servers, "many", partitions)
+        write(node.bootstrap_servers, "many", partitions, 0, 100)
+        node.stop()
+        for _ in range(2):  # the second round counts: caches are warm for both
+            found["clean start, ours (s)"] = seconds(node.start)
+            found["clean stop, ours (s)"] = seconds(node.stop)
+        found["clean start, Apache (s)"] = seconds(apache.start)
+        found["clean stop, Apache (s)"] = seconds(apache.stop)
+    finally:
+        node.kill()
+        apache.close()
+    return found
+
+
+def recovery(directory: Path, gigabytes: float, partitions: int = 8) -> dict[str, float]:
+    """Killed with every byte unsynced: until the node serves again."""
+    apache = ApacheBroker(directory / "recovery", heap="2g")
+    node = ours_on(apache)
+    found: dict[str, float] = {}
+    try:
+        node.start()
+        make_topic(node.bootstrap_servers, "dirty", partitions)
+        write(node.bootstrap_servers, "dirty", partitions, int(gigabytes * 1e9), 10_000)
+        node.kill()
+        for name, server in (("ours", node), ("Apache", apache)):
+            (apache.data_dir / RECOVERY_POINTS).unlink(missing_ok=True)
+            found[f"recovery of {gigabytes:g} GB, {name} (s)"] = seconds(server.start)
+            server.kill()
+    finally:
+        node.kill()
+        apache.close()
+    return found
+
+
+def idle_memory(directory: Path, partitions: int) -> dict[str, float]:
+    """Resident memory of our idle node, just after the start."""
+    node = Broker(data_dir=directory / "idle")
+    try:
+        node.start()
+        for number in range(0, partitions, 1000):
+            make_topic(node.bootstrap_servers, f"idle-{number}", min(1000, partitions - number))
+        grown = rss_mb(node.pid)
+        node.restart()
+        return {
+            f"{partitions} idle partitions, just made (MB)": grown,
+            f"{partitions} idle partitions, after a start (MB)": rss_mb(node.pid),
+        }
+    finally:
+        node.kill()
