@@ -9,10 +9,13 @@ and so on, made when a deadline needs it. A task moves down a wheel when its buc
     wheel 1   tick 20 ms    20 buckets     20 ..   400 ms
     wheel 2   tick 400 ms   20 buckets    400 .. 8 000 ms   ...
 
-State: the current time in ticks, the wheels, a heap of the buckets' start times.
+State: the current time in ticks, the wheels, a heap of the buckets' start times; how many tasks in
+the buckets are cancelled.
 In:  add(deadline_ms, item), advance(now_ms).
 Out: the items that are due, in the order of their deadlines.
-Invariants: a task is returned once, never before its deadline; a cancelled one never.
+Invariants: a task is returned once, never before its deadline; a cancelled one never. A cancelled
+task holds its item no longer, and there are never many more cancelled tasks than live ones: a
+deadline may be days away.
 """
 
 from __future__ import annotations
@@ -23,10 +26,11 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 WHEEL_SIZE = 20
+SWEEP_AT = 1000  # cancelled tasks; fewer are not worth the walk
 
 
 class TimerTask(Generic[Item]):
-    """One deadline. `cancel()` is O(1): the bucket drops the task when its turn comes."""
+    """One deadline. `cancel()` is O(1) on the whole: buckets drop cancelled tasks together."""
 
     __slots__ = ("_wheel", "deadline_ms", "item")
 
@@ -61,6 +65,7 @@ class TimingWheel(Generic[Item]):
         self._buckets: dict[tuple[int, int], list[TimerTask[Item]]] = {}
         self._bucket_starts: list[tuple[int, int]] = []  # heap of (start tick, bucket width)
         self._live = 0
+        self._dead = 0
 
     def __len__(self) -> int:
         return self._live
@@ -92,6 +97,7 @@ class TimingWheel(Generic[Item]):
             self._now_tick = max(self._now_tick, start)
             for task in tasks:
                 if not task.pending:
+                    self._dead -= 1
                     continue
                 if self._due_tick(task) <= target:
                     self._live -= 1
@@ -103,6 +109,7 @@ class TimingWheel(Generic[Item]):
         if not self._live and starts:
             self._buckets.clear()  # cancelled tasks only
             starts.clear()
+            self._dead = 0
         due.sort(key=_deadline)
         return [task.item for task in due]
 
@@ -126,4 +133,21 @@ class TimingWheel(Generic[Item]):
 
     def _forget(self, task: TimerTask[Item]) -> None:
         task._wheel = None
+        del task.item
         self._live -= 1
+        self._dead += 1
+        if self._dead >= SWEEP_AT and self._dead > self._live:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Drop the cancelled tasks out of all buckets."""
+        buckets = self._buckets
+        for key, tasks in list(buckets.items()):
+            pending = [task for task in tasks if task.pending]
+            if pending:
+                buckets[key] = pending
+            else:
+                del buckets[key]
+        self._bucket_starts[:] = buckets
+        heapq.heapify(self._bucket_starts)
+        self._dead = 0

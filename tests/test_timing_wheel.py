@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykbroker.timing_wheel import TimingWheel
+from pykbroker import timing_wheel
+from pykbroker.timing_wheel import SWEEP_AT, TimingWheel
 
 
 def test_fires_at_the_deadline_and_not_before() -> None:
@@ -51,8 +55,43 @@ steps = st.lists(
 )
 
 
+class Held:
+    """Something whose end can be seen."""
+
+
+def test_what_is_cancelled_is_not_held_until_its_deadline() -> None:
+    wheel: TimingWheel[Held] = TimingWheel(0)
+    held = Held()
+    end = weakref.ref(held)
+    task = wheel.add(1 << 40, held)
+    del held
+    task.cancel()
+    assert end() is None
+
+
+def test_cancelled_tasks_do_not_pile_up() -> None:
+    wheel: TimingWheel[int] = TimingWheel(0)
+    last = wheel.add((1 << 31) + 5, -1)
+    for number in range(20 * SWEEP_AT):
+        wheel.add((1 << 31) + number, number).cancel()
+    assert sum(map(len, wheel._buckets.values())) <= SWEEP_AT + 1
+    assert len(wheel) == 1
+    assert wheel.next_deadline_ms() is not None
+    assert wheel.advance((1 << 31) + 4) == []
+    assert last.pending
+    assert wheel.advance((1 << 31) + 5) == [-1]
+    assert wheel._dead == 0
+
+
+@pytest.mark.parametrize("sweep_at", [1, 3, SWEEP_AT])
 @given(steps)
-def test_agrees_with_a_plain_list(script: list[tuple[str, int]]) -> None:
+def test_agrees_with_a_plain_list(sweep_at: int, script: list[tuple[str, int]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing_wheel, "SWEEP_AT", sweep_at)
+        check_against_a_plain_list(script)
+
+
+def check_against_a_plain_list(script: list[tuple[str, int]]) -> None:
     now = 5_000
     wheel: TimingWheel[int] = TimingWheel(now)
     pending: dict[int, int] = {}

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pykbroker.network.acceptor import Listener
     from pykbroker.network.request_channel import RequestChannel
     from pykbroker.network.socket_server import SocketServer
+    from pykbroker.timing_wheel import TimerTask
 
 RECEIVE_BYTES = 64 * 1024
 BUFFER_BYTES = 64 * 1024
@@ -85,6 +86,7 @@ class Connection:
         "_view",
         "_waiting",
         "closed",
+        "idle_task",
         "in_flight",
         "last_active",
         "listener",
@@ -130,6 +132,7 @@ class Connection:
         self.software_name = ""
         self.software_version = ""
         self.last_active = monotonic()
+        self.idle_task: TimerTask[Connection] | None = None  # of whoever watches for idle ones
         self._reading = True
         self._loop.add_reader(self._fd, self._on_readable)
 

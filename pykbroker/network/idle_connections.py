@@ -3,7 +3,7 @@
 State: one task per connection in one timing wheel. A connection only notes when it was last active;
 when its task comes up early, the task is put back to where the deadline is by then. So activity
 costs one assignment, not a move in the wheel.
-In: `watch` a connection, `advance`. Out: the connections whose time is up.
+In: `watch` and `forget` a connection, `advance`. Out: the connections whose time is up.
 Invariant: a connection with a request in flight is not idle: it waits for us. Unless its peer has
 ended the stream: then it may be gone, and nobody would notice before the answer.
 """
@@ -30,8 +30,14 @@ class IdleConnections:
         self._wheel: TimingWheel[Connection] = TimingWheel(now_ms, TICK_MS)
 
     def watch(self, connection: Connection, now_ms: int) -> None:
-        """Close `connection` once it was idle for too long; a closed one drops out by itself."""
-        self._wheel.add(now_ms + self._max_idle_ms, connection)
+        """Close `connection` once it was idle for too long."""
+        connection.idle_task = self._wheel.add(now_ms + self._max_idle_ms, connection)
+
+    def forget(self, connection: Connection) -> None:
+        """`connection` closed: nothing holds it for the rest of its deadline."""
+        if connection.idle_task is not None:
+            connection.idle_task.cancel()
+            connection.idle_task = None
 
     def next_deadline_ms(self) -> int | None:
         """When `advance` has something to do, at the latest."""
@@ -41,13 +47,12 @@ class IdleConnections:
         """Connections that are idle for too long at `now_ms`."""
         idle: list[Connection] = []
         for connection in self._wheel.advance(now_ms):
-            if connection.closed:
-                continue
+            connection.idle_task = None
             deadline_ms = int(connection.last_active * 1000) + self._max_idle_ms
             if connection.in_flight and not connection.stream_ended:
                 deadline_ms = now_ms + self._max_idle_ms
             if deadline_ms <= now_ms:
                 idle.append(connection)
             else:
-                self._wheel.add(deadline_ms, connection)
+                connection.idle_task = self._wheel.add(deadline_ms, connection)
         return idle

@@ -159,6 +159,7 @@ class SocketServer:
         """A connection closed, whoever wanted it: its place is free."""
         self.counters.connections_closed += 1
         self.connections.discard(connection)
+        self._idle.forget(connection)
         self.limits.closed(connection.listener.name, connection.peer_address)
         if not self._stopped:
             for acceptor in self._acceptors:

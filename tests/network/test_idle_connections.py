@@ -12,7 +12,7 @@ MAX_IDLE_MS = 10_000
 
 def _connection(last_active: float = 0.0) -> Any:
     return SimpleNamespace(
-        last_active=last_active, closed=False, in_flight=False, stream_ended=False
+        last_active=last_active, in_flight=False, stream_ended=False, idle_task=None
     )
 
 
@@ -58,6 +58,8 @@ def test_unless_its_peer_may_be_gone() -> None:
 def test_a_closed_one_drops_out() -> None:
     connection = _connection()
     idle = _watch(connection)
-    connection.closed = True
+    idle.forget(connection)
+    idle.forget(connection)
+    assert connection.idle_task is None
     assert idle.advance(MAX_IDLE_MS) == []
     assert idle.next_deadline_ms() is None
