@@ -29,8 +29,8 @@ from pykbroker.spark.tasks import plan_tasks as plan_parsed
 OnBatches = Callable[[Iterator[Any]], Iterator[Any]]
 OnSplit = Callable[[Split, ReadOptions], Iterator[Any]]
 
-#: So many groups are held in a worker before they are handed to Spark.
-_MAX_GROUPS: Final = 1 << 20
+#: So many records are grouped at once in a worker; half as many groups are handed to Spark.
+_ROWS_AT_ONCE: Final = 1 << 18
 _FILE_SCHEMA: Final = "name string, rows bigint, bytes bigint, corrupt_batches bigint"
 
 
@@ -113,16 +113,21 @@ def aggregate(spark: Any, options: Mapping[str, object], by: Sequence[str] = ("k
 
 
 def _partial_groups(batches: Iterator[Any], names: tuple[str, ...], schema: Any) -> Iterator[Any]:
-    held: Any = None
+    """Groups of many batches at once: grouping costs by the call and by the group."""
+    held: list[Any] = []
+    rows = 0
     for batch in batches:
-        grouped = _group(_measured(batch, names), names, schema)
-        both = grouped if held is None else pa.concat_tables([held, grouped])
-        held = both if held is None else _group(both, names, schema)
-        if held.num_rows > _MAX_GROUPS:
-            yield from held.combine_chunks().to_batches()
-            held = None
-    if held is not None:
-        yield from held.combine_chunks().to_batches()
+        held.append(_measured(batch, names))
+        rows += held[-1].num_rows
+        if rows > _ROWS_AT_ONCE:
+            groups = _group(pa.concat_tables(held), names, schema)
+            held, rows = [groups], groups.num_rows
+            if rows > _ROWS_AT_ONCE // 2:  # almost as many groups as rows
+                yield from groups.combine_chunks().to_batches()
+                held, rows = [], 0
+    if held:
+        groups = _group(pa.concat_tables(held), names, schema)
+        yield from groups.combine_chunks().to_batches()
 
 
 def _measured(batch: Any, names: tuple[str, ...]) -> Any:
@@ -131,16 +136,13 @@ def _measured(batch: Any, names: tuple[str, ...]) -> Any:
         pc.fill_null(batch.column(batch.schema.get_field_index(name)), 0).cast(pa.int64())
         for name in ("key_size", "value_size")
     ]
+    if not names:
+        total = pc.sum(sizes[0]).as_py() + pc.sum(sizes[1]).as_py()
+        columns = [pa.array([batch.num_rows], pa.int64()), pa.array([total], pa.int64())]
+        return pa.table(columns, names=["count", "bytes"])
     ones = pa.repeat(pa.scalar(1, pa.int64()), batch.num_rows)
     columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
-    return pa.table(
-        [
-            *columns,
-            ones,
-            pc.add(pc.max_element_wise(sizes[0], 0), pc.max_element_wise(sizes[1], 0)),
-        ],
-        names=[*names, "count", "bytes"],
-    )
+    return pa.table([*columns, ones, pc.add(*sizes)], names=[*names, "count", "bytes"])
 
 
 def _group(table: Any, names: tuple[str, ...], schema: Any) -> Any:

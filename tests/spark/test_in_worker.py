@@ -52,7 +52,7 @@ def test_aggregate_by_other_columns_and_by_none(spark: Any, logs: Path) -> None:
 
 
 def test_groups_that_do_not_fit_are_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "_MAX_GROUPS", 10)
+    monkeypatch.setattr(worker_module, "_ROWS_AT_ONCE", 12)
     batches = [
         pa.RecordBatch.from_pydict(
             {
