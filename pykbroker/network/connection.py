@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -91,6 +91,7 @@ class Connection:
         "last_active",
         "listener",
         "max_request_bytes",
+        "on_close",
         "peer",
         "peer_address",
         "principal",
@@ -133,6 +134,8 @@ class Connection:
         self.software_version = ""
         self.last_active = monotonic()
         self.idle_task: TimerTask[Connection] | None = None  # of whoever watches for idle ones
+        # Called once when it closes, while a request waits that nobody would be answered then.
+        self.on_close: Callable[[], None] | None = None
         self._reading = True
         self._loop.add_reader(self._fd, self._on_readable)
 
@@ -472,6 +475,9 @@ class Connection:
         self._frame_buffer = None
         self._socket.close()
         self._server.connection_closed(self)
+        on_close, self.on_close = self.on_close, None
+        if on_close is not None:
+            on_close()
 
     def __repr__(self) -> str:
         return f"Connection({self.peer} on {self.listener.name})"

@@ -135,9 +135,14 @@ def test_a_reply_to_a_closed_connection_is_dropped(echo: Served, client: socket.
     echo.hold = True
     client.sendall(frame(b"one", 1))
     echo.until(lambda: bool(echo.held))
+    given_up: list[bool] = []
+    echo.held[0].connection.on_close = lambda: given_up.append(True)
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     client.close()  # a reset
     echo.until(lambda: not echo.server.connections)
+    echo.until(lambda: bool(given_up))
+    echo.call(echo.held[0].connection.close)
+    assert given_up == [True]
     echo.call(echo.echo, echo.held[0])
     assert echo.server.counters.connections_lost == 1
 

@@ -2,10 +2,11 @@
 
 Behaviour: answers at once when `min_bytes` are there, when something is wrong with a partition, or
 when the client does not want to wait; otherwise when enough comes or `max_wait_ms` is over, with a
-fresh read. Sizes are limited by `max_bytes`, `fetch.max.bytes` and the partition's own limit, but
-the first batch found goes out whole (KIP-74). Consumers read to the high watermark, with
-READ_COMMITTED to the last stable offset and with the list of aborted transactions. A log that is
-not a prefix of the fetcher's is told by its diverging epoch (v12). Sessions: see fetch_sessions.
+fresh read. The wait of a client that closed its connection is given up. Sizes are limited by
+`max_bytes`, `fetch.max.bytes` and the partition's own limit, but the first batch found goes out
+whole (KIP-74). Consumers read to the high watermark, with READ_COMMITTED to the last stable offset
+and with the list of aborted transactions. A log that is not a prefix of the fetcher's is told by
+its diverging epoch (v12). Sessions: see fetch_sessions.
 
     no such topic id / topic or partition     UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
     another topic of that name by now         INCONSISTENT_TOPIC_ID
@@ -22,6 +23,7 @@ Not done: reading from followers (preferred replica is always -1, the rack is ig
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
@@ -84,6 +86,8 @@ def handle(broker: BrokerServer, request: Request) -> FetchResponse | Deferred:
     waiting = WaitingFetch(broker, request, context, params, result)
     keys = [asked.partition for asked in result.read]
     broker.purgatory.watch(waiting, keys, now_ms + params.max_wait_ms)
+    # A client may ask for a wait of days, and go.
+    request.connection.on_close = partial(broker.purgatory.cancel, waiting)
     return waiting.deferred
 
 
@@ -129,6 +133,7 @@ class WaitingFetch(DelayedFetch):
         self.deferred = Deferred()
 
     def answer(self) -> None:
+        self._request.connection.on_close = None
         result = read_all_partitions(
             self._manager, self._params, self._wanted, self._context.is_incremental
         )

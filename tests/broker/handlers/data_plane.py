@@ -108,6 +108,7 @@ class Call:
             received_ms=broker.node.now_ms,
             listener_name=LISTENER,
             client_address="127.0.0.1",
+            connection=SimpleNamespace(on_close=None),
         )
         self.outcome: Any = handler.handle(broker, self.request)  # type: ignore[arg-type]
 

@@ -136,6 +136,20 @@ def test_a_long_poll_ends_after_its_time(broker: Broker) -> None:
     assert (entry.error_code, entry.high_watermark, entry.records) == (0, 3, b"")
 
 
+def test_a_long_poll_ends_with_its_connection(broker: Broker) -> None:
+    call = fetch(broker, request(3, max_wait_ms=2**31 - 1))
+    assert len(broker.purgatory) == 1
+    call.request.connection.on_close()  # as the connection does
+    assert len(broker.purgatory) == 0
+    append(broker, b"d")
+    assert call.is_waiting  # nobody is answered
+    answered = fetch(broker, request(4, max_wait_ms=500))
+    assert answered.request.connection.on_close is not None
+    append(broker, b"e")
+    assert values(only(answered)) == [b"e"]
+    assert answered.request.connection.on_close is None
+
+
 def test_a_long_poll_watches_all_its_partitions(broker: Broker) -> None:
     call = fetch(broker, request(3, 0, max_wait_ms=500))
     both = request(3, 0, max_wait_ms=500)
