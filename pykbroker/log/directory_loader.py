@@ -28,6 +28,7 @@ from pykbroker.log.partition_directories import (
 )
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import RecoveryTask, open_log, unflushed_bytes
+from pykbroker.log.segment import LOG_SUFFIX
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
@@ -59,9 +60,12 @@ class DirectoryLoader:
         jitter: Callable[[int], int] | None,
         recover_many: RecoverMany | None,
         now_ms: int,
+        unidentified: dict[TopicPartition, str] | None = None,
     ) -> None:
+        """unidentified: takes the directories that hold records nobody knows the topic of."""
         self._files = files
         self._config = config
+        self._unidentified = {} if unidentified is None else unidentified
         self._chores = chores
         self._topic_config = topic_config
         self._jitter = jitter
@@ -149,6 +153,10 @@ class DirectoryLoader:
         config = self._config_of(topic_partition.topic)
         recovery_point = directory.recovery_points.get(topic_partition, 0)
         try:
+            topic_id = self._read_topic_id(path)
+            if topic_id is None and self._is_worth_keeping(path, directory, recovery_point):
+                self._unidentified[topic_partition] = path
+                return
             logs[topic_partition] = open_log(
                 self._files,
                 path,
@@ -159,7 +167,7 @@ class DirectoryLoader:
                 is_clean=directory.was_clean or path in recovered,
                 recovery_point=recovered.get(path, recovery_point),
                 log_start_offset=directory.log_start_offsets.get(topic_partition, 0),
-                topic_id=self._read_topic_id(path),
+                topic_id=topic_id,
                 chores=self._chores,
                 jitter=self._jitter,
                 producer_id_expiration_ms=self._config.producer_id_expiration_ms,
@@ -168,15 +176,34 @@ class DirectoryLoader:
             raise LogDirFailure(directory.path, f"loading {name}", error) from error
 
     def _read_topic_id(self, path: str) -> bytes | None:
-        """None when the file is missing or bad: the log is taken for a stray then."""
+        """None when the file is missing or bad."""
         name = f"{path}/{PARTITION_METADATA}"
         try:
             return PartitionMetadata.from_bytes(self._files.read_file(name), name).topic_id
         except FileNotFoundError:
+            _log.error("%s is missing", name)
             return None
         except CorruptCheckpoint as fault:
             _log.error("%s", fault)
             return None
+
+    def _is_worth_keeping(self, path: str, directory: LogDirectory, recovery_point: int) -> bool:
+        """Whether a log without a topic id is damaged, and no stray.
+
+        The id is synced with the first records: a crash may lose it only where it may lose them.
+        """
+        if not directory.was_clean and recovery_point == 0:
+            return False
+        sizes = self._files.list_sizes(path)
+        if not any(size for name, size in sizes.items() if name.endswith(LOG_SUFFIX)):
+            return False
+        _log.error(
+            "%s holds records, but its %s does not tell whose: the partition is offline until that "
+            "is mended, or the directory moved away, and the node started again",
+            path,
+            PARTITION_METADATA,
+        )
+        return True
 
     def _recover_heavy(
         self, directory: LogDirectory, found: Sequence[tuple[str, DirectoryName]]

@@ -43,6 +43,10 @@ class DirectoryRefused(Exception):
     """The node must not start on this directory; the message is for a person, one line."""
 
 
+class PartitionUnidentified(Exception):
+    """Records are there, but not whose they are: this partition stays offline, the others go on."""
+
+
 class LogDirectory:
     """See the module. Everything raises LogDirFailure when the disk does not do it."""
 

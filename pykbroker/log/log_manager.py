@@ -23,7 +23,7 @@ from pykbroker.log.directory_loader import DirectoryLoader, RecoverMany
 from pykbroker.log.directory_report import DirectoryReport, report_directory
 from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
-from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
+from pykbroker.log.log_directory import DirectoryRefused, LogDirectory, PartitionUnidentified
 from pykbroker.log.partition_directories import DELETE, FUTURE, STRAY, aside_name
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
@@ -64,6 +64,8 @@ class LogManager:
         self._recover_many = recover_many
         self._current: dict[TopicPartition, PartitionLog] = {}
         self._future: dict[TopicPartition, PartitionLog] = {}
+        self._unidentified: dict[TopicPartition, str] = {}
+        """Directories with records of a topic that cannot be told."""
         self._is_open = False
 
     # -- starting and stopping ------------------------------------------------------------------
@@ -102,6 +104,7 @@ class LogManager:
             jitter=self.jitter,
             recover_many=self._recover_many,
             now_ms=now_ms,
+            unidentified=self._unidentified,
         )
         for directory in self.directories:
             if directory.is_online:
@@ -178,6 +181,7 @@ class LogManager:
         is_new: bool = True,
     ) -> PartitionLog:
         """A new log, by default in the directory with the fewest; LogDirFailure of that one.
+        PartitionUnidentified: it cannot be made.
 
         is_new False: the partition existed before the start. While a directory is offline its log
         may be in there: an empty one elsewhere would be a loss now and a second log later.
@@ -186,12 +190,34 @@ class LogManager:
             for each in self.directories:
                 if each.failure is not None:
                     raise each.failure
+        self._require_free(topic_partition, is_new)
+        if not is_new:
+            _log.warning("%s is in no log directory: an empty log is made for it", topic_partition)
         target = self.directory_for_new_log() if directory is None else self.directory(directory)
         log = self._create_in(
             target, str(topic_partition), topic_partition, topic_id, config, now_ms
         )
         self._current[topic_partition] = log
         return log
+
+    def _require_free(self, topic_partition: TopicPartition, is_new: bool) -> None:
+        """Records of an unknown topic are in the place of this log: PartitionUnidentified.
+
+        They cannot be those of a partition that is made just now: set aside then.
+        """
+        path = self._unidentified.get(topic_partition)
+        if path is None:
+            return
+        if not is_new:
+            raise PartitionUnidentified(f"{path} has no readable {PARTITION_METADATA}")
+        parent = path.rpartition("/")[0]
+        aside = f"{parent}/{aside_name(topic_partition, self.files.unique_id(), STRAY)}"
+        try:
+            self.files.rename(path, aside)
+        except OSError as error:
+            raise LogDirFailure(parent, f"renaming {path}", error) from error
+        del self._unidentified[topic_partition]
+        _log.warning("%s of an unknown topic was moved to %s", path, aside)
 
     def _create_in(
         self,

@@ -76,7 +76,7 @@ def open_log(
     """
     if not files.is_dir(directory):
         files.mkdir(directory)
-    name = str(topic_partition)
+    synced_up_to = recovery_point
 
     def loader_of(is_clean: bool, recovery_point: int) -> LogLoader:
         return LogLoader(
@@ -90,7 +90,9 @@ def open_log(
             log_start_offset=log_start_offset,
             is_contiguous=is_contiguous,
             epochs=EpochCheckpoint(files, directory),
-            snapshots=ProducerSnapshots(files, directory, name, producer_id_expiration_ms),
+            snapshots=ProducerSnapshots(
+                files, directory, str(topic_partition), producer_id_expiration_ms
+            ),
         )
 
     loader = loader_of(is_clean, recovery_point)
@@ -101,6 +103,9 @@ def open_log(
         is_clean, recovery_point = False, 0
         loader = loader_of(is_clean, recovery_point)
         end_offset = loader.load()
+    if synced_up_to > end_offset:
+        lost = f"{end_offset} but was synced up to {synced_up_to}: what is between is lost"
+        _log.error("%s: %s ends at offset %s", topic_partition, directory, lost)
     return PartitionLog(
         files=files,
         directory=directory,
@@ -274,12 +279,15 @@ class LogLoader:
     def load_segments(self) -> None:
         sizes = self.files.list_sizes(self.directory)
         self.snapshots.found(sizes)
+        orphaned: list[int] = []
         for name in sorted(sizes):
             if name.endswith(INDEX_SUFFIXES) and is_segment_name(name):
                 base = offset_of(name)
                 if os.path.basename(segment_path("", base)) not in sizes:
                     _log.warning("Found an orphaned index file %s/%s", self.directory, name)
                     self.unlink(name)
+                    if name.endswith(INDEX_SUFFIX):
+                        orphaned.append(base)
         for name in sorted(sizes):
             if name.endswith(LOG_SUFFIX) and is_segment_name(name):
                 segment = Segment.open(
@@ -293,6 +301,24 @@ class LogLoader:
                     self.recover(segment)
                     segment.sync()  # it lies below the recovery point: no flush comes by
                 self.segments.add(segment)
+        if self.is_contiguous:
+            self.tell_losses(orphaned)
+
+    def tell_losses(self, orphaned: list[int]) -> None:
+        """Closed segments whose log file is gone or empty: what can be seen without scanning."""
+        emptied = [
+            s.base_offset for s in self.segments if not s.size and s is not self.segments.last
+        ]
+        for base in sorted({*orphaned, *emptied}):
+            following = self.segments.higher(base)
+            if following is not None and self.segments.first.base_offset <= base:
+                _log.error(
+                    "%s: %s is gone or empty: offsets %d to %d are lost",
+                    self.topic_partition,
+                    segment_path(self.directory, base),
+                    base,
+                    following.base_offset - 1,
+                )
 
     def is_recovered_anyway(self, segment: Segment) -> bool:
         return not self.is_clean and segment.base_offset >= self.recovery_point
@@ -365,6 +391,17 @@ class LogLoader:
         if len(self.segments):
             end_offset = self.end_of_last_segment()
             if end_offset >= self.log_start_offset:
+                return end_offset
+            if self.is_clean and self.recovery_point <= end_offset:
+                _log.error(
+                    "%s: the checkpointed log start offset %d is not believed: %s ends at %d, and "
+                    "nothing of it is lost",
+                    self.topic_partition,
+                    self.log_start_offset,
+                    self.directory,
+                    end_offset,
+                )
+                self.log_start_offset = self.segments.first.base_offset
                 return end_offset
             _log.warning(
                 "%s: deleting all segments, the log ends at %d before its start offset %d",

@@ -21,6 +21,7 @@ from pykbroker.config import TopicConfig
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, TopicImage
 from pykbroker.log.files import LogDirFailure
+from pykbroker.log.log_directory import PartitionUnidentified
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.partition_events import BecameFollower, BecameLeader, PartitionAssigned
 from pykbroker.types import TopicPartition
@@ -143,6 +144,9 @@ class Hosting:
         except LogDirFailure as failure:
             self.offline.add(topic_partition)
             self._on_failure(failure)
+            return None
+        except PartitionUnidentified:  # the start has told of it
+            self.offline.add(topic_partition)
             return None
         self.offline.discard(topic_partition)
         directory = self._log_manager.directory_id_of(log)

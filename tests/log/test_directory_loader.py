@@ -11,7 +11,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.log import directory_loader
 from pykbroker.log.chores import Chores
 from pykbroker.log.directory_loader import DirectoryLoader, Logs, RecoverMany
-from pykbroker.log.log_directory import LogDirectory
+from pykbroker.log.log_directory import LogDirectory, PartitionUnidentified
 from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.recovery import RecoveryTask, recover_and_close
 from tests.log.log_makers import NOW_MS, append
@@ -94,7 +94,32 @@ def test_compacted_topics_may_have_gaps() -> None:
     assert load(files)[ORDERS[0]].log_end_offset == 1
 
 
-def test_a_topic_id_that_cannot_be_read_is_none() -> None:
+def test_a_topic_id_that_a_crash_may_have_lost_is_none() -> None:
     files = killed(1)
-    files.write_file("/a/orders-0/partition.metadata", b"garbage")
+    files.write_file("/a/orders-0/partition.metadata", b"")
     assert load(files)[ORDERS[0]].topic_id is None
+
+
+@pytest.mark.parametrize("content", [b"garbage", b"", None])
+def test_records_without_a_topic_id_are_left_where_they_are(
+    content: bytes | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = MemoryFiles()
+    manager = loaded(files)
+    for tp in ORDERS[:2]:
+        append(manager.create(tp, TOPIC_ID, TopicConfig.default()), b"v")
+    manager.shutdown(NOW_MS)
+    name = "/a/orders-0/partition.metadata"
+    if content is None:
+        files.unlink(name)
+    else:
+        files.write_file(name, content)
+    again = loaded(files)
+    assert name in caplog.text
+    assert [tp for tp in ORDERS[:2] if again.get(tp) is not None] == ORDERS[1:2]
+    with pytest.raises(PartitionUnidentified):
+        again.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), is_new=False)
+    assert files.size("/a/orders-0/00000000000000000000.log") > 0
+    again.create(ORDERS[0], b"another id of 16", TopicConfig.default())
+    assert [n for n in files.listdir("/a") if n.endswith("-stray")]
+    assert files.size("/a/orders-0/00000000000000000000.log") == 0

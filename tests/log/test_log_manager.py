@@ -250,6 +250,14 @@ def test_no_log_is_made_for_what_may_be_in_an_offline_directory(files: MemoryFil
     assert again.create(ORDERS[1], TOPIC_ID, TopicConfig.default()).log_directory == "/b"
 
 
+def test_a_log_that_is_gone_is_told(files: MemoryFiles, caplog: pytest.LogCaptureFixture) -> None:
+    manager = loaded(files)
+    manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
+    assert caplog.text == ""
+    manager.create(ORDERS[1], TOPIC_ID, TopicConfig.default(), is_new=False)
+    assert "orders-1 is in no log directory: an empty log is made for it" in caplog.text
+
+
 def test_no_directory_at_all_is_refused(files: MemoryFiles) -> None:
     files.fail = failing("/a")
     with pytest.raises(DirectoryRefused, match="None of the log directories /a can be used"):

@@ -203,9 +203,40 @@ def test_gaps_of_compacted_topics_are_no_holes(files: MemoryFiles) -> None:
 
 def test_a_log_that_ends_before_its_start(files: MemoryFiles) -> None:
     three_segments(files)
-    log = open_orders(files, log_start_offset=50)
+    log = open_orders(files, log_start_offset=50, recovery_point=50)
     assert (log.log_start_offset, log.log_end_offset, len(log.segments)) == (50, 50, 1)
     assert log.leader_epochs.latest_epoch is None
+
+
+def test_a_log_start_that_cannot_be_takes_nothing_away(
+    files: MemoryFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    three_segments(files)
+    log = open_orders(files, log_start_offset=50, recovery_point=6)
+    assert (log.log_start_offset, log.log_end_offset) == (0, 6)
+    assert "log start offset 50 is not believed" in caplog.text
+
+
+def test_what_is_lost_is_told(files: MemoryFiles, caplog: pytest.LogCaptureFixture) -> None:
+    three_segments(files)
+    open_orders(files, recovery_point=6)
+    assert caplog.text == ""
+    files.unlink(path_of(2))
+    assert offsets_of(open_orders(files, recovery_point=6)) == [0, 1, 4, 5]
+    assert f"{path_of(2)} is gone or empty: offsets 2 to 3 are lost" in caplog.text
+    files.unlink(path_of(4))
+    assert offsets_of(open_orders(files, recovery_point=6)) == [0, 1]
+    assert f"{DIRECTORY} ends at offset 2 but was synced up to 6" in caplog.text
+
+
+def test_an_emptied_segment_is_told(files: MemoryFiles, caplog: pytest.LogCaptureFixture) -> None:
+    three_segments(files)
+    files.resize(path_of(2), 0)
+    open_orders(files, recovery_point=6)
+    assert "offsets 2 to 3 are lost" in caplog.text
+    caplog.clear()
+    open_orders(files, recovery_point=6, is_contiguous=False)
+    assert "lost" not in caplog.text
 
 
 def test_log_start_offset_within_a_segment(files: MemoryFiles) -> None:

@@ -157,6 +157,22 @@ def test_a_log_in_a_directory_that_is_offline_from_the_start_is_made_nowhere_els
     assert again.log.log_directory != home
 
 
+def test_a_log_whose_topic_cannot_be_told_is_offline_and_kept() -> None:
+    node = Node()
+    node.append(node.create_topic(), b"kept")
+    node.append(node.create_topic("other", number=8), b"served")
+    directory = f"{node.config.log_directories[0]}/t-0"
+    node.log_manager.shutdown(node.now_ms)
+    node.files.write_file(f"{directory}/partition.metadata", b"garbage")
+    node.open()
+    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    assert node.manager.lookup("t", 0) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert not isinstance(node.manager.lookup("other", 0), int)
+    assert node.files.size(f"{directory}/00000000000000000000.log") > 0
+    node.apply(changed(leader=-1))
+    assert node.manager.lookup("t", 0) == ErrorCode.KAFKA_STORAGE_ERROR
+
+
 def test_the_last_directory_that_fails_is_told() -> None:
     node = Node()
     told: list[str] = []
