@@ -52,14 +52,12 @@ def as_bytes(text: str) -> bytes:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     columns = (*KAFKA_COLUMNS, "headers") if arguments.headers else KAFKA_COLUMNS
-    found = records(spark, arguments, columns)
-    for condition in _conditions(arguments):
-        found = found.where(condition)
+    conditions = " and ".join(_conditions(arguments)) or None
+    # As options, times are offsets, and behind the last of them late records may follow.
+    everything = Namespace(**vars(arguments) | {"until": None})
+    found = records(spark, everything, columns, where=conditions)
     if arguments.where is not None:
-        texts = {
-            "key_text": f.decode("key", f.lit("UTF-8")),
-            "text": f.decode("value", f.lit("UTF-8")),
-        }
+        texts = {"key_text": f.col("key").cast("string"), "text": f.col("value").cast("string")}
         found = found.withColumns(texts).where(arguments.where).drop(*texts)
     step("searching")
     table = found.limit(arguments.limit).toArrow()
@@ -68,30 +66,26 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     return Outcome({"records": table}, summary)
 
 
-def _conditions(arguments: Namespace) -> list[Any]:
-    """What the source understands itself."""
-    found = []
-    if arguments.key is not None:
-        found.append(f.col("key") == f.lit(arguments.key))
-    if arguments.partition is not None:
-        found.append(f.col("partition") == arguments.partition)
-    if arguments.offset is not None:
-        found.append(f.col("offset") >= arguments.offset)
+def _conditions(arguments: Namespace) -> list[str]:
+    """What the source understands itself: its option `where`."""
     end = arguments.end_offset
     if end is None and arguments.offset is not None:
         end = arguments.offset + 1
-    if end is not None:
-        found.append(f.col("offset") < end)
-    # Bounds of time are also options, but those are offsets: late records lie on the other side.
-    if arguments.since is not None:
-        found.append(f.col("timestamp") >= f.lit(_time(arguments.since)))
-    if arguments.until is not None:
-        found.append(f.col("timestamp") < f.lit(_time(arguments.until)))
-    return found
+    conditions = {
+        "key = X'{}'": arguments.key.hex() if arguments.key is not None else None,
+        "partition = {}": arguments.partition,
+        "offset >= {}": arguments.offset,
+        "offset < {}": end,
+        "timestamp >= '{}'": _time(arguments.since),
+        "timestamp < '{}'": _time(arguments.until),
+    }
+    return [text.format(value) for text, value in conditions.items() if value is not None]
 
 
-def _time(value_ms: int) -> datetime:
-    return datetime.fromtimestamp(value_ms / 1000, UTC)
+def _time(value_ms: int | None) -> str | None:
+    if value_ms is None:
+        return None
+    return datetime.fromtimestamp(value_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 def draw(outcome: Outcome) -> Any:

@@ -57,10 +57,10 @@ class Job:
             description=self.doc,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if self.arguments is not None:
-            self.arguments(parser)
         if self.reads_logs:
             reading.add_arguments(parser)
+        if self.arguments is not None:
+            self.arguments(parser)
         shared = parser.add_argument_group("how it runs")
         shared.add_argument("--out", default=f"{self.name}-result", help="directory of the result")
         shared.add_argument("--format", choices=FORMATS, default=PARQUET, help="of its tables")

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--isolation",
         choices=("read_uncommitted", "read_committed"),
         default="read_uncommitted",
-        help="whether records of aborted and open transactions count (default: they do)",
+        help="whether records of aborted and open transactions count (default: %(default)s)",
     )
     chosen.add_argument(
         "--mode", choices=MODES, default="FAILFAST", help="what happens to corrupt batches"
@@ -97,9 +97,12 @@ def selection(arguments: argparse.Namespace) -> Selection:
     return base_selection(parse_options(source_options(arguments)))
 
 
-def records(spark: Any, arguments: argparse.Namespace, columns: Sequence[str]) -> Any:
+def records(
+    spark: Any, arguments: argparse.Namespace, columns: Sequence[str], **more: object
+) -> Any:
     """The records as a DataFrame of these columns."""
-    return spark.read.format("pykbroker").options(**source_options(arguments, columns)).load()
+    options = source_options(arguments, columns, **more)
+    return spark.read.format("pykbroker").options(**options).load()
 
 
 def view(spark: Any, arguments: argparse.Namespace, name: str) -> Any:

@@ -1,0 +1,90 @@
+"""Jobs as programs: spark-submit and python, from anywhere, with nothing of ours on the path."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pyspark
+import pytest
+
+import spark_jobs
+from spark_jobs.job import Job
+from tests.harness.flights import COUNT
+from tests.spark_jobs.flight_logs import FlightLogs
+
+JOBS = Path(spark_jobs.__file__).parent
+SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+NAMES = sorted(path.stem for path in JOBS.glob("*.py") if "\n    JOB.main()\n" in path.read_text())
+
+
+def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = kept | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=150
+    )
+
+
+def job_of(name: str) -> Job:
+    module = __import__(f"spark_jobs.{name}", fromlist=["JOB"])
+    found: Job = module.JOB
+    return found
+
+
+def test_there_are_fifteen():
+    assert len(NAMES) == 15
+    listed = spark_jobs.__doc__ or ""
+    assert all(f"    {name} " in listed for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help(name: str, capsys: pytest.CaptureFixture[str]):
+    job = job_of(name)
+    assert job.name == name
+    with pytest.raises(SystemExit) as ended:
+        job.parse(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"usage: {name}.py")
+    assert (job.doc or "").splitlines()[0] in text
+    assert "--out" in text
+    assert "--master" in text
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_spark_submit(ours: FlightLogs, tmp_path: Path):
+    """The code ships itself: neither the package nor the jobs are installed or on a path."""
+    words = ["--path", ours.path, "--topics", "flights", "--top", "3", "--out", "result"]
+    done = run([str(SUBMIT), "--master", "local[1]", str(JOBS / "key_skew.py"), *words], tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    out = tmp_path / "result"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "hot_keys.parquet",
+        "key_skew.png",
+        "partitions.parquet",
+        "summary.json",
+        "topics.parquet",
+    ]
+    assert json.loads((out / "summary.json").read_text())["records"] == COUNT
+    assert pq.read_table(out / "hot_keys.parquet").column("key").to_pylist()[1] == b"N725MQ"
+    assert "N725MQ" in done.stdout
+    told = done.stdout + done.stderr  # spark-submit joins them
+    assert "key_skew: grouping by key" in told
+    assert "key_skew: done after" in told
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_python_and_a_fault(tmp_path: Path):
+    """One line for the person, not a stack."""
+    done = run([sys.executable, str(JOBS / "fsck.py"), "--path", "nowhere"], tmp_path)
+    assert done.returncode == 2
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("fsck: nowhere is no directory")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,54 @@
+"""Results as files and as text."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spark_jobs.results import JSON, PARQUET, Outcome, as_text, text_of, write_outcome
+
+TABLE = pa.table({"key": [b"a", b"\xff", None], "n": [1, 2, 3]})
+
+
+def test_written(tmp_path: Path):
+    outcome = Outcome({"hot": TABLE}, {"records": 6, "at": datetime(2013, 1, 1, tzinfo=UTC)})
+    out = str(tmp_path / "deep" / "out")
+    files = write_outcome(outcome, out, PARQUET, b"PNG", "job")
+    assert files == ["hot.parquet", "job.png", "summary.json"]
+    assert sorted(path.name for path in Path(out).iterdir()) == sorted(files)
+    assert pq.read_table(f"{out}/hot.parquet").equals(TABLE)
+    assert (Path(out) / "job.png").read_bytes() == b"PNG"
+    summary = json.loads((Path(out) / "summary.json").read_text())
+    assert summary == {"records": 6, "at": "2013-01-01T00:00:00+00:00"}
+
+
+def test_json_lines(tmp_path: Path):
+    write_outcome(Outcome({"hot": TABLE}), str(tmp_path), JSON, None, "job")
+    lines = (tmp_path / "hot.json").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"key": "a", "n": 1},
+        {"key": "base64:/w==", "n": 2},
+        {"key": None, "n": 3},
+    ]
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(None, "(null)"), (b"N1", "N1"), (b"\xff", "base64:/w=="), (b"a\nb", "base64:YQpi")],
+)
+def test_text_of(value: bytes | None, text: str):
+    assert text_of(value) == text
+
+
+def test_as_text():
+    many = pa.table({"n": list(range(50)), "share": [0.5] * 50, "name": ["x" * 99] * 50})
+    lines = as_text(Outcome({"first": many, "second": TABLE}, {"records": 50})).splitlines()
+    assert lines[0].split() == ["n", "share", "name"]
+    assert lines[1].split() == ["0", "0.500", "x" * 39 + "…"]
+    assert lines[-2:] == ["... 50 rows", "records: 50"]
+    assert len(lines) == 1 + 20 + 2
