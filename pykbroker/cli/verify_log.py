@@ -7,7 +7,8 @@ there is any fault. Nothing is changed, and no broker is asked.
     .index, .timeindex  every entry points at what it says
     .txnindex           ascending entries
     .snapshot           checksum and length
-    checkpoint files    every line; meta.properties of one cluster and node
+    checkpoint files    every line; meta.properties of one cluster and node; quorum-state
+    partitions          files and offsets that are missing, whose topic (verify_partition.py)
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ from pykbroker.cli.dump_indexes import (
     time_index_fault,
 )
 from pykbroker.cli.log_files import base_offset_of, batches, map_file
+from pykbroker.cli.verify_partition import Topics, partition_faults
+from pykbroker.kraft.quorum_state import (
+    QUORUM_STATE_FILE,
+    CorruptQuorumState,
+    decode_quorum_state,
+)
 from pykbroker.log.checkpoints import (
     CorruptCheckpoint,
     MetaProperties,
@@ -36,7 +43,7 @@ from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import check_crc, iter_records, read_header
 
-_HARMLESS: Final = frozenset((".lock", ".kafka_cleanshutdown", "lost+found", "quorum-state"))
+_HARMLESS: Final = frozenset((".lock", ".kafka_cleanshutdown", "lost+found"))
 _LEFT_OVERS: Final = (".deleted", ".cleaned", ".swap", ".tmp", ".part")
 
 
@@ -45,26 +52,31 @@ def verify(paths: Sequence[str]) -> int:
     files = 0
     faults = 0
     owners: dict[tuple[str | None, int | None], str] = {}
+    topics: Topics = {}
     for path in paths:
         if not os.path.exists(path):
             raise CommandError(f"{path}: No such file or directory")
-        for file in _files(path):
-            files += 1
-            for fault in _file_faults(file, owners):
-                faults += 1
+        for directory, names in _directories(path):
+            found = [] if directory is None else list(partition_faults(directory, names, topics))
+            for name in names:
+                files += 1
+                file = name if directory is None else os.path.join(directory, name)
+                found += [(file, fault) for fault in _file_faults(file, owners)]
+            faults += len(found)
+            for file, fault in sorted(found):
                 print(f"{file}: {fault}")
     print(f"{files} files checked, {faults} faults found.")
     return 1 if faults else 0
 
 
-def _files(path: str) -> Iterator[str]:
+def _directories(path: str) -> Iterator[tuple[str | None, list[str]]]:
+    """Directories with the names of their files; (None, [path]) for a single file."""
     if not os.path.isdir(path):
-        yield path
+        yield None, [path]
         return
     for directory, names, files in os.walk(path):
         names.sort()
-        for name in sorted(files):
-            yield os.path.join(directory, name)
+        yield directory, sorted(files)
 
 
 def _file_faults(path: str, owners: dict[tuple[str | None, int | None], str]) -> Iterator[str]:
@@ -74,6 +86,8 @@ def _file_faults(path: str, owners: dict[tuple[str | None, int | None], str]) ->
     try:
         if name == "meta.properties":
             yield from _owner_faults(path, owners)
+        elif name == QUORUM_STATE_FILE:
+            decode_quorum_state(bytes(map_file(path)))
         elif name in _CHECKPOINTS:
             _CHECKPOINTS[name](bytes(map_file(path)), name)
         else:
@@ -82,7 +96,7 @@ def _file_faults(path: str, owners: dict[tuple[str | None, int | None], str]) ->
                 yield "not a file of Kafka"
             else:
                 yield from check(path)
-    except CorruptCheckpoint as error:
+    except (CorruptCheckpoint, CorruptQuorumState) as error:
         yield str(error)
     except CommandError as error:
         yield str(error).removeprefix(f"{path}: ")
@@ -149,7 +163,10 @@ def _offset_index_faults(path: str) -> Iterator[str]:
     if fault is not None:
         yield fault
         return
-    log = map_file(_log_of(path))
+    log_path = _log_of(path)
+    if not os.path.exists(log_path):
+        return  # verify_partition.py says it
+    log = map_file(log_path)
     previous = (-1, -1)
     for offset, position in offset_entries(content, base):
         if (offset, position) == (base, 0) and not _is_last_offset(log, position, offset):
@@ -177,6 +194,8 @@ def _time_index_faults(path: str) -> Iterator[str]:
         yield fault
         return
     log_path = _log_of(path)
+    if not os.path.exists(log_path):
+        return
     times: dict[int, int] = {}
     for _, header in batches(map_file(log_path), log_path):
         times[header.last_offset] = header.max_timestamp

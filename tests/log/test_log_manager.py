@@ -11,7 +11,7 @@ from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.errors import ErrorCode
 from pykbroker.log.checkpoints import MetaProperties
-from pykbroker.log.files import LogDirFailure
+from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.log_directory import DirectoryRefused
 from pykbroker.log.log_manager import LogManager
 from pykbroker.log.memory_files import MemoryFiles
@@ -22,7 +22,7 @@ ORDERS = [TopicPartition("orders", number) for number in range(4)]
 TOPIC_ID = b"0123456789abcdef"
 
 
-def make_manager(files: MemoryFiles, *directories: str) -> LogManager:
+def make_manager(files: Files, *directories: str) -> LogManager:
     paths = directories or ("/a",)
     properties = standalone_properties(paths[0]) | {"log.dirs": ",".join(paths)}
     return LogManager(

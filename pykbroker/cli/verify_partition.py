@@ -1,0 +1,122 @@
+"""What is wrong with a partition's directory as a whole: its files beside each other.
+
+In      the directory of one partition; the checkpoints of the log directory that it lies in.
+Out     (file, what is wrong): files that are missing, offsets that are missing between segments, a
+        log that ends before what was synced, a log start behind the end, whose topic it is.
+Invariants
+    What the checks of single files find is not said again. Gaps are no faults where compaction
+    may have made them: where the cleaner's checkpoint names the partition or cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from pykbroker.cli.command import CommandError
+from pykbroker.cli.log_files import base_offset_of, batches, map_file
+from pykbroker.log.checkpoints import (
+    CLEANER_OFFSET_CHECKPOINT,
+    LOG_START_OFFSET_CHECKPOINT,
+    PARTITION_METADATA,
+    RECOVERY_POINT_CHECKPOINT,
+    CorruptCheckpoint,
+    PartitionMetadata,
+    parse_offsets,
+)
+from pykbroker.log.partition_directories import parse_directory_name
+from pykbroker.log.recovery import is_segment_name
+from pykbroker.types import TopicPartition
+
+Fault = tuple[str, str]
+Topics = dict[str | bytes, tuple[str | bytes, str]]
+"""Topic -> its id and the file that says so; id -> its topic and that file."""
+
+_METADATA_TOPIC: Final = "__cluster_metadata"
+
+
+def partition_faults(directory: str, names: Sequence[str], topics: Topics) -> Iterator[Fault]:
+    """The faults of a directory with these files; none where it is no partition in use."""
+    parsed = parse_directory_name(os.path.basename(os.path.abspath(directory)))
+    logs = sorted(name for name in names if name.endswith(".log") and is_segment_name(name))
+    if parsed is None or parsed.kind:
+        return
+    yield from _missing_files(directory, names)
+    if parsed.topic_partition.topic != _METADATA_TOPIC:
+        yield from _topic_faults(directory, names, logs, parsed.topic_partition.topic, topics)
+    if logs:
+        yield from _offset_faults(directory, logs, parsed.topic_partition)
+
+
+def _missing_files(directory: str, names: Sequence[str]) -> Iterator[Fault]:
+    present = set(names)
+    for name in sorted(names):
+        stem, suffix = os.path.splitext(name)
+        path = os.path.join(directory, name)
+        if not is_segment_name(name):
+            continue
+        if suffix in (".index", ".timeindex", ".txnindex") and f"{stem}.log" not in present:
+            yield path, f"there is no {stem}.log"
+        elif suffix == ".log" and os.path.getsize(path):
+            for index in (f"{stem}.index", f"{stem}.timeindex"):
+                if index not in present:
+                    yield path, f"there is no {index}"
+
+
+def _topic_faults(
+    directory: str, names: Sequence[str], logs: Sequence[str], topic: str, topics: Topics
+) -> Iterator[Fault]:
+    path = os.path.join(directory, PARTITION_METADATA)
+    if PARTITION_METADATA not in names:
+        if any(os.path.getsize(os.path.join(directory, name)) for name in logs):
+            yield path, "is missing beside records"
+        return
+    try:
+        topic_id = PartitionMetadata.from_bytes(bytes(map_file(path))).topic_id
+    except CorruptCheckpoint:
+        return  # the check of the file says it
+    for one, other in ((topic, topic_id), (topic_id, topic)):
+        known, where = topics.setdefault(one, (other, path))
+        if known != other:
+            yield path, f"does not agree with {where} on which topic has which id"
+            return
+
+
+def _offset_faults(
+    directory: str, logs: Sequence[str], topic_partition: TopicPartition
+) -> Iterator[Fault]:
+    parent = os.path.dirname(os.path.abspath(directory))
+    cleaned = _offsets(parent, CLEANER_OFFSET_CHECKPOINT)
+    may_have_gaps = cleaned is None or topic_partition in cleaned
+    end: int | None = None
+    for name in logs:
+        path = os.path.join(directory, name)
+        base = base_offset_of(path)
+        if end is not None and end != base and not may_have_gaps:
+            yield path, f"the segment before it ends at offset {end}"
+        try:
+            end = base
+            for _, header in batches(map_file(path), path):
+                end = header.next_offset
+        except CommandError:
+            end = None  # the check of the file says it
+    if end is None:
+        return
+    synced = (_offsets(parent, RECOVERY_POINT_CHECKPOINT) or {}).get(topic_partition, 0)
+    start = (_offsets(parent, LOG_START_OFFSET_CHECKPOINT) or {}).get(topic_partition, 0)
+    last = os.path.join(directory, logs[-1])
+    if synced > end:
+        yield last, f"ends at offset {end}, but the log was synced up to {synced}"
+    elif start > end:
+        yield last, f"ends at offset {end}, but {LOG_START_OFFSET_CHECKPOINT} says {start}"
+
+
+def _offsets(directory: str, name: str) -> dict[TopicPartition, int] | None:
+    """None when it is there and cannot be read."""
+    try:
+        return parse_offsets(bytes(map_file(os.path.join(directory, name))), name)
+    except FileNotFoundError:
+        return {}
+    except (CorruptCheckpoint, OSError):
+        return None
