@@ -43,7 +43,7 @@ class ValidationPool:
     def check(self, work: list[Check], done: Done) -> None:
         """Run all of `work` in one thread, then `done` with what each answered, on the loop."""
         if self._pool is None:
-            threads = min(os.cpu_count() or 1, MOST_THREADS)
+            threads = max(1, min((os.cpu_count() or 1) - 1, MOST_THREADS))  # one for the loop
             self._pool = ThreadPoolExecutor(threads, "validation")
         future = self._pool.submit(lambda: [each() for each in work])
         future.add_done_callback(lambda ran: self._ran(ran, done))
