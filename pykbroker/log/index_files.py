@@ -216,10 +216,9 @@ class OffsetIndexFile(PreallocatedIndexFile[OffsetIndex]):
     def append(self, offset: int, position: int) -> None:
         self._unwritten += self.index.append(offset, position)
 
-    def upper_bound(self, position: int, size: int) -> int | None:
-        """Offset of the first entry at or behind position + size."""
-        entry = self.index.upper_bound(position, size)
-        return None if entry is None else entry[0]
+    def upper_bound(self, position: int, size: int) -> tuple[int, int] | None:
+        """The first entry at or behind position + size."""
+        return self.index.upper_bound(position, size)
 
 
 class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):

@@ -344,7 +344,7 @@ class LogAppending(LogState):
         return segment
 
     def new_segment(self, base_offset: int, now_ms: int) -> Segment:
-        jitter_ms = self.config.segment_jitter_ms
+        jitter_ms = min(self.config.segment_jitter_ms, self.config.segment_ms)
         segment = Segment.create(
             self.files,
             self.directory,

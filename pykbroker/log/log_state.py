@@ -149,6 +149,8 @@ class LogState:
         self.config = config
         self._segment_bytes = config.segment_bytes
         self._roll_ms = config.segment_ms
+        if config.compact and config.max_compaction_lag_ms > 0:  # only closed segments are cleaned
+            self._roll_ms = min(self._roll_ms, config.max_compaction_lag_ms)
         self._flush_messages = config.flush_messages
         self._rules = ValidationRules.of(config, str(self.topic_partition))
         for segment in self.segments:

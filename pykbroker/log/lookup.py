@@ -73,7 +73,7 @@ def upper_bound_offset(log: LogState, outcome: ReadOutcome) -> int:
     segment = log.segments.floor(outcome.segment_base_offset)
     if segment is None or outcome.size == 0:
         return log.log_end_offset
-    bound = segment.offset_index.upper_bound(outcome.position, outcome.size)
+    bound = segment.upper_bound(outcome.position, outcome.size)
     if bound is not None:
         return bound
     following = log.segments.higher(segment.base_offset)

@@ -324,6 +324,14 @@ class Segment:
             self._check_entry(entry_offset, position)
         return position
 
+    def upper_bound(self, position: int, size: int) -> int | None:
+        """An offset above all in [position, position + size), by an entry that is looked at."""
+        entry = self.offset_index.upper_bound(position, size)
+        if entry is None:
+            return None
+        self._check_entry(*entry)
+        return entry[0]
+
     def translate(self, offset: int) -> int | None:
         """Position of the first batch whose last offset is >= offset; None: beyond the end."""
         hints = self.hints

@@ -69,3 +69,20 @@ def test_upper_bound_of_a_slice() -> None:
     assert log.upper_bound_offset(log.read(2, 1 << 20, 5)) == 4
     assert log.upper_bound_offset(log.read(4, 1 << 20, 5)) == 5
     assert log.upper_bound_offset(log.read(5, 1 << 20, 5)) == 5
+
+
+def test_upper_bound_is_not_taken_from_a_garbled_index() -> None:
+    files = memory_disk()
+    log = open_orders(files, index_interval_bytes="0")
+    for _ in range(6):
+        append(log, b"x" * 100)
+    log.roll(NOW_MS)
+    append(log, b"y")
+    segment = log.segments.first
+    content = bytearray(files.read_file(segment.offset_index.path))
+    content[2 * 8 : 2 * 8 + 4] = bytes(4)  # the offset of an entry: too low
+    files.write_file(segment.offset_index.path, content)
+    segment.offset_index.unload()
+    size = segment.size // 6
+    outcome = log.read(0, size * 3, 7)
+    assert log.upper_bound_offset(outcome) == 3

@@ -129,6 +129,20 @@ def test_rolls_by_record_time(files: MemoryFiles) -> None:
     assert [s.base_offset for s in log.segments] == [0, 2]
 
 
+def test_compacted_logs_roll_for_their_compaction_lag(files: MemoryFiles) -> None:
+    for policy, segments in (("compact", [0, 1]), ("delete", [0])):
+        log = open_orders(
+            files,
+            f"/d/{policy}-0",
+            cleanup_policy=policy,
+            segment_ms="100000",
+            max_compaction_lag_ms="1000",
+        )
+        for timestamp in (NOW_MS, NOW_MS + 1001):
+            append(log, b"v", timestamp=timestamp)
+        assert log.segments.base_offsets == segments
+
+
 def test_rolls_in_the_middle_of_a_turn(files: MemoryFiles) -> None:
     log = open_orders(files, segment_ms="1000")
     for step in range(4):
