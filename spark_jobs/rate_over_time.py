@@ -30,6 +30,7 @@ from spark_jobs.results import Outcome
 from spark_jobs.sizes import sizes_of
 
 _UNITS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_WORDS: Final = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
 _STEPS: Final = ("1s", "5s", "15s", "1m", "5m", "15m", "1h", "3h", "6h", "1d", "2d", "7d", "30d")
 _MOST_BUCKETS: Final = 200
 _DDL: Final = "topic string, bucket_ms bigint, records bigint, bytes bigint"
@@ -128,7 +129,8 @@ def draw(outcome: Outcome) -> Any:
     for row in outcome.tables["rate"].to_pylist():
         by_topic.setdefault(row["topic"], []).append(row)
     largest = sorted(by_topic, key=lambda topic: -sum(r["records"] for r in by_topic[topic]))
-    made, axes = pictures.figure("Records over time")
+    named = f" of {largest[0]}" if len(largest) == 1 else ""
+    made, axes = pictures.figure(f"Records{named} over time")
     for at, topic in enumerate(largest[: pictures.MAX_SERIES]):
         times, values = _with_gaps(by_topic[topic], every)
         colour = pictures.COLOURS[at]
@@ -156,7 +158,8 @@ def _with_gaps(rows: list[dict[str, Any]], every: int) -> tuple[list[int], list[
 
 def _in_words(every: int) -> str:
     unit = max((u for u in _UNITS if every % _UNITS[u] == 0), key=lambda u: _UNITS[u])
-    return f"{every // _UNITS[unit]} {unit}"
+    count = every // _UNITS[unit]
+    return f"{count} {_WORDS[unit]}{'s' if count > 1 else ''}"
 
 
 JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)

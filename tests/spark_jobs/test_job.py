@@ -19,7 +19,11 @@ from tests.spark_jobs.flight_logs import FlightLogs
 
 JOBS = Path(spark_jobs.__file__).parent
 SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-NAMES = sorted(path.stem for path in JOBS.glob("*.py") if "\n    JOB.main()\n" in path.read_text())
+NAMES = sorted(
+    path.stem
+    for path in JOBS.glob("*.py")
+    if path.stem != "job" and "\n    JOB.main()\n" in path.read_text()
+)
 
 
 def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
