@@ -123,6 +123,7 @@ class BrokerFields:
     num_network_threads: int
     num_partitions: int
     num_recovery_threads_per_data_dir: int
+    num_replica_alter_log_dirs_threads: int | None
     offset_metadata_max_bytes: int
     offsets_commit_timeout_ms: int
     offsets_load_buffer_size: int

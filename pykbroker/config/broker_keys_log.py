@@ -35,9 +35,8 @@ KEYS: Final = (
         "How long a broker that cannot report a failed directory goes on before it stops.",
         "the controller lives in the same process, so a failed directory is always reported",
     ),
-    Key("num.recovery.threads.per.data.dir", INT, 2, at_least(1), HIGH, CLUSTER_WIDE).accepted(
-        "Workers per data directory that recover logs at start and close them at the end.",
-        "logs are recovered one after the other",
+    Key("num.recovery.threads.per.data.dir", INT, 2, at_least(1), HIGH, CLUSTER_WIDE).honoured(
+        "Worker processes per data directory that recover logs with much unsynced data at start."
     ),
     Key("log.segment.bytes", INT, 1073741824, at_least(1048576), HIGH, CLUSTER_WIDE).honoured(
         "A segment is closed when it has grown to this size (topic key segment.bytes)."

@@ -19,7 +19,6 @@ from pykbroker.config.validators import at_least
 
 REPLICATION: Final = "replication between brokers is not built yet"
 QUOTA: Final = "quotas are not built yet"
-MOVING: Final = "moving partitions between directories is not built yet"
 
 KEYS: Final = (
     Key("replica.fetch.backoff.ms", INT, 1000, at_least(0)).refused(
@@ -55,8 +54,9 @@ KEYS: Final = (
     Key("num.replica.fetchers", INT, 1, at_least(1), HIGH, CLUSTER_WIDE).refused(
         "Fetchers per source broker.", REPLICATION
     ),
-    Key("num.replica.alter.log.dirs.threads", INT, None, importance=HIGH).refused(
-        "Workers that move replicas between directories.", MOVING
+    Key("num.replica.alter.log.dirs.threads", INT, None, importance=HIGH).accepted(
+        "Workers that move replicas between directories.",
+        "one worker moves all of them, a piece of each in turn",
     ),
     Key("follower.fetch.last.tiered.offset.enable", BOOLEAN, False, mode=CLUSTER_WIDE).refused(
         "Whether a new follower starts behind what is in remote storage.",
