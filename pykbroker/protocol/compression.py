@@ -18,6 +18,7 @@ Out     bytes.
 Invariants
     Decompression never allocates much more than `max_bytes`, whatever the input claims.
     Every fault of the input is CorruptCompression; a codec library's own exception never leaks.
+    Any number of threads may call at once.
     What decompresses here, Kafka's clients decompress as well: linked lz4 blocks, bytes behind
     the end of a frame and truncated frames are refused.
 
@@ -91,8 +92,7 @@ def compress(codec: int, payload: BytesLike, level: int | None = None) -> bytes:
     if codec == LZ4:
         return _compress_lz4(payload, level)
     if codec == ZSTD:
-        compressed: bytes = _zstd_compressor(3 if level is None else level).compress(payload)
-        return compressed
+        return _compress_zstd(payload, LEVELS[ZSTD][2] if level is None else level)
     raise CorruptCompression(f"unknown compression codec {codec}")
 
 
@@ -305,23 +305,42 @@ def _measure_lz4(payload: BytesLike) -> tuple[int, int]:
 # -- zstd ---------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=32)
-def _zstd_compressor(level: int) -> Any:
-    import zstandard
-
-    return zstandard.ZstdCompressor(level=level, write_content_size=False)
-
-
 @lru_cache(maxsize=1)
-def _zstd_decompressor() -> tuple[Any, type[Exception]]:
+def _zstandard() -> Any:
     import zstandard
 
-    return zstandard.ZstdDecompressor(), zstandard.ZstdError
+    return zstandard
+
+
+# A context of the library must not be used by two threads at once (it crashes the process), and
+# big batches go through threads: each call takes one for itself. pop and append are atomic.
+_idle_compressors: dict[int, list[Any]] = {}
+_idle_decompressors: list[Any] = []
+_MOST_LEVELS = 8
+
+
+def _take_compressor(level: int) -> Any:
+    try:
+        return _idle_compressors[level].pop()
+    except (KeyError, IndexError):
+        return _zstandard().ZstdCompressor(level=level, write_content_size=False)
+
+
+def _compress_zstd(payload: BytesLike, level: int) -> bytes:
+    compressor = _take_compressor(level)
+    compressed: bytes = compressor.compress(payload)
+    if level not in _idle_compressors and len(_idle_compressors) >= _MOST_LEVELS:
+        _idle_compressors.clear()
+    _idle_compressors.setdefault(level, []).append(compressor)
+    return compressed
 
 
 def _decompress_zstd(payload: BytesLike, max_bytes: int) -> bytes:
     bound, frames = _measure_zstd(payload)
-    decompressor, error = _zstd_decompressor()
+    try:
+        decompressor = _idle_decompressors.pop()
+    except IndexError:
+        decompressor = _zstandard().ZstdDecompressor()
     chunks: list[bytes] = []
     remaining = max_bytes + 1
     try:
@@ -335,8 +354,10 @@ def _decompress_zstd(payload: BytesLike, max_bytes: int) -> bytes:
                     break
                 chunks.append(chunk)
                 remaining -= len(chunk)
-    except error as fault:
+    except _zstandard().ZstdError as fault:
         raise CorruptCompression(f"zstd: {fault}") from None
+    finally:
+        _idle_decompressors.append(decompressor)
     if remaining <= 0:
         raise DecompressedTooLarge(ZSTD, max_bytes)
     return b"".join(chunks)

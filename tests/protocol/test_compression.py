@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import struct
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import lz4.frame
 import pytest
@@ -212,3 +213,20 @@ def test_xerial_of_an_incompatible_version() -> None:
     packed[15] = 2
     with pytest.raises(CorruptCompression, match="version 2"):
         decompress(SNAPPY, packed, ROOM)
+
+
+@pytest.mark.parametrize("codec", [GZIP, SNAPPY, LZ4, ZSTD])
+def test_many_threads_at_once(codec: int) -> None:
+    """A codec library's context that is shared crashes the process, or mixes batches up."""
+    texts = [TEXT * 2000 + bytes([number]) * 50_000 for number in range(4)]
+    packed = [compression.compress(codec, text) for text in texts]
+
+    def work(number: int) -> bool:
+        return all(
+            compression.decompress(codec, packed[number], 1 << 28) == texts[number]
+            and compression.compress(codec, texts[number]) == packed[number]
+            for _ in range(10)
+        )
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(work, range(4))) == [True] * 4
