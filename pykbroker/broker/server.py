@@ -259,6 +259,10 @@ class BrokerServer:
         await self.settled(self.kraft.register_broker(self._advertised()))
         self._undo.append(self._leave_cluster)
         self.log_manager.on_offline = self._on_directory_offline
+        for failed in (each for each in self.log_manager.directories if not each.is_online):
+            loss = self.log_manager.loss_of(failed, self.config.metadata_log_directory)
+            if loss is not None:
+                raise StartError(f"{loss}: {failed.failure}")
         await self.settled(self.kraft.unfence())
         self.housekeeping.start()
         timer = self.loop.call_later(CLEANER_DELAY_SECONDS, self._start_cleaner)
@@ -348,10 +352,9 @@ class BrokerServer:
 
     def _on_directory_offline(self, directory: LogDirectory) -> None:
         """The controller moves its partitions; a node without any directory has nothing to do."""
-        if directory.path == self.config.metadata_log_directory:
-            self.halt(LogDirLost(f"the metadata log is in {directory.path}, which failed"))
-        elif not any(each.is_online for each in self.log_manager.directories):
-            self.halt(LogDirLost(f"{directory.path}, the last log directory, failed"))
+        loss = self.log_manager.loss_of(directory, self.config.metadata_log_directory)
+        if loss is not None:
+            self.halt(LogDirLost(loss))
         elif directory.directory_id is not None:
             self.kraft.broker.directory_failed(directory.directory_id)
 

@@ -37,6 +37,8 @@ class LogBounds(NamedTuple):
 class CoordinatorLog(Protocol):
     """What the runtime needs from the partitions of one topic, by partition index."""
 
+    topic: str
+
     def append(self, partition: int, batch: bytearray, leader_epoch: int, now_ms: int) -> Appended:
         """Queue a batch on the local leader of that epoch; the offsets are assigned at once."""
 
@@ -63,14 +65,14 @@ class ReplicaLog:
     def __init__(
         self, topic: str, replica_manager: ReplicaManager, wake: Callable[[], None]
     ) -> None:
-        self._topic = topic
+        self.topic = topic
         self._replica_manager = replica_manager
         self.wake = wake
 
     def append(self, partition: int, batch: bytearray, leader_epoch: int, now_ms: int) -> Appended:
         """See `CoordinatorLog`."""
         outcome = self._replica_manager.append_as_coordinator(
-            TopicPartition(self._topic, partition), batch, leader_epoch, now_ms
+            TopicPartition(self.topic, partition), batch, leader_epoch, now_ms
         )
         if outcome.error:
             return Appended(-1, -1, outcome.error)
@@ -78,7 +80,7 @@ class ReplicaLog:
 
     def bounds(self, partition: int) -> LogBounds:
         """See `CoordinatorLog`."""
-        found = self._replica_manager.partition(TopicPartition(self._topic, partition))
+        found = self._replica_manager.partition(TopicPartition(self.topic, partition))
         log = found.log
         return LogBounds(
             log.log_start_offset, log.next_offset, found.high_watermark, log.log_end_offset
@@ -86,7 +88,7 @@ class ReplicaLog:
 
     def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
         """See `CoordinatorLog`."""
-        log = self._replica_manager.partition(TopicPartition(self._topic, partition)).log
+        log = self._replica_manager.partition(TopicPartition(self.topic, partition)).log
         if offset >= log.log_end_offset:
             return b""
         piece = log.read(offset, max_bytes, log.log_end_offset).slice
@@ -99,11 +101,11 @@ class ReplicaLog:
 
     def watch(self, partition: int, listener: PartitionListener) -> None:
         """See `CoordinatorLog`."""
-        self._replica_manager.watch(TopicPartition(self._topic, partition), listener)
+        self._replica_manager.watch(TopicPartition(self.topic, partition), listener)
 
     def unwatch(self, partition: int, listener: PartitionListener) -> None:
         """See `CoordinatorLog`."""
-        self._replica_manager.unwatch(TopicPartition(self._topic, partition), listener)
+        self._replica_manager.unwatch(TopicPartition(self.topic, partition), listener)
 
 
 def coordinator_error(code: int) -> int:

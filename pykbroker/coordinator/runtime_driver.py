@@ -41,6 +41,7 @@ from pykbroker.coordinator.shard_loader import load
 from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.primitives import EncodeError
+from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Deferred
 from pykbroker.timing_wheel import TimingWheel
@@ -400,7 +401,9 @@ class CoordinatorRuntime:
             self._run(hosted, operation, hosted.shard, request, None, 0, now_ms)
 
     def _load_failed(self, hosted: HostedShard, error: Exception) -> None:
-        _log.error("partition %d cannot be loaded", hosted.partition, exc_info=error)
+        is_bug = not isinstance(error, (KafkaError, CorruptBatch))
+        what = f"{self._log.topic}-{hosted.partition} cannot be loaded: {error}"
+        _log.error("%s", what, exc_info=error if is_bug else None)
         hosted.clear()
         hosted.state = HostState.FAILED
 

@@ -375,6 +375,14 @@ class LogManager:
                         gone.append(topic_partition)
         return gone
 
+    def loss_of(self, directory: LogDirectory, metadata_directory: str) -> str | None:
+        """Why a node cannot go on when this directory failed; None when it can."""
+        if directory.path == metadata_directory:
+            return f"the metadata log is in {directory.path}, which failed"
+        if not any(each.is_online for each in self.directories):
+            return f"{directory.path}, the last log directory, failed"
+        return None
+
     def reports(
         self, wanted: Callable[[TopicPartition], bool] | None = None
     ) -> list[DirectoryReport]:

@@ -16,6 +16,7 @@ from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.errors import ErrorCode, KafkaError, StartError
 from pykbroker.log.files import LogDirFailure
+from pykbroker.log.log_manager import LogManager
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
@@ -230,6 +231,25 @@ def test_a_lost_directory_is_no_bug(tmp_path: Path, caplog: pytest.LogCaptureFix
     run(make_config(tmp_path / "d"), scenario)
     assert "Traceback" not in caplog.text
     assert (tmp_path / "d" / ".kafka_cleanshutdown").exists()
+
+
+def test_the_last_directory_lost_on_the_way_up_ends_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = LogManager.load
+
+    def load_and_lose(manager: LogManager, now_ms: int) -> None:
+        load(manager, now_ms)
+        path = manager.directories[0].path
+        failure = LogDirFailure(path, "creating the log t-0", OSError(17, "File exists"))
+        manager.on_dir_failure(path, failure)
+
+    async def scenario(server: BrokerServer) -> None:
+        pytest.fail("it serves")
+
+    monkeypatch.setattr(LogManager, "load", load_and_lose)
+    with pytest.raises(StartError, match=r"the metadata log is in .*creating the log t-0"):
+        run(make_config(tmp_path / "d"), scenario)
 
 
 def test_a_bug_when_something_expires_ends_the_node(

@@ -33,6 +33,8 @@ class MemoryPartition:
 class MemoryLog:
     """Implements `CoordinatorLog`; see the module's text."""
 
+    topic = "__consumer_offsets"
+
     def __init__(self) -> None:
         self.partitions: dict[int, MemoryPartition] = {}
         self.hold_commits = False
