@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 SAMPLE_EVERY: Final = 20
 _FLUSH_SECONDS: Final = 120
 _IDLE_SECONDS: Final = 30.0
+_FAR: Final = 1 << 62
 
 
 class Outgoing(NamedTuple):
@@ -111,7 +112,10 @@ class ConfluentSender(Sender):
 
 
 class KafkaPythonSender(Sender):
-    """kafka-python, with the settings that both clients know by the same name."""
+    """kafka-python, with the settings that both clients know by the same name.
+
+    It refuses headers without a value, and records with neither key nor value: these are errors.
+    """
 
     def __init__(self, bootstrap: str, settings: Mapping[str, str]) -> None:
         super().__init__()
@@ -124,14 +128,18 @@ class KafkaPythonSender(Sender):
         self._producer = KafkaProducer(bootstrap_servers=bootstrap, **more)
 
     def _send(self, record: Outgoing, began: float) -> None:
-        future = self._producer.send(
-            record.topic,
-            value=record.value,
-            key=record.key,
-            partition=None if record.partition < 0 else record.partition,
-            timestamp_ms=record.timestamp_ms,
-            headers=record.headers or None,
-        )
+        try:
+            future = self._producer.send(
+                record.topic,
+                value=record.value,
+                key=record.key,
+                partition=None if record.partition < 0 else record.partition,
+                timestamp_ms=record.timestamp_ms,
+                headers=record.headers or None,
+            )
+        except (TypeError, ValueError) as fault:
+            self._acknowledged(fault, began)
+            return
         future.add_callback(lambda _: self._acknowledged(None, began))
         future.add_errback(lambda error: self._acknowledged(error, began))
 
@@ -165,7 +173,10 @@ class Received(NamedTuple):
 def read_to_end(
     bootstrap: str, topic: str, ends: Mapping[int, tuple[int, int]], settings: Mapping[str, str]
 ) -> Iterator[Received]:
-    """Read partitions from start to end offsets ({partition: (start, end)}); one item a call."""
+    """Read partitions from start to end offsets ({partition: (start, end)}); one item a call.
+
+    The last offset must be that of a record, not of a transaction's marker.
+    """
     ranges = {
         partition: ends[partition] for partition in ends if ends[partition][0] < ends[partition][1]
     }
@@ -198,8 +209,11 @@ def _read_confluent(
                 count += 1
                 size += len(message.value() or b"") + len(message.key() or b"")
             for message in messages[-1:] if len(ranges) == 1 else messages:
-                if message.offset() + 1 >= open_ends.get(message.partition(), 1 << 62):
-                    del open_ends[message.partition()]
+                partition, offset = message.partition(), message.offset()
+                assert partition is not None
+                assert offset is not None
+                if offset + 1 >= open_ends.get(partition, _FAR):
+                    del open_ends[partition]
             yield Received(count, size)
     finally:
         consumer.close()
@@ -227,7 +241,7 @@ def _read_kafka_python(
             for partition, messages in polled.items():
                 count += len(messages)
                 size += sum(len(each.value or b"") + len(each.key or b"") for each in messages)
-                if messages[-1].offset + 1 >= open_ends.get(partition.partition, 1 << 62):
+                if messages[-1].offset + 1 >= open_ends.get(partition.partition, _FAR):
                     del open_ends[partition.partition]
             yield Received(count, size)
     finally:

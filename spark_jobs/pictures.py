@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -63,7 +63,7 @@ def bars(axes: Any, names: Sequence[str], values: Sequence[float], colour: str =
 
 
 def stacked(
-    axes: Any, names: Sequence[str], layers: dict[str, tuple[Sequence[float], str]]
+    axes: Any, names: Sequence[str], layers: Mapping[str, tuple[Sequence[float], str]]
 ) -> None:
     """Horizontal bars of several layers: {name: (values, colour)}."""
     at = np.arange(len(names))

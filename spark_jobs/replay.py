@@ -248,7 +248,7 @@ def _in_order(order: Order) -> Iterator[Outgoing]:
         for stream in streams:
             yield from stream
     else:
-        yield from heapq.merge(*streams, key=lambda record: record.timestamp_ms)
+        yield from heapq.merge(*streams, key=lambda record: record.timestamp_ms or 0)
 
 
 def _records(lane: Lane, order: Order) -> Iterator[Outgoing]:

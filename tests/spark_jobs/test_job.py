@@ -15,6 +15,7 @@ import pytest
 import spark_jobs
 from spark_jobs.job import Job
 from tests.harness.flights import COUNT
+from tests.spark.test_cluster import cluster  # noqa: F401
 from tests.spark_jobs.flight_logs import FlightLogs
 
 JOBS = Path(spark_jobs.__file__).parent
@@ -62,10 +63,14 @@ def test_help(name: str, capsys: pytest.CaptureFixture[str]):
 
 @pytest.mark.spark
 @pytest.mark.timeout(300)
-def test_spark_submit(ours: FlightLogs, tmp_path: Path):
+def test_spark_submit_to_a_cluster(cluster: str, ours: FlightLogs, tmp_path: Path):  # noqa: F811
     """The code ships itself: neither the package nor the jobs are installed or on a path."""
     words = ["--path", ours.path, "--topics", "flights", "--top", "3", "--out", "result"]
-    done = run([str(SUBMIT), "--master", "local[1]", str(JOBS / "key_skew.py"), *words], tmp_path)
+    own = ["spark.executor.memory=512m", "spark.driver.memory=512m"]
+    own += ["spark.driver.host=127.0.0.1", "spark.sql.shuffle.partitions=2"]
+    settings = [word for each in own for word in ("--conf", each)]
+    submit = [str(SUBMIT), "--master", cluster, *settings]
+    done = run([*submit, str(JOBS / "key_skew.py"), *words], tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     out = tmp_path / "result"
     assert sorted(path.name for path in out.iterdir()) == [

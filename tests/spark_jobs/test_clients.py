@@ -1,0 +1,95 @@
+"""Both stock clients behind the same face, against a running broker."""
+
+from __future__ import annotations
+
+import pytest
+
+from pykbroker.offline import open_log
+from pykbroker.testing import Broker
+from spark_jobs import clients
+from spark_jobs.clients import Outgoing
+
+CLIENTS = ("confluent-kafka", "kafka-python")
+STAMP = 1_700_000_000_000
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory):
+    with Broker(data_dir=tmp_path_factory.mktemp("clients") / "logs") as broker:
+        yield broker
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_records_arrive_as_they_are(broker: Broker, client: str):
+    topic = f"sent-by-{client}"
+    clients.create_topics(broker.bootstrap_servers, {topic: 2}, {"retention.ms": "-1"})
+    assert clients.partition_counts(broker.bootstrap_servers)[topic] == 2
+    sender = clients.sender(broker.bootstrap_servers, {"compression.type": "gzip"}, client)
+    count = 3 * clients.SAMPLE_EVERY
+    # kafka-python knows no header without a value.
+    last = ("last", None if client == "confluent-kafka" else b"")
+    for number in range(count):
+        headers = [("n", b"%d" % number), last] if number % 2 else None
+        value = None if number == 5 else b"value"
+        record = Outgoing(topic, number % 2, b"%d" % number, value, STAMP + number, headers)
+        sender.send(record)
+    sender.flush()
+    assert (sender.sent, sender.errors, sender.first_error) == (count, 0, None)
+    assert len(sender.latencies_ms) == 3
+    assert all(each > 0 for each in sender.latencies_ms)
+    found = open_log(str(broker.data_dir), topic, headers=True).to_pandas()
+    assert len(found) == count
+    for row in found.to_dict("records"):
+        number = int(row["key"])
+        assert row["partition"] == number % 2
+        assert row["value"] == (None if number == 5 else b"value")
+        assert row["timestamp"].value // 1_000_000 == STAMP + number
+        expected = [("n", b"%d" % number), last] if number % 2 else []
+        there = [] if row["headers"] is None else row["headers"]
+        assert [(each["key"], each["value"]) for each in there] == expected
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_errors_are_counted(broker: Broker, client: str):
+    topic = f"narrow-{client}"
+    clients.create_topics(broker.bootstrap_servers, {topic: 1}, {"max.message.bytes": "1000"})
+    sender = clients.sender(broker.bootstrap_servers, {}, client)
+    sender.send(Outgoing(topic, 0, None, b"x" * 5000))
+    sender.flush()
+    assert sender.errors == 1
+    assert "large" in (sender.first_error or "").lower()
+
+
+def test_what_kafka_python_refuses_is_counted(broker: Broker):
+    clients.create_topics(broker.bootstrap_servers, {"refused": 1}, {})
+    sender = clients.sender(broker.bootstrap_servers, {}, "kafka-python")
+    sender.send(Outgoing("refused", 0, b"k", b"v", headers=[("none", None)]))
+    sender.send(Outgoing("refused", 0, None, None))
+    sender.flush()
+    assert (sender.sent, sender.errors) == (2, 2)
+    assert "headers" in (sender.first_error or "")
+
+
+@pytest.mark.parametrize("read", [clients._read_confluent, clients._read_kafka_python])
+def test_read_to_end(broker: Broker, read):
+    topic = f"read-by-{read.__name__}"
+    clients.create_topics(broker.bootstrap_servers, {topic: 2}, {})
+    sender = clients.sender(broker.bootstrap_servers, {})
+    for number in range(100):
+        sender.send(Outgoing(topic, number % 2, b"k", b"four"))
+    sender.flush()
+    found = list(read(broker.bootstrap_servers, topic, {0: (0, 50), 1: (10, 50)}, {}))
+    assert sum(each.records for each in found) == 90
+    assert sum(each.bytes for each in found) == 90 * 5
+
+
+def test_deleted(broker: Broker):
+    clients.create_topics(broker.bootstrap_servers, {"passing": 1}, {})
+    clients.delete_topics(broker.bootstrap_servers, ["passing"])
+    assert "passing" not in clients.partition_counts(broker.bootstrap_servers)
+
+
+def test_settings():
+    assert clients.settings_of(["linger.ms=5", "a=b=c"]) == {"linger.ms": "5", "a": "b=c"}
+    with pytest.raises(SystemExit):
+        clients.settings_of(["linger.ms"])

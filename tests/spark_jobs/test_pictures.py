@@ -1,0 +1,38 @@
+"""The parts of pictures."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+
+import matplotlib.image
+import pytest
+
+from spark_jobs import pictures
+
+
+def test_a_picture():
+    made, (left, right) = pictures.figure("Title", panels=2)
+    pictures.bars(left, ["a", "b"], [1, 2])
+    pictures.stacked(right, ["a"], {"good": ([1], pictures.GOOD), "bad": ([2], pictures.BAD)})
+    pictures.label(right, "x", "y", "what")
+    payload = pictures.as_png(made)
+    image = matplotlib.image.imread(io.BytesIO(payload), "png")
+    assert image.shape[:2] == (378, 810)
+    assert image.std() > 0.05  # not blank
+    assert [each.get_text() for each in left.get_yticklabels()] == ["a", "b"]
+    assert [each.get_width() for each in right.patches] == [1, 2]
+    assert right.patches[1].get_x() == 1
+
+
+def test_one_axes_and_no_legend_for_one_name():
+    _, axes = pictures.figure("Title")
+    axes.plot([1], [1], label="only")
+    pictures.legend(axes)
+    assert axes.get_legend() is None
+
+
+@pytest.mark.parametrize("value_ms", [0, 1_357_034_400_000])
+def test_times(value_ms: int):
+    (found,) = pictures.times([value_ms])
+    assert found == datetime.fromtimestamp(value_ms / 1000, UTC)
