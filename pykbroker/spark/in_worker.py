@@ -21,7 +21,7 @@ from pykbroker.offline import ALL_COLUMNS, ReadOptions, Split
 from pykbroker.spark.columns import arrow_schema
 from pykbroker.spark.corrupt_sink import CorruptSink
 from pykbroker.spark.faults import OptionError
-from pykbroker.spark.options import parse_options
+from pykbroker.spark.options import absolute, parse_options
 from pykbroker.spark.target import Target
 from pykbroker.spark.tasks import LogTask, read_task, settle_worker
 from pykbroker.spark.tasks import plan_tasks as plan_parsed
@@ -180,6 +180,7 @@ def to_parquet(
     unless they are to be replaced.
     """
     parsed = parse_options(options)
+    target = absolute(target)
     directory = Target(target)
     there = directory.names()
     if there and not overwrite:

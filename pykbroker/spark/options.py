@@ -7,6 +7,7 @@ Out     SourceOptions, or an OptionError that names the option.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,6 +63,8 @@ _DURATION_UNITS: Final = {
     "h": 3_600_000,
     "d": 86_400_000,
 }
+_FLAGS: Final = re.compile(r"\(\?[aimsux]+\)")
+_INTERNAL: Final = "__consumer_offsets|__transaction_state|__share_group_state"
 _SECRET: Final = ("access_key", "secret_key", "session_token", "password")
 
 
@@ -210,6 +213,7 @@ def parse_options(given: Mapping[str, object], view: str | None = None) -> Sourc
     """Check and type all options; `view` when the name of the format has chosen it."""
     options = _Given(given)
     topics, pattern, assigned = _strategy(options)
+    sink = options.text("corruptBatchSink")
     chosen_view = view or options.one_of("view", VIEWS, "records")
     strategy = options.one_of("startingOffsetsByTimestampStrategy", ("error", "latest"), "error")
     return SourceOptions(
@@ -227,7 +231,7 @@ def parse_options(given: Mapping[str, object], view: str | None = None) -> Sourc
         columns=_columns(options),
         where=_where(options, chosen_view),
         mode=options.one_of("mode", ("FAILFAST", "PERMISSIVE", "DROPMALFORMED"), "FAILFAST"),
-        corrupt_sink=options.text("corruptBatchSink"),
+        corrupt_sink=absolute(sink) if sink is not None else None,
         corrupt_format=options.one_of("corruptBatchFormat", ("json", "parquet"), "json"),
         verify_checksums=options.flag("verifyChecksums", options.flag("kafka.check.crcs", True)),
         decoder=options.one_of("decoder", ("numpy", "plain"), "numpy"),
@@ -255,7 +259,12 @@ def _paths(options: _Given) -> tuple[str, ...]:
         found = [each.strip() for each in listed.split(",") if each.strip()]
     if not found:
         raise OptionError("path", "must name one or more log directories, with commas between")
-    return tuple(_with_storage(each, options.storage) for each in found)
+    return tuple(_with_storage(absolute(each), options.storage) for each in found)
+
+
+def absolute(path: str) -> str:
+    """A path that means the same in every worker; URIs do already."""
+    return path if "://" in path else os.path.abspath(path)
 
 
 def _with_storage(path: str, storage: Mapping[str, str]) -> str:
@@ -290,11 +299,18 @@ def _strategy(
             re.compile(text)
         except re.error as fault:
             raise OptionError("subscribePattern", f"{text!r}: {fault}") from None
-        return None, text, None
+        return None, _without_internal(text), None
     topics = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
     if not topics:
         raise OptionError("subscribe", "must name one or more topics, with commas between")
     return topics, None, None
+
+
+def _without_internal(pattern: str) -> str:
+    """As consumers do: a pattern matches no internal topic. Flags stay at the front."""
+    flags = _FLAGS.match(pattern)
+    front = flags[0] if flags is not None else ""
+    return f"{front}(?!(?:{_INTERNAL})$)(?:{pattern[len(front) :]})"
 
 
 def _bound(options: _Given, side: str) -> Bound | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,31 @@ def test_names_are_not_case_sensitive_and_values_may_be_python_objects() -> None
 def test_paths(text: str, paths: tuple[str, ...]) -> None:
     assert parse_options({"path": text}).paths == paths
     assert parse_options({"paths": text}).paths == paths
+
+
+def test_relative_paths_mean_the_same_in_all_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = parse_options({"path": "logs,s3://b/x", "corruptBatchSink": "sink"})
+    assert options.paths == (f"{tmp_path}/logs", "s3://b/x")
+    assert options.corrupt_sink == f"{tmp_path}/sink"
+
+
+@pytest.mark.parametrize(
+    "pattern, topic, matches",
+    [
+        (".*", "orders", True),
+        (".*", "__consumer_offsets", False),
+        ("__.*|x", "__transaction_state", False),
+        ("__.*|x", "__consumer_offsets_of_mine", True),
+        ("(?i)ORD.*", "orders", True),
+        ("a|b", "ab", False),
+    ],
+)
+def test_patterns_match_no_internal_topics(pattern: str, topic: str, matches: bool) -> None:
+    found = parsed(subscribePattern=pattern).topic_pattern
+    assert (re.fullmatch(found, topic) is not None) == matches
 
 
 def test_storage_options_go_into_the_uri() -> None:
