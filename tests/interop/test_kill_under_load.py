@@ -49,7 +49,7 @@ class Load:
 
     def _run(self) -> None:
         number = 0
-        while not self._stop.is_set():
+        while not self._stop.wait(0.001):  # all of it is read again after every kill
             for partition in range(PARTITIONS):
                 value = b"%d " % number + bytes(number % 500)
                 while True:
