@@ -363,7 +363,14 @@ class RealFiles(Files):
         return len(self._open)
 
     def open_descriptor(self, path: str) -> int:
-        return os.open(path, self._flags)
+        """Out of descriptors, an idle log file gives its own: a reader must not cost a disk."""
+        while True:
+            try:
+                return os.open(path, self._flags)
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._open:
+                    raise
+            next(iter(self._open)).close()
 
     def opened(self, file: RealFile) -> None:
         """Second chance: a file used since the last round stays, the first idle one closes."""

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 ACCEPTS_PER_TURN = 128
 OUT_OF_DESCRIPTORS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 DESCRIPTOR_RETRY_SECONDS = 1.0
+# Connections leave some descriptors to the log: without them a node loses its directories.
+MOST_RESERVED = 256
+
+
+def descriptors_for_connections() -> int:
+    """Descriptors have the lowest free number: from this one on they are not for connections."""
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 1 << 31 if soft == resource.RLIM_INFINITY else soft - min(soft // 4, MOST_RESERVED)
 
 
 class BindError(StartError):
@@ -146,6 +156,11 @@ class Acceptor:
                     server.out_of_descriptors(self, DESCRIPTOR_RETRY_SECONDS)
                     return
                 continue  # that one connection broke before we had it
+            if sock.fileno() >= server.descriptor_limit:
+                self.pause()
+                server.out_of_descriptors(self, DESCRIPTOR_RETRY_SECONDS)
+                sock.close()
+                return
             self._admit(sock, address)
 
     def _admit(self, sock: socket.socket, address: tuple[str, int]) -> None:

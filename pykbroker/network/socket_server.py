@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from pykbroker.metrics import Counters
-from pykbroker.network.acceptor import Acceptor, Listener
+from pykbroker.network.acceptor import Acceptor, Listener, descriptors_for_connections
 from pykbroker.network.connection import Connection
 from pykbroker.network.connection_limits import ConnectionLimits
 from pykbroker.network.idle_connections import IdleConnections
@@ -52,6 +52,7 @@ class SocketServer:
         self.connections: set[Connection] = set()
         self.counters = Counters() if counters is None else counters
         self._acceptors: list[Acceptor] = []
+        self.descriptor_limit = descriptors_for_connections()
         self._idle = IdleConnections(config.connections_max_idle_ms, int(monotonic() * 1000))
         self._idle_timer: TimerHandle | None = None
         self._stopped = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -147,6 +149,26 @@ def test_closed_file_opens_again_under_its_new_name(disk: tuple[Files, str]) -> 
     files.rename(f"{root}/a", f"{root}/b")
     file.path = f"{root}/b"
     assert file.pread(3, 0) == b"abc"
+
+
+def test_out_of_descriptors_an_idle_file_gives_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = RealFiles()
+    opened = [files.open(str(tmp_path / str(number)), create=True) for number in range(3)]
+    for file in opened[:2]:
+        file.pwritev([b"x"], 0)
+    real_open = os.open
+
+    def full(path: str, flags: int, mode: int = 0o777) -> int:
+        if files.open_count > 1:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return real_open(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", full)
+    assert opened[2].pwritev([b"y"], 0) == 1
+    assert files.open_count == 2
+    assert opened[0].pread(1, 0) == b"x"  # opened again
 
 
 def test_open_descriptors_are_bounded(tmp_path: Path) -> None:

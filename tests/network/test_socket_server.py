@@ -69,6 +69,23 @@ def test_out_of_descriptors_is_logged_once_and_tried_again(
     assert "out of file descriptors" in lines[0]
 
 
+def test_connections_leave_descriptors_to_the_log(
+    serve: Callable[..., Served],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(acceptor, "DESCRIPTOR_RETRY_SECONDS", 0.01)
+    served = serve()
+    served.server.descriptor_limit = 0
+    with caplog.at_level(logging.ERROR), served.connect() as sock:
+        assert is_closed(sock)
+    assert "out of file descriptors" in caplog.text
+    served.server.descriptor_limit = 1 << 31
+    with served.connect() as sock:
+        sock.sendall(frame(b"x"))
+        assert read_reply(sock) == (7, b"x")
+
+
 def test_what_is_queued_leaves_before_the_end(echo: Served) -> None:
     echo.hold = True
     with echo.connect() as sock:
