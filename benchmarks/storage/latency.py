@@ -26,6 +26,7 @@ from pykbroker.testing import Broker
 STEADY = "steady"
 PAUSE_SECONDS = 0.004
 QUIET_SECONDS = 5.0
+RECORDS = 1_000_000
 
 
 def send_for_ever(port: int) -> None:
@@ -79,18 +80,19 @@ def percentile(figures: list[float], of: float) -> float:
 
 
 def compaction(broker: Broker, directory: Path) -> Callable[[], None]:
-    """A compacted topic of 300 MB becomes dirty; the work lasts until it is clean."""
+    """A compacted topic of 1 GB may be cleaned from now on; the work lasts until it is clean."""
     make_topic(
         broker.bootstrap_servers,
         "table",
         1,
         cleanup_policy="compact",
         segment_bytes="52428800",
-        min_cleanable_dirty_ratio="0.99",
+        min_cleanable_dirty_ratio="0",
+        min_compaction_lag_ms="3600000",
     )
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 5})
     dice = random.Random(1)
-    for number in range(300_000):
+    for number in range(RECORDS):
         producer.produce("table", dice.randbytes(1000), b"%d" % (number % 30_000))
         if number % 1000 == 0:
             producer.flush()
@@ -98,10 +100,9 @@ def compaction(broker: Broker, directory: Path) -> Callable[[], None]:
     log = directory / "table-0"
 
     def work() -> None:
-        alter(broker, "table", "min.cleanable.dirty.ratio", "0.01")
-        before = len(list(log.glob("*.log")))
+        alter(broker, "table", "min.compaction.lag.ms", "0")
         deadline = time.monotonic() + 60
-        while len(list(log.glob("*.log"))) > before // 2 and time.monotonic() < deadline:
+        while size_of(log) > RECORDS * 500 and time.monotonic() < deadline:
             time.sleep(0.05)
 
     return work
@@ -175,6 +176,10 @@ def recompression(broker: Broker, _directory: Path) -> Callable[[], None]:
         producer.flush(20)
 
     return work
+
+
+def size_of(partition: Path) -> int:
+    return sum(path.stat().st_size for path in partition.glob("*.log"))
 
 
 def forget_pages(directory: Path, topic: str) -> None:
