@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -23,7 +24,9 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NoReturn
+
+from pyspark.errors import PySparkException
 
 from pykbroker.offline import OfflineError
 from pykbroker.spark import register, tuned_builder
@@ -31,6 +34,9 @@ from spark_jobs import reading
 from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
 from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, write_outcome
+
+#: A fault of the logs that a worker met, in what Spark tells of it.
+_FAULT: Final = re.compile(r"^pykbroker\.(?:offline|spark)\.faults\.\w+: (.+)$", re.MULTILINE)
 
 Run = Callable[[Any, argparse.Namespace], Outcome]
 
@@ -81,10 +87,18 @@ class Job:
         try:
             sys.exit(self.run_and_write(spark, arguments))
         except OfflineError as fault:
-            print(f"{self.name}: {fault}", file=sys.stderr)
-            sys.exit(2)
+            self._refuse(str(fault))
+        except PySparkException as fault:
+            told = _FAULT.search(str(fault))
+            if told is None:
+                raise
+            self._refuse(told[1])
         finally:
             spark.stop()
+
+    def _refuse(self, why: str) -> NoReturn:
+        print(f"{self.name}: {why}", file=sys.stderr)
+        sys.exit(2)
 
     def run_and_write(self, spark: Any, arguments: argparse.Namespace) -> int:
         """Run in a session that there is; the exit code."""

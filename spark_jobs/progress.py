@@ -1,6 +1,7 @@
 """What a job is doing, on standard error: tasks done of the running stages, seconds.
 
-On a terminal one line that is drawn over; elsewhere (a log) one line at the start of each step.
+On a terminal one line that is drawn over; elsewhere (a log, spark-submit) a line at the start of
+each step, and one every ten seconds.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import time
 from types import TracebackType
 from typing import Any, Final
 
-_EVERY_SECONDS: Final = 0.2
+_DRAWN_EVERY_SECONDS: Final = 0.2
+_TOLD_EVERY_SECONDS: Final = 10.0
 _WIDTH: Final = 24
 
 
@@ -30,7 +32,7 @@ class Progress:
 
     def __enter__(self) -> Progress:
         _running.append(self)
-        if self._draws_over:
+        if not self._is_quiet:
             self._thread.start()
         return self
 
@@ -42,7 +44,7 @@ class Progress:
     ) -> None:
         _running.remove(self)
         self._ended.set()
-        if self._draws_over:
+        if not self._is_quiet:
             self._thread.join()
         word = "done" if error is None else "failed"
         self._write(f"{self._name}: {word} after {self._seconds():.1f} s", is_last=True)
@@ -63,8 +65,9 @@ class Progress:
         print(start + line, end="\n" if is_last else "", file=sys.stderr, flush=True)
 
     def _follow(self) -> None:
-        while not self._ended.wait(_EVERY_SECONDS):
-            self._write(self._line(), is_last=False)
+        every = _DRAWN_EVERY_SECONDS if self._draws_over else _TOLD_EVERY_SECONDS
+        while not self._ended.wait(every):
+            self._write(self._line(), is_last=not self._draws_over)
 
     def _line(self) -> str:
         done = running = total = 0

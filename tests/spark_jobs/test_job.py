@@ -15,6 +15,7 @@ import pytest
 import spark_jobs
 from spark_jobs.job import Job
 from tests.harness.flights import COUNT
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark.test_cluster import cluster  # noqa: F401
 from tests.spark_jobs.flight_logs import FlightLogs
 
@@ -90,10 +91,15 @@ def test_spark_submit_to_a_cluster(cluster: str, ours: FlightLogs, tmp_path: Pat
 
 @pytest.mark.spark
 @pytest.mark.timeout(300)
-def test_python_and_a_fault(tmp_path: Path):
+def test_python_and_a_fault_of_a_worker(tmp_path: Path):
     """One line for the person, not a stack."""
-    done = run([sys.executable, str(JOBS / "fsck.py"), "--path", "nowhere"], tmp_path)
-    assert done.returncode == 2
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("fsck: nowhere is no directory")
-    assert "Traceback" not in done.stderr
+    segment = write_segment(partition_directory(tmp_path / "logs"), simple_batches(30))
+    payload = bytearray(segment.read_bytes())
+    payload[len(payload) // 2 + 100] ^= 1
+    segment.write_bytes(payload)
+    done = run([sys.executable, str(JOBS / "size_percentiles.py"), "--path", "logs"], tmp_path)
+    assert done.returncode == 2, done.stderr[-3000:]
+    last = [line for line in done.stderr.splitlines() if line.startswith("size_percentiles: ")][-1]
+    assert segment.name in last
+    assert "checksum" in last
+    assert "Traceback" not in last

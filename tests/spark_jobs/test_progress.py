@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from spark_jobs import progress
 from spark_jobs.progress import Progress, step
 
 
@@ -32,6 +33,19 @@ def test_in_a_log(capsys: pytest.CaptureFixture[str]):
     assert lines[1].startswith("job: writing (")
     assert lines[2].startswith("job: done after ")
     assert len(lines) == 3
+
+
+def test_in_a_log_from_time_to_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(progress, "_TOLD_EVERY_SECONDS", 0.01)
+    told = ""
+    with Progress(spark_with(6, 2, 12), "job"):
+        deadline = time.monotonic() + 10
+        while told.count("6/12 tasks, 2 running\n") < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+            told += capsys.readouterr().err
 
 
 def test_on_a_terminal(monkeypatch: pytest.MonkeyPatch):
