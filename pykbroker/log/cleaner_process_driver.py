@@ -94,8 +94,11 @@ def serve(files: Files, lines: TextIO, out: TextIO) -> None:
     """Do the jobs of `lines` until they end."""
 
     def emit(message: dict[str, Any]) -> None:
-        out.write(json.dumps(message) + "\n")
-        out.flush()
+        try:
+            out.write(json.dumps(message) + "\n")
+            out.flush()
+        except BrokenPipeError:  # the node is gone: its next start throws the work away
+            os._exit(0)
 
     parent = os.getppid()
     for line in lines:

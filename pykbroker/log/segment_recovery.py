@@ -198,12 +198,13 @@ def rebuild_producer_state(
         before = segments.lower(segments.last.base_offset)
         if before is not None:
             to_snapshot.add(before.base_offset)
-    if is_clean and snapshots.latest_offset is None:
-        # A clean log without snapshots never had producers: do not scan it for them.
-        for offset in sorted(to_snapshot):
-            producers.map_end_offset = offset
-            snapshots.take()
-        return
+    if is_clean and snapshots.latest_offset is None and end_offset > log_start_offset:
+        # Kafka believes then that there never were producers, and serves open transactions.
+        _log.warning(
+            "%s: a clean stop leaves a producer snapshot, but there is none: reading the log for "
+            "its producers",
+            snapshots.directory,
+        )
     was_empty = producers.is_empty and producers.map_end_offset >= end_offset
     snapshots.truncate_and_reload(log_start_offset, end_offset, now_ms)
     if end_offset > producers.map_end_offset and not was_empty:

@@ -81,6 +81,24 @@ def test_a_bug_marks_the_partition(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told(log, job) == [{"failed": "corrupt", "message": "ZeroDivisionError: oops"}]
 
 
+def test_it_ends_in_silence_when_the_node_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended(Exception):
+        pass
+
+    def end(code: int) -> None:
+        raise Ended(code)
+
+    class Broken(io.StringIO):
+        def flush(self) -> None:
+            raise BrokenPipeError
+
+    log, job = dirty()
+    monkeypatch.setattr(cleaner_process_driver.os, "_exit", end)
+    line = json.dumps({"job": job.to_json(), "bytes_per_second": 1e12})
+    with pytest.raises(Ended):
+        serve(log.files, io.StringIO(line), Broken())
+
+
 def test_it_stops_when_nobody_wants_the_result() -> None:
     log, job = dirty()
     messages: list[dict[str, Any]] = []

@@ -262,6 +262,19 @@ def test_producers_come_from_the_newest_good_snapshot(files: MemoryFiles) -> Non
     assert crashed.producers.producers[7].last_sequence == 3
 
 
+def test_lost_snapshots_do_not_end_an_open_transaction(files: MemoryFiles) -> None:
+    log = open_orders(files)
+    append(log, b"before")
+    open_batch = batch_of(b"open", producer=(7, 0, 0), is_transactional=True)
+    log.append_as_leader(open_batch, 0, NOW_MS)
+    log.roll(NOW_MS)
+    append(log, b"after")
+    log.close()
+    for offset in log.snapshots.offsets:
+        files.unlink(path_of(offset, ".snapshot"))
+    assert open_orders(files).last_stable_offset(3) == 1
+
+
 def test_a_bad_epoch_checkpoint_is_built_again_by_recovery(files: MemoryFiles) -> None:
     three_segments(files)
     files.write_file(f"{DIRECTORY}/leader-epoch-checkpoint", b"0\n1\nnonsense\n")
