@@ -5,14 +5,16 @@ Starts Apache Kafka 4.4 (its jars, and Spark's connector, by Maven), writes topi
 broker, by `pykbroker` from the files that this broker wrote. Prints seconds, rates, their ratio
 with its goal, and which part of the machine's read + CRC + copy limit (on two cores) is reached.
 
-The best of the rounds counts, for both sides. `--tuned` gives the connector larger fetches and more
-tasks. Absolute figures wander from hour to hour; the ratio is the result.
+The best of the rounds counts, for both sides, after one to warm up. `CPU` is the ratio of core
+seconds, the broker's included where it takes part: it holds on a busy machine, too. `--tuned`
+gives the connector larger fetches and more tasks. Absolute figures wander; ratios are the result.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -20,8 +22,9 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from benchmarks.spark.cpu import cpu_seconds
 from benchmarks.spark.jobs import JOBS, Job, Place
 from benchmarks.spark.latency import micro_batch_ms, point_query_ms
 from benchmarks.spark.limits import Limits, measure
@@ -67,10 +70,21 @@ def _place() -> Iterator[tuple[Place, Path]]:
             spark.stop()
 
 
-def _timed(work: Callable[[], object]) -> tuple[float, object]:
+class Cost(NamedTuple):
+    """Of one run."""
+
+    seconds: float
+    core_seconds: float
+
+    def best(self, other: Cost) -> Cost:
+        return Cost(*map(min, self, other))
+
+
+def _timed(work: Callable[[], object]) -> tuple[Cost, object]:
+    used = cpu_seconds()
     start = time.perf_counter()
     result = work()
-    return time.perf_counter() - start, result
+    return Cost(time.perf_counter() - start, cpu_seconds() - used), result
 
 
 class Table:
@@ -84,21 +98,24 @@ class Table:
             f"\n{topic.records:,} records of {topic.value_bytes} B, {size_bytes / 1e6:,.0f} MB; "
             f"one core reads {limits.read / 1e9:.1f}, checks {limits.crc / 1e9:.1f}, copies "
             f"{limits.copy / 1e9:.1f} GB/s: at most {limits.combined / 1e9:.1f} GB/s\n"
-            f"{'':<46}{'connector':>10}{'pykbroker':>10}{'M rec/s':>9}{'MB/s':>7}{'limit':>7}"
-            f"{'ratio':>8}  goal",
+            f"{'':<42}{'connector':>9}{'pykbroker':>10}{'M rec/s':>9}{'MB/s':>7}{'limit':>7}"
+            f"{'ratio':>8}{'CPU':>8}  goal",
             flush=True,
         )
 
     def job(
-        self, job: Job, topic: Topic, *, size_bytes: int, limits: Limits, theirs: float, ours: float
+        self, job: Job, topic: Topic, *, size_bytes: int, limits: Limits, theirs: Cost, ours: Cost
     ) -> None:
-        ratio = theirs / ours
+        ratio = theirs.seconds / ours.seconds
+        cpu_ratio = theirs.core_seconds / ours.core_seconds
         goal = job.goals.get(topic.value_bytes)
         verdict = "" if goal is None else f">= {goal:g} " + ("yes" if ratio >= goal else "NO")
-        part = size_bytes / ours / (limits.combined * CORES)
+        rate = size_bytes / ours.seconds
+        part = rate / (limits.combined * CORES)
         print(
-            f"{job.name:<46}{theirs:>8.2f} s{ours:>8.2f} s{topic.records / ours / 1e6:>9.2f}"
-            f"{size_bytes / ours / 1e6:>7.0f}{part:>7.0%}{ratio:>7.1f}x  {verdict}",
+            f"{job.name:<42}{theirs.seconds:>7.2f} s{ours.seconds:>8.2f} s"
+            f"{topic.records / ours.seconds / 1e6:>9.2f}{rate / 1e6:>7.0f}{part:>7.0%}"
+            f"{ratio:>7.1f}x{cpu_ratio:>7.1f}x  {verdict}",
             flush=True,
         )
         self.rows.append(
@@ -107,9 +124,10 @@ class Table:
                 "value_bytes": topic.value_bytes,
                 "records": topic.records,
                 "size_bytes": size_bytes,
-                "connector_s": theirs,
-                "pykbroker_s": ours,
+                "connector": theirs._asdict(),
+                "pykbroker": ours._asdict(),
                 "ratio": ratio,
+                "cpu_ratio": cpu_ratio,
                 "goal": goal,
                 "part_of_limit": part,
             }
@@ -117,7 +135,7 @@ class Table:
 
     def latency(self, name: str, theirs: float, ours: float, goal: float) -> None:
         verdict = "yes" if ours <= goal else "NO"
-        print(f"{name:<46}{theirs:>7.0f} ms{ours:>7.0f} ms{'':>31}  <= {goal:g} ms {verdict}")
+        print(f"{name:<42}{theirs:>6.0f} ms{ours:>7.0f} ms{'':>39}  <= {goal:g} ms {verdict}")
         self.rows.append({"job": name, "connector_ms": theirs, "pykbroker_ms": ours, "goal": goal})
 
 
@@ -129,14 +147,14 @@ def _compare(
     print_row: Callable[..., None],
 ) -> None:
     """Rounds of theirs and all of ours in turn, after one to warm up; the best of each counts."""
-    theirs = float("inf")
-    ours = [float("inf")] * len(jobs)
+    theirs = Cost(math.inf, math.inf)
+    ours = [theirs] * len(jobs)
     for turn in range(arguments.rounds + 1):
         taken, expected = _timed(partial(jobs[0].theirs, place, topic, arguments.tuned))
-        theirs = min(theirs, taken) if turn else theirs
+        theirs = theirs.best(taken) if turn else theirs
         for index, job in enumerate(jobs):
             taken, found = _timed(partial(job.ours, place, topic))
-            ours[index] = min(ours[index], taken) if turn else ours[index]
+            ours[index] = ours[index].best(taken) if turn else ours[index]
             assert found in (expected, topic.records), (job.name, found, expected)
     for job, best in zip(jobs, ours, strict=True):
         print_row(job, topic, theirs=theirs, ours=best)

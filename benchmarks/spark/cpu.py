@@ -1,0 +1,31 @@
+"""CPU seconds of everything that this process has started: Spark's JVM, its Python workers, Kafka.
+
+What a job costs, whoever else is at work on the machine; Linux only.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds() -> float:
+    """User and system time of our descendants, ended children included, and of ourselves."""
+    children: dict[int, list[int]] = {}
+    used: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        pid = int(entry.name)
+        children.setdefault(int(fields[1]), []).append(pid)
+        used[pid] = sum(map(int, fields[11:15]))
+    found = [os.getpid()]
+    for pid in found:
+        found += children.get(pid, [])
+    return sum(used.get(pid, 0) for pid in found) / _TICKS
