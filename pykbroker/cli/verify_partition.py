@@ -2,7 +2,8 @@
 
 In      the directory of one partition; the checkpoints of the log directory that it lies in.
 Out     (file, what is wrong): files that are missing, offsets that are missing between segments, a
-        log that ends before what was synced, a log start behind the end, whose topic it is.
+        log that ends before what was synced, a log start behind the end, whose topic it is, aborted
+        transactions without their index.
 Invariants
     What the checks of single files find is not said again. Gaps are no faults where compaction
     may have made them: where the cleaner's checkpoint names the partition or cannot be read.
@@ -27,6 +28,10 @@ from pykbroker.log.checkpoints import (
 )
 from pykbroker.log.partition_directories import parse_directory_name
 from pykbroker.log.recovery import is_segment_name
+from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
+from pykbroker.protocol.control_records import ABORT, decode_type
+from pykbroker.protocol.record import CorruptBatch
+from pykbroker.protocol.record_batch import CONTROL_BIT, TRANSACTIONAL_BIT, iter_records
 from pykbroker.types import TopicPartition
 
 Fault = tuple[str, str]
@@ -47,6 +52,8 @@ def partition_faults(directory: str, names: Sequence[str], topics: Topics) -> It
         yield from _topic_faults(directory, names, logs, parsed.topic_partition.topic, topics)
     if logs:
         yield from _offset_faults(directory, logs, parsed.topic_partition)
+    for name in logs:
+        yield from _transaction_faults(os.path.join(directory, name))
 
 
 def _missing_files(directory: str, names: Sequence[str]) -> Iterator[Fault]:
@@ -110,6 +117,48 @@ def _offset_faults(
         yield last, f"ends at offset {end}, but the log was synced up to {synced}"
     elif start > end:
         yield last, f"ends at offset {end}, but {LOG_START_OFFSET_CHECKPOINT} says {start}"
+
+
+def _transaction_faults(log_path: str) -> Iterator[Fault]:
+    """The transaction index against the markers: what it lacks is served to read_committed."""
+    index_path = f"{os.path.splitext(log_path)[0]}.txnindex"
+    content = map_file(index_path) if os.path.exists(index_path) else b""
+    index = TransactionIndex(base_offset_of(log_path), bytes(content))
+    try:
+        if index.check() is not None:
+            return  # the check of the file says it
+        known = {entry.last_offset: entry.producer_id for entry in index}
+        markers, wanted = _abort_markers(log_path)
+    except (CommandError, CorruptBatch, CorruptTransactionIndex):
+        return
+    for offset, producer_id in known.items():
+        if markers.get(offset) != producer_id:
+            yield index_path, f"there is no abort of producer {producer_id} at offset {offset}"
+            return
+    for offset in sorted(wanted - known.keys()):
+        yield index_path, f"lacks the abort of producer {markers[offset]} at offset {offset}"
+        return
+
+
+def _abort_markers(log_path: str) -> tuple[dict[int, int], set[int]]:
+    """Offset -> producer of all, and the offsets of those that end data of the same segment."""
+    markers: dict[int, int] = {}
+    wanted: set[int] = set()
+    is_open: set[int] = set()
+    content = map_file(log_path)
+    for position, header in batches(content, log_path):
+        producer_id = header.producer_id
+        if header.attributes & CONTROL_BIT:
+            batch = content[position : position + header.size_bytes]
+            for record in iter_records(batch, header):
+                if decode_type(record.key) == ABORT:
+                    markers[header.base_offset] = producer_id
+                    if producer_id in is_open:
+                        wanted.add(header.base_offset)
+            is_open.discard(producer_id)
+        elif header.attributes & TRANSACTIONAL_BIT:
+            is_open.add(producer_id)
+    return markers, wanted
 
 
 def _offsets(directory: str, name: str) -> dict[TopicPartition, int] | None:

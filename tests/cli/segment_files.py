@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pykbroker.log.producer_entry import BatchMetadata, ProducerStateEntry, encode_snapshot
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
-from pykbroker.protocol.control_records import COMMIT, EndTxnMarker, build_marker_batch
+from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
 
 BASE = 100
@@ -34,7 +34,7 @@ def write_segment(directory: Path) -> Path:
             is_transactional=True,
         ),
         build_marker_batch(
-            EndTxnMarker(COMMIT, 4),
+            EndTxnMarker(ABORT, 4),
             producer_id=7,
             producer_epoch=1,
             timestamp_ms=TIME + 4,
@@ -51,7 +51,7 @@ def write_segment(directory: Path) -> Path:
     times = struct.pack(">qiqi", TIME + 1, 1, TIME + 4, 4)
     (directory / f"{NAME}.timeindex").write_bytes(times)
     aborted = TransactionIndex(BASE)
-    aborted.append(AbortedTxn(7, BASE, BASE + 1, BASE + 2))
+    aborted.append(AbortedTxn(7, BASE + 2, BASE + 4, BASE + 5))
     (directory / f"{NAME}.txnindex").write_bytes(aborted.to_bytes())
     entries = [
         ProducerStateEntry(7, 1, 4, TIME + 3, -1, [BatchMetadata(6, BASE + 3, 1, TIME + 3)]),

@@ -104,7 +104,7 @@ def test_aborted_transactions_and_snapshots(run: Run, tmp_path: Path) -> None:
     write_segment(tmp_path)
     aborted = run("dump-log", "--files", f"{tmp_path}/{NAME}.txnindex")
     assert aborted.lines[1:] == [
-        "version: 0 producerId: 7 firstOffset: 100 lastOffset: 101 lastStableOffset: 102"
+        "version: 0 producerId: 7 firstOffset: 102 lastOffset: 104 lastStableOffset: 105"
     ]
     snapshot = tmp_path / f"{BASE + 5:020d}.snapshot"
     assert run("dump-log", "--files", str(snapshot)).lines[1:] == [

@@ -53,7 +53,7 @@ def test_records(run: Run, tmp_path: Path) -> None:
         ),
         (
             f"| offset: 104 CreateTime: {TIME + 4} keySize: 4 valueSize: 6 sequence: -1 "
-            "headerKeys: [] endTxnMarker: COMMIT coordinatorEpoch: 4"
+            "headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 4"
         ),
     ]
 

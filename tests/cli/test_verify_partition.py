@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from pykbroker.config import TopicConfig
+from pykbroker.log.checkpoints import PartitionMetadata
 from pykbroker.log.files import RealFiles
 from pykbroker.log.log_manager import LogManager
+from pykbroker.protocol.control_records import ABORT, COMMIT
 from tests.cli.conftest import Run
-from tests.log.log_makers import NOW_MS, append
+from tests.log.log_makers import NOW_MS, append, open_orders
 from tests.log.test_log_manager import ORDERS, TOPIC_ID, make_manager
+from tests.log.test_lookup import transaction
 
 FIRST, SECOND, THIRD = (f"orders-0/{base:020d}" for base in (0, 2, 4))
 
@@ -78,3 +81,24 @@ def test_gaps_that_compaction_may_have_made_are_fine(run: Run, directory: Path) 
     (directory / "cleaner-offset-checkpoint").write_text("0\n1\norders 0 4\n")
     outcome = run("dump-log", "--verify", "--files", str(directory))
     assert outcome.code == 0, outcome.out
+
+
+def test_the_transaction_index_is_held_against_the_markers(run: Run, directory: Path) -> None:
+    log = open_orders(RealFiles(), str(directory / "orders-2"))
+    transaction(log, 7, COMMIT)
+    transaction(log, 8, ABORT)
+    log.close()
+    (directory / "orders-2" / "partition.metadata").write_bytes(
+        PartitionMetadata(TOPIC_ID).to_bytes()
+    )
+    outcome = run("dump-log", "--verify", "--files", str(directory))
+    assert outcome.code == 0, outcome.out
+    index = directory / "orders-2/00000000000000000000.txnindex"
+    content = bytearray(index.read_bytes())
+    content[9] ^= 1  # the producer
+    index.write_bytes(content)
+    outcome = run("dump-log", "--verify", "--files", str(directory))
+    assert outcome.lines[0] == f"{index}: there is no abort of producer 9 at offset 3"
+    index.unlink()
+    outcome = run("dump-log", "--verify", "--files", str(directory))
+    assert outcome.lines[0] == f"{index}: lacks the abort of producer 8 at offset 3"
