@@ -12,6 +12,7 @@ Source  Kafka's ProducerAppendInfo.java (sequences), OffsetIndex.java, TimeIndex
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, zip_longest
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -32,6 +33,9 @@ NOTE: Final = "note"
 
 _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
+_FAR: Final = 1 << 63
+_MOST_OFFSETS: Final = 1 << 31
+_MOST_FINDINGS: Final = 500
 #: Of faults of one kind in one file so many are told one by one.
 _MOST: Final = 5
 
@@ -68,12 +72,26 @@ class PartitionCheck:
         #: producer -> (epoch, sequence that comes next, offset of its last record)
         self._producers: dict[int, tuple[int, int, int]] = {}
         self._last_hole = -1
+        self._bound = _FAR
         self._transactions = OpenTransactions()
 
     def findings(self) -> Iterator[Finding]:
-        """Everything that is found, segment by segment."""
+        """What is found, segment by segment, up to some hundreds."""
         files = self._files
-        for segment in files.segments:
+        found = self._all()
+        yield from islice(found, _MOST_FINDINGS)
+        if next(found, None) is not None:
+            detail = f"the first {_MOST_FINDINGS} findings; there are more"
+            yield Finding(NOTE, "files", files.directory, None, None, detail)
+
+    def _all(self) -> Iterator[Finding]:
+        files = self._files
+        following = [each.base_offset for each in files.segments[1:]]
+        for segment, bound in zip_longest(files.segments, following, fillvalue=_FAR):
+            assert isinstance(segment, SegmentFiles)
+            assert isinstance(bound, int)
+            # Indexes have four bytes for an offset.
+            self._bound = min(bound, segment.base_offset + _MOST_OFFSETS)
             yield from self._segment(segment)
         if self._missing:
             detail = f"{self._missing} offsets are not there, in {self._holes} places"
@@ -131,6 +149,10 @@ class PartitionCheck:
         def fault(check: str, detail: str) -> Finding:
             return Finding(ERROR, check, segment.path, position, base, detail)
 
+        if header.last_offset >= self._bound:
+            # It is wrong itself: what comes behind it is not measured by it.
+            yield fault("offsets", f"offset {header.last_offset} cannot be in this segment")
+            return
         if base < max(self._next_offset, segment.base_offset):
             yield fault("offsets", f"offset {base} where {self._next_offset} or more must come")
         elif base > self._next_offset:

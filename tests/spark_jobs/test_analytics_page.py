@@ -59,6 +59,6 @@ def test_example(spark: Any, ours: FlightLogs, live_broker: Broker, tmp_path: Pa
 
 
 def test_the_command_in_the_readme():
-    (command,) = re.findall(r"^spark-submit (.*)$", README.read_text(), re.MULTILINE)
+    (command,) = re.findall(r"^(?:\S+/)?spark-submit (.*)$", README.read_text(), re.MULTILINE)
     job, words = job_and_words(f"spark-submit {command}")
     assert job.parse(words).every == 86_400_000

@@ -71,7 +71,26 @@ def test_offsets_that_go_back(tmp_path: Path):
 
 def test_a_segment_that_begins_within_the_one_before(tmp_path: Path):
     written(tmp_path, [batch(0), batch(10)], [batch(15)])
-    assert ("error", "offsets", 15) in check(tmp_path)
+    assert ("error", "offsets", 10) in check(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [1 << 56, 35])
+def test_an_offset_beyond_the_segment_is_the_only_fault(tmp_path: Path, wrong: int):
+    """It is not covered by the checksum."""
+    damaged = bytearray(batch(10))
+    damaged[0:8] = wrong.to_bytes(8)
+    directory = partition_directory(tmp_path)
+    for segment in ([batch(0), bytes(damaged), batch(20)], [batch(30)]):
+        write_segment(directory, segment, index_every=1 << 30)
+    errors = [each for each in check(tmp_path) if each[0] == "error" and each[1] == "offsets"]
+    assert errors == [("error", "offsets", wrong)]
+
+
+def test_findings_are_limited(tmp_path: Path):
+    written(tmp_path, [batch(0, count=1)] * 2000)
+    found = check(tmp_path)
+    assert len(found) == 501
+    assert found[-1] == ("note", "files", None)
 
 
 def test_missing_offsets_are_a_note(tmp_path: Path):
