@@ -197,7 +197,7 @@ def _read_confluent(
         consumer.assign(starts)
         idle_until = time.monotonic() + _IDLE_SECONDS
         while open_ends:
-            messages = consumer.consume(5000, 0.2)
+            messages = consumer.consume(500, 0.2)
             if messages:
                 idle_until = time.monotonic() + _IDLE_SECONDS
             elif time.monotonic() > idle_until:

@@ -118,7 +118,9 @@ def _session(name: str, master: str | None) -> Any:
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if master is None and not is_submitted:
         master = "local[*]"
-    spark = tuned_builder(f"pykbroker {name}", master).getOrCreate()
+    builder = tuned_builder(f"pykbroker {name}", master)
+    # The display asks for every task at once; otherwise Spark counts them some seconds later.
+    spark = builder.config("spark.ui.liveUpdate.period", "0").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     spark.sparkContext.addPyFile(_package())
     return register(spark)

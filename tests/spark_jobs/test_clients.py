@@ -9,6 +9,8 @@ from pykbroker.testing import Broker
 from spark_jobs import clients
 from spark_jobs.clients import Outgoing
 
+pytestmark = pytest.mark.interop
+
 CLIENTS = ("confluent-kafka", "kafka-python")
 STAMP = 1_700_000_000_000
 
