@@ -46,4 +46,5 @@ class DynamicConfig:
             return
         server.config = config
         server.network.on_config(config)
+        server.log_manager.on_config(config)
         server.replica_manager.on_broker_config(config)

@@ -74,7 +74,7 @@ class CleanerDriver:
 
     def start(self) -> None:
         config = self._manager.config
-        if config.log_cleaner_enable and config.log_cleaner_threads > 0:
+        if config.log_cleaner_enable:
             self.load_checkpoints()
             self._task = self._loop.create_task(self._run())
 
@@ -98,9 +98,10 @@ class CleanerDriver:
 
     async def _run(self) -> None:
         idle_s = 0.0
-        backoff_s = self._manager.config.log_cleaner_backoff_ms / 1000
         while True:
-            if await self.clean_one():
+            config = self._manager.config  # as it is now: it changes while the node runs
+            backoff_s = config.log_cleaner_backoff_ms / 1000
+            if config.log_cleaner_threads > 0 and await self.clean_one():
                 idle_s = 0.0
                 continue
             await asyncio.sleep(backoff_s)

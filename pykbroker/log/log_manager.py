@@ -68,6 +68,13 @@ class LogManager:
         """Directories with records of a topic that cannot be told."""
         self._is_open = False
 
+    def on_config(self, config: BrokerConfig) -> None:
+        """The broker's dynamic configuration changed; the cleaner looks here at each round."""
+        self.config = config
+        for logs in (self._current, self._future):
+            for log in logs.values():
+                log.snapshots.expire_after(config.producer_id_expiration_ms)
+
     # -- starting and stopping ------------------------------------------------------------------
 
     def open(self) -> None:

@@ -56,6 +56,11 @@ class ProducerSnapshots:
         copy.offsets = self.offsets
         return copy
 
+    def expire_after(self, producer_id_expiration_ms: int) -> None:
+        """producer.id.expiration.ms changed."""
+        self._expiration_ms = producer_id_expiration_ms
+        self.manager.producer_id_expiration_ms = producer_id_expiration_ms
+
     def path_of(self, offset: int) -> str:
         return f"{self.directory}/{offset:020d}{SNAPSHOT_SUFFIX}"
 

@@ -12,8 +12,9 @@ import pytest
 
 from pykbroker.broker.dynamic_config import BROKER, DynamicConfig
 from pykbroker.broker.server import BrokerServer
-from pykbroker.config import BrokerConfig
+from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.protocol.messages import incremental_alter_configs_request as alter
+from pykbroker.types import TopicPartition
 from tests.broker.test_server import api_versions_of, call, make_config, run
 
 INCREMENTAL_ALTER_CONFIGS = 44
@@ -50,6 +51,22 @@ def test_limits_on_connections_follow(tmp_path: Path) -> None:
         assert await set_key(server, "", "max.connections.per.ip.overrides", nobody) == 0
         with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
             await api_versions_of(server)
+
+    run(make_config(tmp_path / "d"), scenario)
+
+
+def test_the_log_manager_and_the_cleaner_follow(tmp_path: Path) -> None:
+    async def scenario(server: BrokerServer) -> None:
+        assert await set_key(server, "", "log.cleaner.backoff.ms", "123") == 0
+        assert await set_key(server, "", "log.segment.delete.delay.ms", "456") == 0
+        manager = server.log_manager
+        assert manager.config.log_cleaner_backoff_ms == 123
+        assert manager.config.log_segment_delete_delay_ms == 456
+        topic_config = TopicConfig.from_overrides(server.config, {})
+        log = manager.create(TopicPartition("t", 0), bytes(15) + b"1", topic_config)
+        assert await set_key(server, "", "producer.id.expiration.ms", "789") == 0
+        assert log.producers.producer_id_expiration_ms == 789
+        assert log.snapshots.fresh_copy().manager.producer_id_expiration_ms == 789
 
     run(make_config(tmp_path / "d"), scenario)
 

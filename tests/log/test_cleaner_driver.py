@@ -126,6 +126,21 @@ def test_it_does_nothing_when_it_is_switched_off(tmp_path: Path) -> None:
     run(node, script)
 
 
+def test_no_threads_is_a_pause(tmp_path: Path) -> None:
+    node = Node(tmp_path, log_cleaner_backoff_ms="5", log_cleaner_threads="0")
+    node.log()
+
+    async def script(node: Node) -> None:
+        node.cleaner.start()
+        await asyncio.sleep(0.05)
+        assert not node.cleaner.state.first_dirty
+        node.manager.on_config(node.manager.config.with_dynamic({"log.cleaner.threads": "1"}, {}))
+        while ACCOUNTS not in node.cleaner.state.first_dirty:
+            await asyncio.sleep(0.01)
+
+    run(node, script)
+
+
 def test_an_uncleanable_log_is_marked_and_the_others_go_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
