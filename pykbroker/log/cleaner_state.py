@@ -74,6 +74,9 @@ class CleanerState:
     def consider(self, log: PartitionLog, high_watermark: int, now_ms: int) -> LogToClean | None:
         """The log, if it is due and may be cleaned now."""
         partition = log.topic_partition
+        known = self._known.get(partition)
+        if known is not None and known[0] != log.topic_id:
+            self.removed(partition)  # the topic was deleted and made again
         if (
             not log.config.compact
             or len(log.segments) < 2
@@ -129,9 +132,9 @@ class CleanerState:
         partition = log.topic_partition
         identity = (log.topic_id, log.truncations)
         if self._known.setdefault(partition, identity) != identity:
-            # Truncated, or another topic of this name: what was cleaned says nothing any more.
+            # Truncated: how far it was cleaned says nothing any more, but that it was does.
             self._known[partition] = identity
-            self.first_dirty.pop(partition, None)
+            self.first_dirty[partition] = start
         known = self.first_dirty.get(partition, start)
         if start <= known <= log.log_end_offset:
             return known
@@ -167,11 +170,14 @@ class CleanerState:
         self._known.pop(partition, None)
 
     def checkpoint_of(self, logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
-        """The checkpoint of the directory that holds these logs."""
+        """The checkpoint of the directory that holds these logs.
+
+        Those that are compacted no more stay in it: recovery takes gaps for losses elsewhere.
+        """
         return {
             log.topic_partition: self.first_dirty[log.topic_partition]
             for log in logs
-            if log.topic_partition in self.first_dirty and log.config.compact
+            if log.topic_partition in self.first_dirty
         }
 
 

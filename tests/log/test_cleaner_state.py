@@ -152,3 +152,30 @@ def test_a_job_knows_sizes_times_and_producers(log: PartitionLog) -> None:
     assert (job.high_watermark, job.map_bytes, job.io_buffer_bytes) == (5, 10, 20)
     log.files.unlink(segments[0].offset_index.path)
     assert make_job(chosen, 5, NOW, map_bytes=1, io_buffer_bytes=1)[0].segments[0].index_bytes == 0
+
+
+def test_a_log_that_is_compacted_no_more_stays_in_the_checkpoint(log: PartitionLog) -> None:
+    state = CleanerState()
+    state.load({PARTITION: 7})
+    log.config.compact = False
+    assert state.checkpoint_of([log]) == {PARTITION: 7}
+
+
+def test_a_truncated_log_begins_again_and_stays_in_the_checkpoint(log: PartitionLog) -> None:
+    state = CleanerState()
+    state.load({PARTITION: 7})
+    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 7
+    log.truncate_to(12)
+    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
+    assert state.checkpoint_of([log]) == {PARTITION: 0}
+
+
+def test_a_topic_made_again_is_cleaned_although_the_old_one_could_not_be(
+    log: PartitionLog,
+) -> None:
+    state = CleanerState()
+    assert state.consider(log, log.log_end_offset, NOW) is not None
+    state.failed(PARTITION)
+    assert state.consider(log, log.log_end_offset, NOW) is None
+    log.topic_id = b"another topic id"
+    assert state.consider(log, log.log_end_offset, NOW) is not None
