@@ -74,4 +74,4 @@ def decode_quorum_state(text: bytes) -> ElectionState:
             voted = ReplicaKey(int(fields["votedId"]), uuid_from_str(directory))
         return ElectionState(int(fields["leaderEpoch"]), int(fields["leaderId"]), voted)
     except (ValueError, KeyError, TypeError) as fault:
-        raise CorruptQuorumState(f"the quorum state cannot be read: {fault!r}") from None
+        raise CorruptQuorumState(f"the quorum state cannot be read: {fault}") from None
