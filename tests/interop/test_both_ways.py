@@ -47,6 +47,8 @@ SETTINGS = {
     "transaction.state.log.num.partitions": "3",
     "log.initial.task.delay.ms": "100",
 }
+# After a kill Apache waits for the old session of the broker to end.
+SHORT_SESSION = {"broker.session.timeout.ms": "1500", "broker.heartbeat.interval.ms": "300"}
 PLAIN, MONEY, TABLE, CUT = "plain", "money", "table", "cut"
 TOPICS = [PLAIN, MONEY, CUT]
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -224,7 +226,7 @@ def committed(seen: dict[str, Any]) -> list[bytes]:
 
 @pytest.fixture
 def apache(tmp_path: Path) -> Any:
-    node = ApacheBroker(tmp_path / "data", config=SETTINGS)
+    node = ApacheBroker(tmp_path / "data", config=SETTINGS | SHORT_SESSION)
     yield node
     node.close()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from pykbroker.testing.broker import BrokerFailed
 
 TOPIC = "precious"
 COUNT = 3000
+NOW_MS = int(time.time() * 1000) - 100_000
 SETTINGS = {"log.index.interval.bytes": "4096"}
 
 
@@ -52,7 +54,7 @@ def produce(broker: Broker, first: int, count: int) -> None:
         }
     )
     for number in range(first, first + count):
-        producer.produce(TOPIC, value(number), b"%d" % number, 0)
+        producer.produce(TOPIC, value(number), b"%d" % number, 0, timestamp=NOW_MS + number)
         producer.poll(0)
     assert producer.flush(20) == 0
 
@@ -65,6 +67,7 @@ def consume(broker: Broker, start: int = OFFSET_BEGINNING) -> tuple[int, str | N
             "group.id": "reader",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
+            "fetch.wait.max.ms": 20,
             "check.crcs": True,
         }
     )

@@ -117,6 +117,7 @@ def check_all(servers: str, acknowledged: Counter[int]) -> None:
             "group.id": "checker",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
+            "fetch.wait.max.ms": 20,
             "check.crcs": True,
             "log_level": 0,
         }

@@ -58,7 +58,8 @@ def intact(servers: str) -> None:
 def test_the_other_node_finishes_a_move(tmp_path: Path) -> None:
     directories = [tmp_path / "one", tmp_path / "two"]
     listed = ",".join(map(str, directories))
-    apache = ApacheBroker(directories[0], config={"log.dirs": listed})
+    session = {"broker.session.timeout.ms": "1500", "broker.heartbeat.interval.ms": "300"}
+    apache = ApacheBroker(directories[0], config={"log.dirs": listed} | session)
     controller = f"127.0.0.1:{apache.controller_port}"
     overrides = {
         "listeners": f"PLAINTEXT://{apache.bootstrap_servers},CONTROLLER://{controller}",
