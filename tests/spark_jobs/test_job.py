@@ -66,27 +66,28 @@ def test_help(name: str, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.timeout(300)
 def test_spark_submit_to_a_cluster(cluster: str, ours: FlightLogs, tmp_path: Path):  # noqa: F811
     """The code ships itself: neither the package nor the jobs are installed or on a path."""
-    words = ["--path", ours.path, "--topics", "flights", "--top", "3", "--out", "result"]
+    words = ["--path", ours.path, "--topics", "flights", "--out", "result"]
     own = ["spark.executor.memory=512m", "spark.driver.memory=512m"]
     own += ["spark.driver.host=127.0.0.1", "spark.sql.shuffle.partitions=2"]
     settings = [word for each in own for word in ("--conf", each)]
     submit = [str(SUBMIT), "--master", cluster, *settings]
-    done = run([*submit, str(JOBS / "key_skew.py"), *words], tmp_path)
+    done = run([*submit, str(JOBS / "size_percentiles.py"), *words], tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     out = tmp_path / "result"
     assert sorted(path.name for path in out.iterdir()) == [
-        "hot_keys.parquet",
-        "key_skew.png",
-        "partitions.parquet",
+        "percentiles.parquet",
+        "size_percentiles.png",
+        "sizes.parquet",
         "summary.json",
-        "topics.parquet",
     ]
     assert json.loads((out / "summary.json").read_text())["records"] == COUNT
-    assert pq.read_table(out / "hot_keys.parquet").column("key").to_pylist()[1] == b"N725MQ"
-    assert "N725MQ" in done.stdout
+    assert (
+        pq.read_table(out / "percentiles.parquet").column("records").to_pylist()[1:] == [COUNT] * 2
+    )
+    assert "p999" in done.stdout
     told = done.stdout + done.stderr  # spark-submit joins them
-    assert "key_skew: grouping by key" in told
-    assert "key_skew: done after" in told
+    assert "size_percentiles: counting sizes" in told
+    assert "size_percentiles: done after" in told
 
 
 @pytest.mark.spark
