@@ -158,7 +158,8 @@ class ColumnBuilder:
         return pa.array(CODEC_NAMES).take(primitive(pa.int32(), codes))
 
     def size_of(self, starts: Integers, ends: Integers, null: Flags) -> Any:
-        return pa.array((ends - starts).astype(np.int32), mask=null)
+        sizes = (ends - starts).astype(np.int32)
+        return pa.array(sizes, mask=null) if null.any() else primitive(pa.int32(), sizes)
 
     def headers(self) -> Any:
         """Null for the records that have none, as Spark's Kafka source does."""

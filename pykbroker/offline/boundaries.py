@@ -15,7 +15,7 @@ Invariants
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,24 @@ _WANTED_LANES: Final = 96
 _LANE_RECORDS: Final = 128
 
 
+class Found(NamedTuple):
+    """Positions of records, and whether all were found in lock-step.
+
+    Then every length is a varint of one or two bytes: two where a record and its length take
+    FIRST_WIDE bytes or more, as one byte says 63 at most.
+    """
+
+    positions: Integers
+    in_step: bool
+
+
+FIRST_WIDE: Final = 65
+
+
 def find_records(
     area: bytearray, words: Words, starts: Integers, ends: Integers, counts: Integers
-) -> Integers:
-    """Positions of all records of the batches at [starts, ends), in order; counts are all > 0.
+) -> Found:
+    """All records of the batches at [starts, ends), in order; counts are all > 0.
 
     Doubt when the lengths of the records do not fit the batches.
     """
@@ -40,16 +54,16 @@ def find_records(
         lanes = _cut(area, starts, ends, counts, lane_records)
         positions, landed = _lock_step(words, *lanes)
         if landed.all():
-            return positions
+            return Found(positions, True)
     positions, landed = _lock_step(words, starts, ends, counts)
     if landed.all():
-        return positions
+        return Found(positions, True)
     first = np.cumsum(counts) - counts
     for index in np.flatnonzero(~landed).tolist():
         count = int(counts[index])
         at = int(first[index])
         positions[at : at + count] = _walk(area, int(starts[index]), int(ends[index]), count)
-    return positions
+    return Found(positions, False)
 
 
 def _lock_step(
@@ -61,7 +75,6 @@ def _lock_step(
     sorted_counts = counts[order]
     steps = int(sorted_counts[0])
     at = starts[order]
-    np.empty((steps, lanes), np.int64)
     active = np.searchsorted(-sorted_counts, -np.arange(steps), side="left").tolist()
     total = int(counts.sum())
     # Step by step is the fast way to store, but a few long lanes beside many short ones would
@@ -83,21 +96,29 @@ def _store_steps(
     words: Words, at: Integers, counts: Integers, order: Integers, active: list[int], limit: int
 ) -> tuple[Integers, Integers]:
     steps, lanes = len(active), at.size
-    visited = np.empty((steps, lanes), np.int64)
-    advance = ADVANCE
+    visited = np.empty((steps + 1, lanes), np.int64)
+    visited[0] = at
+    look_up, add = ADVANCE.take, np.add
     bounded = limit < words.size
-    for step, count in enumerate(active):
-        lane = at[:count]
-        visited[step, :count] = lane
-        lane += advance[words[lane]]
+    even = active[-1] == lanes
+    lane = visited[0]
+    for step, count in enumerate(active, 1):
+        following = visited[step]
+        if count == lanes:
+            add(lane, look_up(words[lane]), out=following)
+        else:  # lanes that are at their end stand still there
+            front = lane[:count]
+            add(front, look_up(words[front]), out=following[:count])
+            following[count:] = lane[count:]
         if bounded:
-            np.minimum(lane, limit, out=lane)
+            np.minimum(following, limit, out=following)
+        lane = following
+    by_lane = visited[:steps].T
+    if even:  # and then the order is the order of the batches
+        return by_lane.reshape(-1), lane
     place = np.empty(lanes, np.int64)
     place[order] = np.arange(lanes)
-    rows = visited.T[place]
-    if active[-1] == lanes:
-        return rows.reshape(-1), at
-    return rows[np.arange(steps) < counts[:, None]], at
+    return by_lane[place][np.arange(steps) < counts[:, None]], lane
 
 
 def _store_lanes(

@@ -340,21 +340,18 @@ class _PartitionPlanner:
 def pack_splits(
     splits: Sequence[Split], target_bytes: int, at_least: int = 1
 ) -> list[tuple[Split, ...]]:
-    """Splits in order, put together into tasks of about `target_bytes`.
+    """Splits in order, put together into tasks of about one size, `target_bytes` or less.
 
-    If that makes fewer than `at_least` tasks, smaller ones, as far as there are splits.
+    Their number is a multiple of `at_least`, so that as many workers end together; fewer tasks if
+    there are not so many splits.
     """
     total = sum(split.size_bytes for split in splits)
-    target = max(1, min(target_bytes, -(-total // max(1, at_least))))
-    tasks: list[tuple[Split, ...]] = []
-    current: list[Split] = []
-    held = 0
-    for split in splits:
-        if current and held + split.size_bytes > target:
-            tasks.append(tuple(current))
-            current, held = [], 0
-        current.append(split)
-        held += split.size_bytes
-    if current:
-        tasks.append(tuple(current))
-    return tasks
+    at_least = max(1, at_least)
+    rounds = -(-total // (max(1, target_bytes) * at_least))
+    wanted = max(1, rounds) * at_least
+    tasks: list[list[Split]] = [[] for _ in range(min(wanted, len(splits)))]
+    before = 0
+    for split in splits:  # by where its middle lies
+        tasks[(2 * before + split.size_bytes) * len(tasks) // (2 * total + 1)].append(split)
+        before += split.size_bytes
+    return [tuple(task) for task in tasks if task]

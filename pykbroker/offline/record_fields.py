@@ -19,7 +19,7 @@ import numpy as np
 
 from pykbroker.offline import varints
 from pykbroker.offline.batch_headers import HeaderTable
-from pykbroker.offline.boundaries import find_records
+from pykbroker.offline.boundaries import FIRST_WIDE, find_records
 from pykbroker.offline.varints import Bytes, Doubt, Integers, Words
 
 _MIN_RECORD_BYTES = 7
@@ -117,12 +117,17 @@ def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
     area: Bytes = np.frombuffer(span.area, np.uint8)
     words = varints.words_of(span.area)
     live = span.counts > 0
-    records = find_records(span.area, words, span.starts[live], span.ends[live], span.counts[live])
+    records, in_step = find_records(
+        span.area, words, span.starts[live], span.ends[live], span.counts[live]
+    )
     ends = np.empty_like(records)
     ends[:-1] = records[1:]
     ends[span.first[live] + span.counts[live] - 1] = span.ends[live]
 
-    at = records + varints.widths_of(area, records)
+    if in_step and int((ends - records).min()) >= FIRST_WIDE:
+        at = records + 2
+    else:
+        at = records + varints.widths_of(area, words, records)
     if int((ends - at).min()) < _MIN_RECORD_LENGTH:
         raise Doubt
     at += 1  # the attributes, which nobody uses
@@ -130,7 +135,7 @@ def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
         decoded.timestamp_deltas, widths = varints.decode_wide(area, words, at)
         at += widths
     else:
-        at += varints.widths_of(area, at)
+        at += varints.widths_of(area, words, at)
     at += _offset_deltas(decoded, span, area, words, at, ordinals, dense)
     if fields:
         _key_and_value(decoded, area, words, at, ends)

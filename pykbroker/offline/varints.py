@@ -38,6 +38,7 @@ _width = np.where(_one, 1, np.where(_two, 2, 0))
 
 #: word -> value << 2 | width; 0: three bytes or more.
 PACKED: Final[NDArray[np.int32]] = np.where(_width > 0, (_value << 2) | _width, 0).astype(np.int32)
+_WIDTH: Final[Integers] = _width
 _ONE_BYTE: Final[NDArray[np.int32]] = _value[:256].astype(np.int32)
 #: word -> width + value: from the start of a record to the next; 0: stay (long, or impossible).
 ADVANCE: Final[Integers] = np.where((_width > 0) & (_value >= 0), _value + _width, 0)
@@ -84,14 +85,13 @@ def decode_wide(area: Bytes, words: Words, positions: Integers) -> tuple[Integer
     return values, widths
 
 
-def widths_of(area: Bytes, positions: Integers) -> Integers:
-    """The widths alone."""
+def widths_of(area: Bytes, words: Words, positions: Integers) -> Integers | int:
+    """The widths alone; one number where all are the same."""
     low = area[positions]
-    widths = low >> 7
-    widths += 1
     if int(low.max()) < 128:
-        return widths
-    long = np.flatnonzero((widths == 2) & (area[positions + 1] >= 128))
+        return 1
+    widths = _WIDTH.take(words[positions])
+    long = np.flatnonzero(widths == 0)
     if long.size:
         widths[long] = decode_long(area, positions[long])[1]
     return widths

@@ -47,6 +47,7 @@ from pykbroker.spark.options import SourceOptions
 from pykbroker.types import TopicPartition
 
 _FINEST_CUT: Final = 32 << 20
+_settled = False
 
 
 @dataclass(frozen=True)
@@ -297,9 +298,11 @@ def _joined(splits: tuple[Split, ...]) -> tuple[Split, ...]:
 def settle_worker() -> None:
     """Spark collects garbage after each task of a reused worker: what is loaded for good is taken
     out of that (20 to 35 ms a task)."""
-    if not gc.get_freeze_count():
+    global _settled
+    if not _settled:  # gc.get_freeze_count() counts one by one: 5 ms
         gc.collect()
         gc.freeze()
+        _settled = True
 
 
 def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:

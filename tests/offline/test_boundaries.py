@@ -41,7 +41,7 @@ def test_all_are_found(shape: str):
     sizes = SHAPES[shape]
     area, starts, ends, positions = batches_of(sizes)
     counts = np.array([len(batch) for batch in sizes])
-    assert find_records(area, words_of(area), starts, ends, counts).tolist() == positions
+    assert find_records(area, words_of(area), starts, ends, counts).positions.tolist() == positions
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -53,7 +53,7 @@ def test_random_shapes(seed: int):
     ]
     area, starts, ends, positions = batches_of(sizes)
     counts = np.array([len(batch) for batch in sizes])
-    assert find_records(area, words_of(area), starts, ends, counts).tolist() == positions
+    assert find_records(area, words_of(area), starts, ends, counts).positions.tolist() == positions
 
 
 @pytest.mark.parametrize("change", [-1, 1, 100])
