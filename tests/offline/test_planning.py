@@ -140,3 +140,14 @@ def test_packing(log: Path):
     assert len(pack_splits(splits, 10**9)) == 1
     assert len(pack_splits(splits, 10**9, at_least=4)) >= 4
     assert pack_splits([], 10) == []
+
+
+def test_tasks_end_together(log: Path):
+    splits = plan(Selection((str(log),)), split_bytes=6000).splits
+    total = sum(split.size_bytes for split in splits)
+    for workers in (1, 2, 3):
+        tasks = pack_splits(splits, total * 2 // 5, at_least=workers)
+        assert [split for task in tasks for split in task] == splits
+        assert len(tasks) % workers == 0
+        sizes = [sum(split.size_bytes for split in task) for task in tasks]
+        assert max(sizes) - min(sizes) <= 2 * max(split.size_bytes for split in splits)
