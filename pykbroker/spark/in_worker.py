@@ -133,16 +133,16 @@ def _partial_groups(batches: Iterator[Any], names: tuple[str, ...], schema: Any)
 def _measured(batch: Any, names: tuple[str, ...]) -> Any:
     """The columns to group by, with a count of one and the size of each record."""
     sizes = [
-        pc.fill_null(batch.column(batch.schema.get_field_index(name)), 0).cast(pa.int64())
-        for name in ("key_size", "value_size")
+        column if not column.null_count else pc.fill_null(column, 0)
+        for column in (batch.column("key_size"), batch.column("value_size"))
     ]
     if not names:
-        total = pc.sum(sizes[0]).as_py() + pc.sum(sizes[1]).as_py()
+        total = (pc.sum(sizes[0]).as_py() or 0) + (pc.sum(sizes[1]).as_py() or 0)
         columns = [pa.array([batch.num_rows], pa.int64()), pa.array([total], pa.int64())]
         return pa.table(columns, names=["count", "bytes"])
     ones = pa.repeat(pa.scalar(1, pa.int64()), batch.num_rows)
-    columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
-    return pa.table([*columns, ones, pc.add(*sizes)], names=[*names, "count", "bytes"])
+    total = pc.add(*sizes).cast(pa.int64())  # a record is smaller than 2 GiB
+    return pa.table([*map(batch.column, names), ones, total], names=[*names, "count", "bytes"])
 
 
 def _group(table: Any, names: tuple[str, ...], schema: Any) -> Any:
