@@ -162,6 +162,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
         keep_freed_memory,
         raise_descriptor_limit,
         settle_collector,
+        switch_threads_soon,
     )
 
     loop = asyncio.get_running_loop()
@@ -177,6 +178,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
         loop.add_signal_handler(number, end, 0, logging.INFO, "Terminating process due to %s", name)
     server.on_fatal = lambda message: end(1, logging.CRITICAL, "%s", message)
     raise_descriptor_limit()
+    switch_threads_soon()
     starting = asyncio.ensure_future(server.start())
     await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)
     if starting.done():

@@ -9,7 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from pykbroker.broker.process_settings import settle_collector
+from pykbroker.broker.process_settings import (
+    SWITCH_INTERVAL_S,
+    settle_collector,
+    switch_threads_soon,
+)
 
 
 @pytest.fixture
@@ -58,3 +62,12 @@ assert resource.getrlimit(resource.RLIMIT_NOFILE) == (expected, hard)
 assert raise_descriptor_limit() == expected
 """
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_thread_of_python_code_does_not_hold_the_loop_up() -> None:
+    before = sys.getswitchinterval()
+    try:
+        switch_threads_soon()
+        assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL_S)
+    finally:
+        sys.setswitchinterval(before)
