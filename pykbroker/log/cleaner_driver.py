@@ -16,7 +16,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -290,7 +289,6 @@ class CleanerDriver:
                 text=True,
                 start_new_session=True,  # the terminal's Ctrl-C is for the node alone
             )
-            step_back(worker.pid)
         assert worker.stdin is not None
         worker.stdin.write(line)
         worker.stdin.flush()
@@ -308,17 +306,6 @@ class CleanerDriver:
             worker.terminate()
             worker.wait()
             self._threads.submit(_close_pipes, worker)  # behind a readline that is on
-
-
-def step_back(pid: int) -> None:
-    """A process gets the time that nobody else wants: serving comes before cleaning.
-
-    Being nice is not enough where both share a core: the scheduler lets even the nicest process
-    finish its slice, milliseconds in which the loop waits. An idle one it interrupts at once.
-    """
-    # It ended already, or the system does not let us, or does not know of such a thing.
-    with contextlib.suppress(OSError, AttributeError):
-        os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
 
 
 def _close_pipes(worker: subprocess.Popen[str]) -> None:

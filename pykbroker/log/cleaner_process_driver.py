@@ -30,7 +30,9 @@ from pykbroker.log.compaction import (
 )
 from pykbroker.log.files import Files, RealFiles
 
-#: Serving comes before cleaning where both want the same core.
+#: Serving comes before cleaning where both want the same core. No more than nice: a process of the
+#: idle class that is starved inside the file system (a rename, an open journal transaction) may
+#: hold up every writer of the disk, the event loop too.
 _NICENESS = 10
 #: A sleep shorter than this is put off: sleeping is not exact.
 _SHORTEST_SLEEP_S = 0.01

@@ -17,15 +17,12 @@ the kernel or the connection closed.
 
 Whether a slice is in the page cache is asked by `preadv(RWF_NOWAIT)` at the first and last byte of
 the window about to be sent: the kernel reads files ahead in runs, so a window with both ends cached
-and a hole in between is rare, and costs one blocked read and nothing else. It is asked a good way
-behind the window too: whoever reads a file in order asks for the next bytes soon, and finding where
-they begin must not wait for the disk on the event loop. So the thread has the kernel read ahead. A
-file system without RWF_NOWAIT (some network and overlay ones) is read directly.
+and a hole in between is rare, and costs one blocked read and nothing else. A file system without
+RWF_NOWAIT (some network and overlay ones) is read directly.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import socket
@@ -41,16 +38,12 @@ SMALL_SLICE_BYTES = 32 * 1024
 JOIN_BYTES = 64 * 1024
 SENDFILE_WINDOW_BYTES = 512 * 1024
 COLD_READ_BYTES = 1024 * 1024
-# This far behind a window the file shall be in the page cache; where it is not, more is read ahead.
-NEAR_BYTES = 2 * 1024 * 1024
-AHEAD_BYTES = 8 * 1024 * 1024
 IOV_MAX = 512
 # Fairness: one connection hands at most this much to the kernel before others have their turn.
 BYTES_PER_CALL = 8 * 1024 * 1024
 
 _MSG_MORE: int = getattr(socket, "MSG_MORE", 0)
 _RWF_NOWAIT: int | None = getattr(os, "RWF_NOWAIT", None)
-_WILL_NEED: int | None = getattr(os, "POSIX_FADV_WILLNEED", None)
 _NO_NOWAIT = frozenset((errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS))
 
 
@@ -246,14 +239,13 @@ def _read_cached(file: int, position: int, size: int) -> Bytes | None:
 
 
 def _is_cached(file: int, position: int, size: int) -> bool:
-    """Whether both ends of a window, and what is near behind it, are in the page cache."""
+    """Whether both ends of a window are in the page cache."""
     if _RWF_NOWAIT is None:
         return True
     probe = bytearray(1)
     try:
         os.preadv(file, (probe,), position, _RWF_NOWAIT)
         os.preadv(file, (probe,), position + size - 1, _RWF_NOWAIT)
-        os.preadv(file, (probe,), position + size + NEAR_BYTES, _RWF_NOWAIT)  # or behind the end
     except BlockingIOError:
         return False
     except OSError as failure:
@@ -263,11 +255,5 @@ def _is_cached(file: int, position: int, size: int) -> bool:
 
 
 def read_window(file: int, position: int, size: int) -> bytes:
-    """Read a window, as a thread does it: may block. What follows it is on its way then."""
-    content = os.pread(file, size, position)
-    if _WILL_NEED is not None:
-        # In pieces: one call is cut to what the disk takes at once.
-        for place in range(position + size, position + size + AHEAD_BYTES, SENDFILE_WINDOW_BYTES):
-            with contextlib.suppress(OSError):  # a hint: not every file system takes it
-                os.posix_fadvise(file, place, SENDFILE_WINDOW_BYTES, _WILL_NEED)
-    return content
+    """Read a window, as a thread does it: may block."""
+    return os.pread(file, size, position)

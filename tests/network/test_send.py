@@ -112,31 +112,6 @@ def test_a_cold_slice_is_read_elsewhere(
     assert kept.released == 1
 
 
-def test_what_is_cold_soon_is_read_ahead(
-    pair: tuple[socket.socket, socket.socket], file: BinaryIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(send, "NEAR_BYTES", 200_000)
-    edge = 400_000
-    asked: list[int] = []
-
-    def cached_up_to_the_edge(_file: int, _buffers: object, position: int, _flags: int) -> int:
-        if position >= edge:
-            raise BlockingIOError
-        return 1
-
-    def will_need(_file: int, position: int, length: int, advice: int) -> None:
-        assert advice == os.POSIX_FADV_WILLNEED
-        asked.extend(range(position, position + length, 100_000))
-
-    monkeypatch.setattr(os, "preadv", cached_up_to_the_edge)
-    monkeypatch.setattr(os, "posix_fadvise", will_need)
-    queue = SendQueue()
-    queue.add([Slice(file.fileno(), 0, 100_000), Slice(file.fileno(), 100_000, 100_000)], 200_000)
-    assert _drain(queue, *pair, 200_000) == CONTENT[:200_000]
-    assert asked[0] == 200_000  # the first slice has enough behind it, the second has not
-    assert asked[-1] >= edge
-
-
 def test_a_file_system_that_cannot_tell_is_read(
     pair: tuple[socket.socket, socket.socket], file: BinaryIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
