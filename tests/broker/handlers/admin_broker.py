@@ -41,6 +41,7 @@ class AdminBroker:
         self.controller = self.node.controller
         self.raft = self.node.raft
         self.network = SimpleNamespace(on_config=lambda config: None)
+        self.log_manager = SimpleNamespace(on_config=lambda config: None)
         self.replica_manager = SimpleNamespace(on_broker_config=lambda config: None)
         self.metadata = MetadataView(self.cluster_id)
         self.topic_creation = TopicCreation(self._create_topics)
