@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Iterator
 
@@ -14,8 +15,13 @@ settings.load_profile("pykbroker")
 
 
 @pytest.fixture(autouse=True)
-def _logging_as_it_was() -> Iterator[None]:
-    """A test that starts a node or a command in this process leaves no logging settings behind."""
+def _process_as_it_was() -> Iterator[None]:
+    """A test that runs a command in this process leaves no settings of the process behind.
+
+    A start turns the collector off until the node is ready. One that fails would leave it off, and
+    the disks in memory of all later tests would stay: gigabytes.
+    """
+    thresholds = gc.get_threshold()
     root = logging.getLogger()
     level = root.level
     switches = logging.logThreads, logging.logProcesses, logging.logMultiprocessing
@@ -25,6 +31,9 @@ def _logging_as_it_was() -> Iterator[None]:
         if isinstance(logger, logging.Logger) and name.startswith("pykbroker")
     }
     yield
+    gc.enable()
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
     root.setLevel(level)
     for handler in root.handlers[:]:
         if type(handler) is logging.StreamHandler:  # pytest's own are subclasses

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ from confluent_kafka import (
     OFFSET_BEGINNING,
     OFFSET_END,
     Consumer,
+    IsolationLevel,
     KafkaError,
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from pykbroker.offline import (
     ALL_COLUMNS,
@@ -298,6 +300,13 @@ def test_a_compacted_topic(broker: Any, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def transactional() -> Iterator[ApacheBroker]:
+    """A broker with transactions, shared by the tests that leave it alive."""
+    with with_transactions() as node:
+        yield node
+
+
+@contextmanager
+def with_transactions() -> Iterator[ApacheBroker]:
     """Apache's broker with committed, aborted and open transactions over many small segments."""
     with ApacheBroker(config={"log.segment.bytes": str(1 << 20)}, features=()) as node:
         create(node.bootstrap_servers, "ledger", 2)
@@ -344,6 +353,22 @@ def _write_transactions(servers: str) -> None:
         flight = next(rows)
         send(plain, "ledger", 0, key=flight.key, value=flight.value)
     assert plain.flush(SECONDS) == 0
+    _await_markers(servers)
+
+
+def _await_markers(servers: str) -> None:
+    """The markers of an ended transaction follow its end: wait until only the open one is left."""
+    admin = AdminClient({"bootstrap.servers": servers})
+
+    def ends(partition: int, isolation: IsolationLevel) -> int:
+        wanted = TopicPartition("ledger", partition)
+        futures = admin.list_offsets({wanted: OffsetSpec.latest()}, isolation_level=isolation)
+        return int(futures[wanted].result(SECONDS).offset)
+
+    deadline = time.monotonic() + SECONDS
+    while ends(1, IsolationLevel.READ_COMMITTED) != ends(1, IsolationLevel.READ_UNCOMMITTED):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_committed_records_only(transactional: ApacheBroker) -> None:
@@ -379,8 +404,15 @@ def test_the_transaction_log(transactional: ApacheBroker) -> None:
     assert last["b"]["state"] in ("CompleteCommit", "CompleteAbort", "PrepareCommit")
 
 
-def test_after_a_kill_and_without_the_indexes(transactional: ApacheBroker, tmp_path: Path) -> None:
-    servers, directory = transactional.bootstrap_servers, transactional.data_dir
+@pytest.fixture
+def victim() -> Iterator[ApacheBroker]:
+    """The same for one test that kills it."""
+    with with_transactions() as node:
+        yield node
+
+
+def test_after_a_kill_and_without_the_indexes(victim: ApacheBroker, tmp_path: Path) -> None:
+    servers, directory = victim.bootstrap_servers, victim.data_dir
     expected = consume(servers, "ledger", 2, "read_committed")
     report = create_snapshot(str(directory), str(tmp_path / "taken"), ["ledger"])
     assert read(Path(report.target), "ledger", isolation="read_committed") == expected
@@ -388,5 +420,5 @@ def test_after_a_kill_and_without_the_indexes(transactional: ApacheBroker, tmp_p
         for path in Path(report.target).rglob(pattern):
             path.unlink()
     assert read(Path(report.target), "ledger", isolation="read_committed") == expected
-    transactional.kill()
+    victim.kill()
     assert read(directory, "ledger", isolation="read_committed") == expected
