@@ -273,6 +273,10 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
     def entry_bytes(self) -> int:
         return TXN_ENTRY_BYTES
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.index.size_bytes
+
     def append_aborted(self, completed: CompletedTxn) -> None:
         self._unwritten += self.index.append(
             AbortedTxn(

@@ -143,9 +143,9 @@ class LogReading(LogState):
             "looking up", lookup.aborted_transactions, self, start_offset, end_offset
         )
 
-    def upper_bound_offset(self, outcome: ReadOutcome) -> int:
-        """An offset above all that the slice holds: the end_offset for aborted_transactions."""
-        return self.guarded("looking up", lookup.upper_bound_offset, self, outcome)
+    def aborted_in_slice(self, start_offset: int, outcome: ReadOutcome) -> list[tuple[int, int]]:
+        """(producer id, first offset) of those that touch what was read from start_offset on."""
+        return self.guarded("looking up", lookup.aborted_in_slice, self, start_offset, outcome)
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """The first offset that read_committed must not see yet; at most the high watermark."""

@@ -68,6 +68,19 @@ def aborted_transactions(
     return found
 
 
+def aborted_in_slice(
+    log: LogState, start_offset: int, outcome: ReadOutcome
+) -> list[tuple[int, int]]:
+    """Those that touch what was read. Where nothing was aborted, no batch is looked at for it:
+    the one behind the slice may not be in the page cache."""
+    segment = log.segments.floor(start_offset)
+    while segment is not None and segment.txn_index.is_empty:
+        segment = log.segments.higher(segment.base_offset)
+    if segment is None:
+        return []
+    return aborted_transactions(log, start_offset, upper_bound_offset(log, outcome))
+
+
 def upper_bound_offset(log: LogState, outcome: ReadOutcome) -> int:
     """From the offset index, without reading the slice (LocalLog.addAbortedTransactions)."""
     segment = log.segments.floor(outcome.segment_base_offset)

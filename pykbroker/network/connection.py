@@ -31,7 +31,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from pykbroker.network.request import Request
-from pykbroker.network.send import BLOCKED, SENT, FileCutShort, Part, SendQueue, read_window
+from pykbroker.network.send import BLOCKED, SENT, FileCutShort, Part, SendQueue, warm
 from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
 from pykbroker.protocol.headers import decode_request_header
 from pykbroker.protocol.primitives import DecodeError
@@ -385,15 +385,15 @@ class Connection:
         self._send()
 
     def _read_cold(self, outgoing: SendQueue) -> None:
-        """Have a thread read what is not in the page cache; sending goes on when it is there."""
+        """Have a thread fetch what is not in the page cache; sending goes on when it is there."""
         if self._blocked:
             self._loop.remove_writer(self._fd)
         self._blocked = self._cold = True
         file, position, size = outgoing.cold_window()
-        reading = self._loop.run_in_executor(None, read_window, file, position, size)
+        reading = self._loop.run_in_executor(None, warm, file, position, size)
         reading.add_done_callback(partial(self._cold_read_done, outgoing))
 
-    def _cold_read_done(self, outgoing: SendQueue, reading: Future[bytes]) -> None:
+    def _cold_read_done(self, outgoing: SendQueue, reading: Future[None]) -> None:
         self._blocked = self._cold = False
         failure = None if reading.cancelled() else reading.exception()
         if self.closed or reading.cancelled():
@@ -401,11 +401,7 @@ class Connection:
         elif failure is not None:
             self.abandon(f"cannot read a log file for a reply: {failure}")
         else:
-            try:
-                outgoing.put_back(reading.result())
-            except FileCutShort as cut:
-                self.abandon(f"cannot complete a reply: {cut}")
-                return
+            outgoing.warmed()
             self._send()
 
     def _flushed(self) -> None:

@@ -6,12 +6,12 @@ How a part leaves:
 * a file slice up to SMALL_SLICE_BYTES: read (from the page cache only) and joined with the bytes
   before and after it, so that a small fetch reply is one `send`;
 * a larger file slice: `os.sendfile` straight to the socket;
-* a slice that is not in the page cache: read by a thread, never on the event loop.
+* a slice that is not in the page cache: a thread has the kernel fetch it, never the event loop.
 
 State: the parts not sent yet, and how much of the first slice among them has left already.
 In: `add(parts)`, `send(socket)` whenever the socket may take more.
-Out: SENT, BLOCKED (call again when the socket is writable) or COLD (have a thread read
-`cold_window()`, then `put_back` what it read).
+Out: SENT, BLOCKED (call again when the socket is writable) or COLD (have a thread `warm` the
+`cold_window()`, then call `warmed`).
 Invariants: nothing overtakes; a slice is released exactly once, when its last byte was handed to
 the kernel or the connection closed.
 
@@ -38,6 +38,8 @@ SMALL_SLICE_BYTES = 32 * 1024
 JOIN_BYTES = 64 * 1024
 SENDFILE_WINDOW_BYTES = 512 * 1024
 COLD_READ_BYTES = 1024 * 1024
+_NOWHERE = bytearray(128 * 1024)
+"""Where bytes are read to that only the page cache shall have; nobody looks at it."""
 IOV_MAX = 512
 # Fairness: one connection hands at most this much to the kernel before others have their turn.
 BYTES_PER_CALL = 8 * 1024 * 1024
@@ -72,11 +74,12 @@ class FileCutShort(OSError):
 class SendQueue:
     """The outgoing parts of one connection."""
 
-    __slots__ = ("_head_sent", "_parts", "pending_bytes", "sent_bytes")
+    __slots__ = ("_head_sent", "_is_warm", "_parts", "pending_bytes", "sent_bytes")
 
     def __init__(self) -> None:
         self._parts: deque[Part] = deque()
         self._head_sent = 0
+        self._is_warm = False  # just fetched: it goes out even if it has left the cache again
         self.pending_bytes = 0
         self.sent_bytes = 0
 
@@ -124,7 +127,7 @@ class SendQueue:
                 more = _MSG_MORE
                 break
             else:
-                content = _read_cached(part.fileno(), part.position, part.length)
+                content = self._read_small(part)
                 if content is None:
                     cold = not gathered
                     break
@@ -171,7 +174,8 @@ class SendQueue:
         position = head.position + self._head_sent
         window = min(head.length - self._head_sent, SENDFILE_WINDOW_BYTES)
         file = head.fileno()
-        if not _is_cached(file, position, window):
+        is_warm, self._is_warm = self._is_warm, False
+        if not is_warm and not _is_cached(file, position, window):
             return False
         sent = os.sendfile(sock.fileno(), file, position, window)
         if not sent:
@@ -188,28 +192,26 @@ class SendQueue:
             self._head_sent = 0
             head.release()
 
+    def _read_small(self, part: Slice) -> Bytes | None:
+        """The whole of a small slice; None when it is not in the page cache."""
+        is_warm, self._is_warm = self._is_warm, False
+        if not is_warm:
+            return _read_cached(part.fileno(), part.position, part.length)
+        content = os.pread(part.fileno(), part.length, part.position)
+        if len(content) < part.length:
+            raise FileCutShort(f"{part.length - len(content)} bytes are missing in the file")
+        return content
+
     def cold_window(self) -> tuple[int, int, int]:
-        """What a thread has to read after COLD: (file descriptor, position, size)."""
+        """What a thread has to `warm` after COLD: (file descriptor, position, size)."""
         head = self._parts[0]
         assert not isinstance(head, (bytes, bytearray, memoryview))
         size = min(head.length - self._head_sent, COLD_READ_BYTES)
         return head.fileno(), head.position + self._head_sent, size
 
-    def put_back(self, content: bytes) -> None:
-        """Take what the thread read as the next bytes to leave; they replace that much of the head.
-
-        Raises FileCutShort when the file ended before the slice did.
-        """
-        head = self._parts[0]
-        assert not isinstance(head, (bytes, bytearray, memoryview))
-        if not content:
-            raise FileCutShort(f"{head.length - self._head_sent} bytes are missing in the file")
-        self._head_sent += len(content)
-        if self._head_sent == head.length:
-            self._parts.popleft()
-            self._head_sent = 0
-            head.release()
-        self._parts.appendleft(content)
+    def warmed(self) -> None:
+        """The cold window is in the page cache now."""
+        self._is_warm = True
 
     def release(self) -> None:
         """Drop everything unsent."""
@@ -254,6 +256,16 @@ def _is_cached(file: int, position: int, size: int) -> bool:
     return True
 
 
-def read_window(file: int, position: int, size: int) -> bytes:
-    """Read a window, as a thread does it: may block."""
-    return os.pread(file, size, position)
+def warm(file: int, position: int, size: int) -> None:
+    """Have the kernel fetch a window; a thread does it, for it blocks.
+
+    The bytes are copied over and over into one small buffer: no memory is asked for and given back
+    (which would cost the event loop interrupts of its core), and none passes through the
+    interpreter. Raises OSError when the disk fails.
+    """
+    step = len(_NOWHERE)
+    whole, rest = divmod(size, step)
+    targets: list[Bytes] = [_NOWHERE] * whole
+    if rest:
+        targets.append(memoryview(_NOWHERE)[:rest])
+    os.preadv(file, targets, position)

@@ -260,9 +260,7 @@ def read_partition(
             if committed_only:
                 entry.aborted_transactions = [
                     AbortedTransaction(producer_id=producer_id, first_offset=first_offset)
-                    for producer_id, first_offset in log.aborted_transactions(
-                        offset, log.upper_bound_offset(found)
-                    )
+                    for producer_id, first_offset in log.aborted_in_slice(offset, found)
                 ]
     except KafkaError as error:
         return error_entry(asked.index, error.code)

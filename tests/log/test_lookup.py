@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pykbroker.log.lookup import upper_bound_offset
 from pykbroker.log.partition_log import AppendOrigin, PartitionLog
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from tests.log.log_makers import NOW_MS, append, batch_of, memory_disk, open_orders
@@ -65,10 +66,10 @@ def test_upper_bound_of_a_slice() -> None:
     log.roll(NOW_MS)
     append(log, b"y")
     size = log.segments.first.size // 4
-    assert log.upper_bound_offset(log.read(0, size, 5)) == 1
-    assert log.upper_bound_offset(log.read(2, 1 << 20, 5)) == 4
-    assert log.upper_bound_offset(log.read(4, 1 << 20, 5)) == 5
-    assert log.upper_bound_offset(log.read(5, 1 << 20, 5)) == 5
+    assert upper_bound_offset(log, log.read(0, size, 5)) == 1
+    assert upper_bound_offset(log, log.read(2, 1 << 20, 5)) == 4
+    assert upper_bound_offset(log, log.read(4, 1 << 20, 5)) == 5
+    assert upper_bound_offset(log, log.read(5, 1 << 20, 5)) == 5
 
 
 def test_upper_bound_is_not_taken_from_a_garbled_index() -> None:
@@ -85,4 +86,14 @@ def test_upper_bound_is_not_taken_from_a_garbled_index() -> None:
     segment.offset_index.unload()
     size = segment.size // 6
     outcome = log.read(0, size * 3, 7)
-    assert log.upper_bound_offset(outcome) == 3
+    assert log.guarded("looking up", upper_bound_offset, log, outcome) == 3
+
+
+def test_where_nothing_was_aborted_no_batch_is_looked_at() -> None:
+    log = open_orders(memory_disk(), index_interval_bytes="0")
+    for _ in range(4):
+        append(log, b"x" * 100)
+    outcome = log.read(0, log.segments.first.size // 2, 4)
+    assert outcome.slice is not None
+    log.active.file.truncate(0)  # any look would fail
+    assert log.aborted_in_slice(0, outcome) == []

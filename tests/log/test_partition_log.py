@@ -8,6 +8,7 @@ import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.files import LogDirFailure
+from pykbroker.log.lookup import upper_bound_offset
 from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import AppendOrigin, PartitionLog
 from pykbroker.protocol.control_records import EndTxnMarker, build_marker_batch
@@ -297,7 +298,7 @@ def test_transactions_hold_the_last_stable_offset(files: MemoryFiles) -> None:
     assert log.last_stable_offset(4) == 4
     assert log.aborted_transactions(0, 4) == [(9, 1)]
     outcome = log.read(0, 1 << 20, 4)
-    assert log.upper_bound_offset(outcome) == 4
+    assert upper_bound_offset(log, outcome) == 4
     log.close()
     again = open_orders(files)
     assert again.aborted_transactions(0, 4) == [(9, 1)]

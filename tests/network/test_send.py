@@ -40,7 +40,8 @@ def _drain(queue: SendQueue, left: socket.socket, right: socket.socket, size: in
     while len(received) < size:
         state = queue.send(left)
         if state == COLD:
-            queue.put_back(send.read_window(*queue.cold_window()))
+            send.warm(*queue.cold_window())
+            queue.warmed()
             continue
         received += right.recv(1 << 20)
         assert state in (SENT, BLOCKED)
@@ -100,8 +101,12 @@ def test_a_cold_slice_is_read_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
     length: int,
 ) -> None:
-    def never_cached(*_: object) -> int:
-        raise BlockingIOError
+    preadv = os.preadv
+
+    def never_cached(fd: int, buffers: list[bytearray], position: int, flags: int = 0) -> int:
+        if flags & os.RWF_NOWAIT:
+            raise BlockingIOError
+        return preadv(fd, buffers, position)
 
     monkeypatch.setattr(os, "preadv", never_cached)
     monkeypatch.setattr(send, "COLD_READ_BYTES", 300_000)
@@ -138,7 +143,9 @@ def test_a_file_that_is_too_short(pair: tuple[socket.socket, socket.socket], len
 
 def _send_once(queue: SendQueue, sock: socket.socket) -> None:
     if queue.send(sock) == COLD:
-        queue.put_back(send.read_window(*queue.cold_window()))
+        send.warm(*queue.cold_window())
+        queue.warmed()
+        queue.send(sock)
 
 
 def test_one_call_hands_over_a_bounded_amount(
