@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.testing import Broker
-from tests.harness.apache import ApacheBroker
+from tests.harness.apache import SHIPPED_JVM, ApacheBroker
 
 
 @dataclass
@@ -66,8 +67,9 @@ class Servers:
 @contextmanager
 def both_servers() -> Iterator[Servers]:
     """Both servers, up and empty; the one that is not measured idles."""
-    with Broker() as ours, ApacheBroker() as apache:
+    make_apache = partial(ApacheBroker, jvm=SHIPPED_JVM)
+    with Broker() as ours, make_apache() as apache:
         yield Servers(
             Server("pykbroker", ours, Broker),
-            Server("Apache Kafka", apache, ApacheBroker),
+            Server("Apache Kafka", apache, make_apache),
         )

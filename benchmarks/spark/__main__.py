@@ -29,7 +29,7 @@ from benchmarks.spark.jobs import JOBS, Job, Place
 from benchmarks.spark.latency import micro_batch_ms, point_query_ms
 from benchmarks.spark.limits import Limits, measure
 from benchmarks.spark.topics import Topic, fill, segments, size
-from tests.harness.apache import ApacheBroker
+from tests.harness.apache import SHIPPED_JVM, ApacheBroker
 from tests.harness.tools import spark_kafka_jars
 
 CORES = 2
@@ -52,7 +52,7 @@ def _place() -> Iterator[tuple[Place, Path]]:
     from pykbroker.spark import register, tuned_builder
 
     config = {"log.flush.interval.messages": "9223372036854775807"}
-    with ApacheBroker(config=config) as broker:
+    with ApacheBroker(config=config, jvm=SHIPPED_JVM) as broker:
         builder = tuned_builder("pykbroker benchmark", f"local[{CORES}]")
         spark = (
             builder.config("spark.jars", spark_kafka_jars())

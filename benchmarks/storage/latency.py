@@ -1,7 +1,8 @@
 """What a steady producer feels while the node has other work: p50 and p99 in milliseconds.
 
 The load is one connection with one record a request, 250 requests a second, in a process of its
-own; the quiet value is measured before each kind of other work, and both are told.
+own; the quiet value is measured before each kind of other work, and both are told, for our node and
+for Apache's.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from confluent_kafka.admin import AdminClient
 from benchmarks.compare.frames import produce
 from benchmarks.storage.lives import make_topic, write
 from pykbroker.testing import Broker
+from tests.harness.apache import SHIPPED_JVM, ApacheBroker
+
+AnyBroker = Broker | ApacheBroker
+Kind = Callable[[AnyBroker, Path], Callable[[], object]]
 
 STEADY = "steady"
 PAUSE_SECONDS = 0.004
@@ -45,7 +50,7 @@ def send_for_ever(port: int) -> None:
             time.sleep(max(PAUSE_SECONDS - took, 0))
 
 
-def felt(broker: Broker, work: Callable[[], object]) -> list[float]:
+def felt(broker: AnyBroker, work: Callable[[], object]) -> list[float]:
     """Round trips while `work` runs, sorted."""
     code = f"from benchmarks.storage.latency import send_for_ever as f; f({broker.port})"
     load = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
@@ -87,7 +92,7 @@ def percentile(figures: list[float], of: float) -> float:
     return figures[min(int(len(figures) * of), len(figures) - 1)] if figures else float("nan")
 
 
-def compaction(broker: Broker, directory: Path) -> Callable[[], None]:
+def compaction(broker: AnyBroker, directory: Path) -> Callable[[], None]:
     """A compacted topic of 1 GB may be cleaned from now on; the work lasts until it is clean."""
     make_topic(
         broker.bootstrap_servers,
@@ -118,7 +123,7 @@ def compaction(broker: Broker, directory: Path) -> Callable[[], None]:
     return work
 
 
-def deletion(broker: Broker, _directory: Path) -> Callable[[], None]:
+def deletion(broker: AnyBroker, _directory: Path) -> Callable[[], None]:
     """A topic of 2 GB goes, and its files a second later."""
     make_topic(
         broker.bootstrap_servers, "large", 4, segment_bytes="104857600", file_delete_delay_ms="500"
@@ -133,33 +138,36 @@ def deletion(broker: Broker, _directory: Path) -> Callable[[], None]:
     return work
 
 
-def cold_reads(broker: Broker, directory: Path) -> Callable[[], None]:
-    """A consumer reads 1 GB that the page cache does not hold."""
+def cold_reads(broker: AnyBroker, directory: Path) -> Callable[[], None]:
+    """A consumer reads 2 GB that the page cache does not hold."""
+    records = 200_000
     make_topic(broker.bootstrap_servers, "cold", 2)
-    write(broker.bootstrap_servers, "cold", 2, 1_000_000_000, 10_000)
-    forget_pages(directory, "cold")  # it syncs them: that is no part of reading
-
-    def work() -> None:
-        consumer = Consumer(
-            {
-                "bootstrap.servers": broker.bootstrap_servers,
-                "group.id": "cold",
-                "enable.auto.commit": False,
-            }
-        )
-        consumer.assign([TopicPartition("cold", number, 0) for number in range(2)])
-        read = 0
-        while read < 99_000:
-            messages = consumer.consume(5000, 5)
-            read += len(messages)
-            if not messages:
-                break
-        consumer.close()
-
-    return work
+    write(broker.bootstrap_servers, "cold", 2, records * 10_000, 10_000)
+    read_topic(broker, "cold", 1)  # makes the topic of the groups: that is no part of reading
+    forget_pages(directory, "cold")  # nor is it to sync them
+    return lambda: read_topic(broker, "cold", records)
 
 
-def recompression(broker: Broker, _directory: Path) -> Callable[[], None]:
+def read_topic(broker: AnyBroker, topic: str, records: int) -> None:
+    """At least that many records of its two partitions, by a stock consumer."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "group.id": topic,
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.assign([TopicPartition(topic, number, 0) for number in range(2)])
+    read = 0
+    while read < records:
+        messages = consumer.consume(min(5000, records), 5)
+        read += len(messages)
+        if not messages:
+            raise SystemExit(f"the consumer got {read} of {records} records")
+    consumer.close()
+
+
+def recompression(broker: AnyBroker, _directory: Path) -> Callable[[], None]:
     """A producer sends 900 KB batches in lz4 to a topic of zstd, as fast as it can."""
     make_topic(broker.bootstrap_servers, "squeezed", 1, compression_type="zstd")
 
@@ -199,7 +207,7 @@ def forget_pages(directory: Path, topic: str) -> None:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def alter(broker: Broker, topic: str, name: str, value: str) -> None:
+def alter(broker: AnyBroker, topic: str, name: str, value: str) -> None:
     from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
     entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
@@ -213,19 +221,22 @@ KINDS = (compaction, deletion, cold_reads, recompression)
 
 
 def latencies(directory: Path, kinds: list[str]) -> dict[str, float]:
-    """p50 and p99 quiet and under each kind of work."""
+    """p50 and p99 quiet and under each kind of work, of both."""
     found: dict[str, float] = {}
     overrides = {"log.cleaner.backoff.ms": "200", "log.initial.task.delay.ms": "100"}
     for kind in KINDS:
-        name = kind.__name__
-        if kinds and name not in kinds:
+        if kinds and kind.__name__ not in kinds:
             continue
-        with Broker(data_dir=directory / name, overrides=overrides) as broker:
-            make_topic(broker.bootstrap_servers, STEADY, 1)
-            work = kind(broker, directory / name)
-            time.sleep(1)
-            quiet = felt(broker, lambda: time.sleep(QUIET_SECONDS))
-            busy = felt(broker, work)
+        brokers: dict[str, AnyBroker] = {
+            "ours": Broker(data_dir=directory / f"{kind.__name__}-ours", overrides=overrides),
+            "Apache": ApacheBroker(
+                directory / f"{kind.__name__}-apache", config=overrides, jvm=SHIPPED_JVM
+            ),
+        }
+        for owner, made in brokers.items():
+            with made as broker:
+                quiet, busy = quiet_and_busy(broker, kind)
+            name = f"{kind.__name__}, {owner}"
             found[f"{name}: quiet p50 (ms)"] = statistics.median(quiet)
             found[f"{name}: quiet p99 (ms)"] = percentile(quiet, 0.99)
             found[f"{name}: p50 (ms)"] = percentile(busy, 0.5)
@@ -233,3 +244,11 @@ def latencies(directory: Path, kinds: list[str]) -> dict[str, float]:
             found[f"{name}: p99.9 (ms)"] = percentile(busy, 0.999)
             found[f"{name}: requests"] = len(busy)
     return found
+
+
+def quiet_and_busy(broker: AnyBroker, kind: Kind) -> tuple[list[float], list[float]]:
+    """Round trips before and during one kind of work."""
+    make_topic(broker.bootstrap_servers, STEADY, 1)
+    work = kind(broker, Path(broker.data_dir))
+    time.sleep(1)
+    return felt(broker, lambda: time.sleep(QUIET_SECONDS)), felt(broker, work)

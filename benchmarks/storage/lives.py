@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.testing import Broker
-from tests.harness.apache import ApacheBroker
+from tests.harness.apache import SHIPPED_JVM, ApacheBroker
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 
@@ -65,7 +65,7 @@ def write(servers: str, topic: str, partitions: int, total_bytes: int, value_byt
 
 def starts_and_stops(directory: Path, partitions: int) -> dict[str, float]:
     """Clean start and clean stop of both, in seconds, every partition with a record in it."""
-    apache = ApacheBroker(directory / "starts")
+    apache = ApacheBroker(directory / "starts", jvm=SHIPPED_JVM)
     node = ours_on(apache)
     found: dict[str, float] = {}
     try:
@@ -86,7 +86,7 @@ def starts_and_stops(directory: Path, partitions: int) -> dict[str, float]:
 
 def recovery(directory: Path, gigabytes: float, partitions: int = 8) -> dict[str, float]:
     """Killed with every byte unsynced: until the node serves again."""
-    apache = ApacheBroker(directory / "recovery", heap="2g")
+    apache = ApacheBroker(directory / "recovery", heap="2g", jvm=SHIPPED_JVM)
     node = ours_on(apache)
     found: dict[str, float] = {}
     try:

@@ -27,6 +27,19 @@ UNBUILT_FEATURES = (
     "eligible.leader.replicas.version=0",
 )
 
+QUICK_JVM = ("-XX:+UseSerialGC", "-Xshare:auto")
+"""For tests: a small process that is soon there."""
+
+SHIPPED_JVM = (
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-Djava.awt.headless=true",
+)
+"""For benchmarks: what kafka-run-class.sh gives its broker."""
+
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 CONFIGS = "org.apache.kafka.tools.ConfigCommand"
 CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
@@ -54,17 +67,20 @@ appender.err.layout.pattern = [%d] %p %m (%c)%n
 """
 
 
-def java_command(class_name: str, *arguments: str, heap: str = "256m") -> list[str]:
-    """The command line that runs one of Apache's classes, quietly and with a quick JIT."""
+def java_command(
+    class_name: str,
+    *arguments: str,
+    heap: str = "256m",
+    options: tuple[str, ...] = ("-XX:TieredStopAtLevel=1", *QUICK_JVM),
+) -> list[str]:
+    """The command line that runs one of Apache's classes, quietly; by default with a quick JIT."""
     log4j = Path(tempfile.gettempdir()) / "pykbroker-tests-log4j2.properties"
     if not log4j.exists():
         log4j.write_text(_LOG4J2)
     return [
         java(),
         f"-Xmx{heap}",
-        "-XX:TieredStopAtLevel=1",
-        "-XX:+UseSerialGC",
-        "-Xshare:auto",
+        *options,
         f"-Dlog4j2.configurationFile={log4j}",
         "-cp",
         kafka_classpath(),
@@ -105,6 +121,7 @@ class ApacheBroker:
         config: dict[str, str] | None = None,
         features: tuple[str, ...] = UNBUILT_FEATURES,
         heap: str = "1g",
+        jvm: tuple[str, ...] = QUICK_JVM,
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="apache-kafka-")
         self._home = Path(self._temporary.name)
@@ -112,6 +129,7 @@ class ApacheBroker:
         self.port, self.controller_port = free_ports(2)
         self._features = features
         self._heap = heap
+        self._jvm = jvm
         self._process: subprocess.Popen[bytes] | None = None
         self._properties = self._home / "server.properties"
         settings = self._base_settings() | (config or {})
@@ -158,8 +176,9 @@ class ApacheBroker:
         if not (self.data_dir / "meta.properties").exists():
             self.format()
         log = (self._home / "server.log").open("ab")
-        command = java_command("kafka.Kafka", str(self._properties), heap=self._heap)
-        command.remove("-XX:TieredStopAtLevel=1")
+        command = java_command(
+            "kafka.Kafka", str(self._properties), heap=self._heap, options=self._jvm
+        )
         self._process = subprocess.Popen(command, stdout=log, stderr=log)
         log.close()
         self._await_listener()
