@@ -20,7 +20,7 @@ from pykbroker.log.cleaned_transactions import CleanedTransactions
 from pykbroker.log.key_map import KeyMap
 from pykbroker.log.record_scan import scan_keys, scan_records
 from pykbroker.protocol.crc32c import BytesLike
-from pykbroker.protocol.record import encode_record, read_record, read_varint
+from pykbroker.protocol.record import encode_record, read_records, read_varint
 from pykbroker.protocol.record_batch import (
     CODEC_MASK,
     CONTROL_BIT,
@@ -147,10 +147,8 @@ def _with_horizon(kept: list[bytes], header: BatchHeader, retention: Retention) 
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME_BIT else None
     encoded: list[bytes] = []
     max_timestamp = NO_TIMESTAMP
-    records = b"".join(kept)
-    pos = 0
-    while pos < len(records):
-        time_delta, delta, key, value, headers, pos = read_record(records, pos)
+    records = read_records(b"".join(kept), len(kept))
+    for time_delta, delta, key, value, headers, _ in records:
         timestamp = header.base_timestamp + time_delta if append_time is None else append_time
         max_timestamp = max(max_timestamp, timestamp)
         encoded.append(encode_record(delta, timestamp - horizon, key, value, headers))

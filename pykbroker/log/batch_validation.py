@@ -45,7 +45,7 @@ from pykbroker.log.validation_rules import (
 )
 from pykbroker.protocol import compression
 from pykbroker.protocol.crc32c import crc32c
-from pykbroker.protocol.record import CorruptBatch, CorruptRecord, encode_record, read_record
+from pykbroker.protocol.record import CorruptBatch, CorruptRecord, encode_record, read_records
 from pykbroker.protocol.record_batch import (
     ATTRIBUTES_AT,
     CODEC_MASK,
@@ -379,12 +379,12 @@ def _rewrite(
 
 
 def _renumber(payload: bytes, count: int) -> bytes:
-    encoded: list[bytes] = []
-    pos = 0
-    for index in range(count):
-        timestamp_delta, _, key, value, headers, pos = read_record(payload, pos)
-        encoded.append(encode_record(index, timestamp_delta, key, value, headers))
-    return b"".join(encoded)
+    return b"".join(
+        encode_record(index, timestamp_delta, key, value, headers)
+        for index, (timestamp_delta, _, key, value, headers, _) in enumerate(
+            read_records(payload, count)
+        )
+    )
 
 
 def _check_each_record(
@@ -395,9 +395,9 @@ def _check_each_record(
     bad_timestamp = False
     append_time = bool(header.attributes & LOG_APPEND_TIME_BIT)
     pos = 0
-    for index in range(header.record_count):
+    for index, record in enumerate(read_records(payload, header.record_count)):
         start = pos
-        timestamp_delta, _, key, _, _, pos = read_record(payload, pos)
+        timestamp_delta, _, key, _, _, pos = record
         if pos - start > rules.max_record_bytes:
             raise Refused(
                 _INVALID_RECORD,

@@ -31,6 +31,7 @@ from pykbroker.offline.batch_headers import (
     walk,
 )
 from pykbroker.offline.columns import FIELD_COLUMNS, TIME_COLUMNS, schema_of
+from pykbroker.offline.offset_order import OffsetOrder, base_behind
 from pykbroker.offline.plain_decoder import BAD_CHECKSUM, arrow_batch, rows_of
 from pykbroker.offline.record_fields import Span, decode_fields
 from pykbroker.offline.segment_index import KnownBatches
@@ -99,6 +100,7 @@ class _FastReader:
         self.split = split
         self.options = options
         self.reporter = reporter
+        self.order = OffsetOrder(split)
         self.known = KnownBatches(opened, split.index_path, split.segment_base_offset)
         self.schema = schema_of(options.columns)
         names = set(options.columns)
@@ -127,11 +129,19 @@ class _FastReader:
                 continue
             chunk = _Chunk(self.buffer, positions, position)
             position += used
-            yield from self._decode_chunk(chunk)
+            yield from self._decode_chunk(chunk, self._base_at(position, used, filled))
             compressed = bool(chunk.codecs.any())
             self.wanted = self.chunk_bytes
             if compressed:
                 self.wanted = min(self.chunk_bytes, _COMPRESSED_CHUNK)
+
+    def _base_at(self, position: int, used: int, filled: int) -> int | None:
+        """The base offset of the batch behind a chunk."""
+        head = bytes(self.buffer[used : min(filled, used + RECORD_BATCH_OVERHEAD)])
+        if len(head) < RECORD_BATCH_OVERHEAD and position < self.end:
+            size = min(RECORD_BATCH_OVERHEAD, self.end - position)
+            head = self.opened.read(size, position)
+        return base_behind(head, self.end - position)
 
     def _obstacle(self, position: int, filled: int) -> int:
         """No whole batch in the buffer: make room for a big one, or step over what is none."""
@@ -150,9 +160,9 @@ class _FastReader:
 
     # -- which batches --------------------------------------------------------------------------
 
-    def _decode_chunk(self, chunk: _Chunk) -> Iterator[Any]:
+    def _decode_chunk(self, chunk: _Chunk, behind: int | None) -> Iterator[Any]:
         """Runs of sound batches, and between them the faults, in the order of the file."""
-        wanted, faults = self._choose(chunk)
+        wanted, faults = self._choose(chunk, behind)
         start = 0
         for index in sorted(faults):
             yield from self._decode_run(chunk, wanted[(wanted >= start) & (wanted < index)])
@@ -163,7 +173,7 @@ class _FastReader:
             start = index + 1
         yield from self._decode_run(chunk, wanted[wanted >= start] if start else wanted)
 
-    def _choose(self, chunk: _Chunk) -> tuple[Integers, dict[int, str]]:
+    def _choose(self, chunk: _Chunk, behind: int | None) -> tuple[Integers, dict[int, str]]:
         """(indices of the batches to decode, faults by index)."""
         table, split = chunk.table, self.split
         faults: dict[int, str] = {}
@@ -175,9 +185,12 @@ class _FastReader:
         looked_at = overlapping | (base < 0) | ~current
         if self.options.verify_checksums:
             self._check_sums(chunk, looked_at & current, faults)
-        for index in np.flatnonzero(looked_at & ~possible(table)).tolist():
+        sound = possible(table)
+        for index in np.flatnonzero(looked_at & ~sound).tolist():
             if index not in faults:
                 faults[index] = header_fault(header_at(table, index)) or "impossible header"
+        if self.options.verify_offsets:
+            faults |= self.order.faults(table, sound, behind)
         wanted = looked_at & ((table["attributes"] & CONTROL_BIT) == 0)
         if split.start_timestamp_ms is not None:
             wanted &= table["max_timestamp"] >= split.start_timestamp_ms

@@ -8,8 +8,8 @@ In      a Split and ReadOptions. Out: Arrow record batches; faults go to the rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from operator import attrgetter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow as pa
 from pykbroker.offline.batch_headers import framing_fault, header_fault
 from pykbroker.offline.columns import ALL_COLUMNS, schema_of
 from pykbroker.offline.faults import CorruptSegment
+from pykbroker.offline.offset_order import OffsetOrder, base_behind
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
 from pykbroker.offline.split_file import open_split
@@ -28,21 +29,23 @@ from pykbroker.protocol.record_batch import (
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
     CorruptBatch,
-    Record,
+    Headers,
+    RecordColumns,
     check_crc,
-    iter_records,
+    record_columns,
 )
 
 _ROWS: Final = 16_384
 _BYTES: Final = 4 << 20
 _MAX_MS: Final = (2**63 - 1) // 1000
+_NONE: Final = RecordColumns((), (), (), (), ())
 BAD_CHECKSUM: Final = "the checksum does not fit the batch"
 
 
 class Rows(NamedTuple):
     """The wanted records of a batch."""
 
-    records: list[Record]
+    columns: RecordColumns
     header: BatchHeader
     position: int
     split: Split
@@ -72,7 +75,7 @@ def read_plain(split: Split, options: ReadOptions, reporter: FaultReporter) -> I
                     yield arrow_batch(held, options.columns, schema)
                 raise
             held.append(rows)
-            held_rows += len(rows.records)
+            held_rows += len(rows.columns.offsets)
             held_bytes += len(batch)
             if held_rows >= _ROWS or held_bytes >= _BYTES:
                 yield arrow_batch(held, options.columns, schema)
@@ -93,7 +96,7 @@ def _rows_or_fault(
         return rows_of(batch, header, position, split, options.max_decompressed_bytes)
     except CorruptBatch as fault:
         reporter.report(position, len(batch), str(fault), header, batch)
-        return Rows([], header, position, split)
+        return Rows(_NONE, header, position, split)
 
 
 def _batches(
@@ -106,58 +109,74 @@ def _batches(
     if end < split.end_position and position >= end:
         reporter.report(position, 0, f"the file ends at {end}, before {split.end_position}")
         return
+    order = OffsetOrder(split)
+    head = opened.read(RECORD_BATCH_OVERHEAD, position)
     while position < end:
-        head = opened.read(RECORD_BATCH_OVERHEAD, position)
         size, fault = framing_fault(head, end - position)
         if fault is not None:
             following = known.after(position, end)
             reporter.report(position, following - position, fault, raw=head)
             position = following
+            head = opened.read(RECORD_BATCH_OVERHEAD, position)
             continue
         header = BatchHeader(*HEADER.unpack(head))
         at, position = position, position + size
-        if header.magic == MAGIC_V2 and not split.overlaps(header) and header.base_offset >= 0:
+        head = opened.read(RECORD_BATCH_OVERHEAD, position) if position < end else b""
+        fault = None
+        if options.verify_offsets and header_fault(header) is None:
+            behind = base_behind(head, end - position)
+            fault = order.fault(header.base_offset, header.last_offset, behind)
+        if fault is None and _is_elsewhere(header, split):
             continue
         batch = opened.read(size, at)
-        fault = header_fault(header) if header.magic != MAGIC_V2 else None
-        if fault is None and options.verify_checksums and not check_crc(batch):
-            fault = BAD_CHECKSUM
-        fault = fault or header_fault(header)
+        fault = fault or _batch_fault(header, batch, options)
         if fault is not None:
             reporter.report(at, size, fault, header, batch)
             continue
         yield at, header, batch
 
 
+def _is_elsewhere(header: BatchHeader, split: Split) -> bool:
+    """Is it sure that no offset of it is wanted?"""
+    return header.magic == MAGIC_V2 and header.base_offset >= 0 and not split.overlaps(header)
+
+
+def _batch_fault(header: BatchHeader, batch: bytes, options: ReadOptions) -> str | None:
+    if header.magic == MAGIC_V2 and options.verify_checksums and not check_crc(batch):
+        return BAD_CHECKSUM
+    return header_fault(header)
+
+
 def rows_of(
     batch: bytes | memoryview, header: BatchHeader, position: int, split: Split, limit: int
 ) -> Rows:
     """The wanted records of one batch; CorruptBatch when any of its records is broken."""
-    records = list(iter_records(batch, header, max_decompressed=limit))
+    columns = record_columns(batch, header, limit)
     low, high = split.start_offset, split.end_offset
     if header.base_offset < low or header.last_offset >= high:
-        records = [each for each in records if low <= each.offset < high]
+        columns = _chosen(columns, [low <= offset < high for offset in columns.offsets])
     early, late = split.start_timestamp_ms, split.end_timestamp_ms
     if early is not None:
-        records = [each for each in records if _wrapped(each.timestamp) >= early]
+        columns = _chosen(columns, [_wrapped(time) >= early for time in columns.timestamps])
     if late is not None:
-        records = [each for each in records if _wrapped(each.timestamp) < late]
-    return Rows(records, header, position, split)
+        columns = _chosen(columns, [_wrapped(time) < late for time in columns.timestamps])
+    return Rows(columns, header, position, split)
+
+
+def _chosen(columns: RecordColumns, wanted: list[bool]) -> RecordColumns:
+    return RecordColumns._make(list(compress(column, wanted)) for column in columns)
 
 
 def arrow_batch(held: list[Rows], columns: tuple[str, ...], schema: Any) -> Any:
     """Rows as one Arrow record batch."""
     arrays = []
     for name in columns:
-        if name in ("key", "value", "offset"):
-            field = attrgetter(name)
-            cells = [cell for rows in held for cell in map(field, rows.records)]
-        elif name in _OF_RECORD:
-            make = _OF_RECORD[name]
-            cells = [make(record) for rows in held for record in rows.records]
+        if name in _OF_RECORDS:
+            cells_of = _OF_RECORDS[name]
+            cells = [cell for rows in held for cell in cells_of(rows.columns)]
         else:
             once = _OF_BATCH[name]
-            cells = [value for rows in held for value in [once(rows)] * len(rows.records)]
+            cells = [value for rows in held for value in [once(rows)] * len(rows.columns.offsets)]
         arrays.append(pa.array(cells, ALL_COLUMNS[name]))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -167,31 +186,31 @@ def _wrapped(timestamp: int) -> int:
     return (timestamp + 2**63) % 2**64 - 2**63
 
 
-def _microseconds(record: Record) -> int | None:
-    timestamp = record.timestamp
-    if -_MAX_MS <= timestamp <= _MAX_MS:
-        return timestamp * 1000
-    timestamp = _wrapped(timestamp)
-    return timestamp * 1000 if -_MAX_MS <= timestamp <= _MAX_MS else None
+def _microseconds(timestamps: Sequence[int]) -> list[int | None]:
+    """Null for what 64 bits cannot hold."""
+    if min(timestamps, default=0) >= -_MAX_MS and max(timestamps, default=0) <= _MAX_MS:
+        return [timestamp * 1000 for timestamp in timestamps]
+    wrapped = map(_wrapped, timestamps)
+    return [time * 1000 if -_MAX_MS <= time <= _MAX_MS else None for time in wrapped]
 
 
-def _headers(record: Record) -> list[dict[str, str | bytes | None]] | None:
-    pairs: list[dict[str, str | bytes | None]] = [
-        {"key": name, "value": value} for name, value in record.headers
-    ]
-    return pairs or None
+def _pairs(headers: Headers) -> list[dict[str, str | bytes | None]] | None:
+    return [{"key": name, "value": value} for name, value in headers] or None
 
 
-def _size(content: bytes | None) -> int | None:
-    return None if content is None else len(content)
+def _sizes(cells: Sequence[bytes | None]) -> list[int | None]:
+    return [None if cell is None else len(cell) for cell in cells]
 
 
-_OF_RECORD: Final[dict[str, Callable[[Record], object]]] = {
-    "timestamp": _microseconds,
-    "headers": _headers,
-    "key_size": lambda record: _size(record.key),
-    "value_size": lambda record: _size(record.value),
-    "timestamp_ms": lambda record: _wrapped(record.timestamp),
+_OF_RECORDS: Final[dict[str, Callable[[RecordColumns], Sequence[object]]]] = {
+    "key": lambda columns: columns.keys,
+    "value": lambda columns: columns.values,
+    "offset": lambda columns: columns.offsets,
+    "timestamp": lambda columns: _microseconds(columns.timestamps),
+    "headers": lambda columns: [_pairs(each) for each in columns.headers],
+    "key_size": lambda columns: _sizes(columns.keys),
+    "value_size": lambda columns: _sizes(columns.values),
+    "timestamp_ms": lambda columns: [_wrapped(each) for each in columns.timestamps],
 }
 _OF_BATCH: Final[dict[str, Callable[[Rows], object]]] = {
     "topic": lambda rows: rows.split.topic,

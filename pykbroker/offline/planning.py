@@ -35,6 +35,7 @@ from pykbroker.offline.segment_walk import walk_headers
 from pykbroker.offline.split import (
     DEFAULT_SPLIT_BYTES,
     EARLIEST,
+    END_OF_TIME,
     HIGH_WATERMARK,
     LATEST,
     READ_COMMITTED,
@@ -235,13 +236,18 @@ class _PartitionPlanner:
             )
             positions = self._positions(segment, end)
             splits += [
-                self._split(segment, low, high, inside)
+                self._split(segment, low, high, inside, END_OF_TIME if is_last else behind)
                 for low, high in itertools.pairwise(positions)
             ]
         return splits
 
     def _split(
-        self, segment: SegmentFiles, low: int, high: int, aborted: tuple[AbortedRange, ...]
+        self,
+        segment: SegmentFiles,
+        low: int,
+        high: int,
+        aborted: tuple[AbortedRange, ...],
+        next_base_offset: int,
     ) -> Split:
         selection = self.selection
         return Split(
@@ -260,6 +266,7 @@ class _PartitionPlanner:
             read_committed=selection.isolation == READ_COMMITTED,
             file_bytes=None if segment is self.files.segments[-1] else segment.size_bytes,
             fail_on_data_loss=selection.fail_on_data_loss,
+            next_base_offset=next_base_offset,
         )
 
     def _is_too_old(self, segment: SegmentFiles, behind: int) -> bool:

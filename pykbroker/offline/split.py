@@ -32,6 +32,7 @@ PLAIN: Final = "plain"
 EARLIEST: Final = -2
 LATEST: Final = -1
 END_OF_TIME: Final = 0x7FFF_FFFF_FFFF_FFFF
+MAX_SEGMENT_OFFSETS: Final = 1 << 31
 
 DEFAULT_SPLIT_BYTES: Final = 256 << 20
 DEFAULT_CHUNK_BYTES: Final = 4 << 20
@@ -82,6 +83,7 @@ class ReadOptions:
     decoder: str = NUMPY
     chunk_bytes: int = DEFAULT_CHUNK_BYTES
     max_decompressed_bytes: int = DEFAULT_MAX_DECOMPRESSED_BYTES
+    verify_offsets: bool = True
 
     def __post_init__(self) -> None:
         schema_of(self.columns)
@@ -121,10 +123,17 @@ class Split:
     #: Size of the whole file when it was planned; None for a segment that may still grow.
     file_bytes: int | None = None
     fail_on_data_loss: bool = True
+    #: Where the next segment begins, if there is one: no offset of this one is there or above.
+    next_base_offset: int = END_OF_TIME
 
     @property
     def size_bytes(self) -> int:
         return self.end_position - self.start_position
+
+    @property
+    def segment_end_offset(self) -> int:
+        """Above all offsets that the segment may have: they are 31 bits above its base."""
+        return min(self.next_base_offset, self.segment_base_offset + MAX_SEGMENT_OFFSETS)
 
     def is_wanted(self, header: BatchHeader) -> bool:
         """Whether any of a sound batch's records can be rows: the plain decoder's question."""

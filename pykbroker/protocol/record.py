@@ -10,12 +10,16 @@ Source: Kafka's DefaultRecord.java and ByteUtils.java.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 Headers: TypeAlias = Sequence[tuple[str, bytes | None]]
 #: What `build_batch` takes: key, value, timestamp in ms, headers.
 NewRecord: TypeAlias = tuple[bytes | None, bytes | None, int, Headers]
+
+
+#: timestamp delta, offset delta, key, value, headers, position behind the record.
+RawRecord: TypeAlias = tuple[int, int, bytes | None, bytes | None, Headers, int]
 
 
 class CorruptBatch(Exception):
@@ -83,75 +87,103 @@ def read_varint(buf: bytes, pos: int) -> tuple[int, int]:
             raise CorruptRecord("varint of more than 64 bits")
 
 
-def read_record(buf: bytes, pos: int) -> tuple[int, int, bytes | None, bytes | None, Headers, int]:
-    """One record at `pos`: timestamp delta, offset delta, key, value, headers, end.
+def read_record(buf: bytes, pos: int) -> RawRecord:
+    """One record at `pos`; see `read_records`."""
+    return next(read_records(buf, 1, pos))
+
+
+def read_records(buf: bytes, count: int, pos: int = 0) -> Iterator[RawRecord]:  # noqa: C901
+    """`count` records from `pos` on, one after the other.
 
     Raises CorruptRecord, and IndexError at the end of `buf`. Malformed UTF-8 in a header's key is
-    replaced, as Java's consumer does.
+    replaced, as Java's consumer does. Varints of one and two bytes are decoded here: a call for
+    each would take twice as long.
     """
-    # Varints of one and two bytes are decoded here: a call for each would take twice as long.
-    length = buf[pos]
-    if length < 0x80:
-        length = (length >> 1) ^ -(length & 1)
+    size = len(buf)
+    for _ in range(count):
+        raw = buf[pos]
         pos += 1
-    else:
-        length, pos = _read_longer_varint(buf, pos)
-    end = pos + length
-    if length < 6 or end > len(buf):
-        raise CorruptRecord(f"record of {length} bytes, {len(buf) - pos} are there")
-    timestamp_delta = buf[pos + 1]
-    if timestamp_delta < 0x80:
-        timestamp_delta = (timestamp_delta >> 1) ^ -(timestamp_delta & 1)
+        if raw > 0x7F:
+            if (byte := buf[pos]) < 0x80:
+                raw += (byte - 1) << 7
+                pos += 1
+            else:
+                raw, pos = _read_longer(buf, pos, raw)
+        end = pos + (raw >> 1)
+        if raw & 1 or raw < 12 or end > size:
+            raise CorruptRecord(f"record of {_zigzag(raw)} bytes, {size - pos} are there")
+
+        raw = buf[pos + 1]  # behind the attributes, which have no meaning yet
         pos += 2
-    else:
-        timestamp_delta, pos = _read_longer_varint(buf, pos + 1)
-    delta = buf[pos]
-    if delta < 0x80:
-        delta = (delta >> 1) ^ -(delta & 1)
+        if raw > 0x7F:
+            if (byte := buf[pos]) < 0x80:
+                raw += (byte - 1) << 7
+                pos += 1
+            else:
+                raw, pos = _read_longer(buf, pos, raw)
+        timestamp_delta = ~(raw >> 1) if raw & 1 else raw >> 1
+
+        raw = buf[pos]
         pos += 1
-    else:
-        delta, pos = _read_longer_varint(buf, pos)
-    length = buf[pos]
-    if length < 0x80:
-        length = (length >> 1) ^ -(length & 1)
+        if raw > 0x7F:
+            if (byte := buf[pos]) < 0x80:
+                raw += (byte - 1) << 7
+                pos += 1
+            else:
+                raw, pos = _read_longer(buf, pos, raw)
+        delta = ~(raw >> 1) if raw & 1 else raw >> 1
+
+        raw = buf[pos]
         pos += 1
-    else:
-        length, pos = _read_longer_varint(buf, pos)
-    key: bytes | None = None
-    if length >= 0:
-        start, pos = pos, pos + length
-        if pos > end:
-            raise CorruptRecord(f"field of {length} bytes in a record with {end - start} left")
-        key = buf[start:pos]
-    length = buf[pos]
-    if length < 0x80:
-        length = (length >> 1) ^ -(length & 1)
+        if raw > 0x7F:
+            raw, pos = _read_longer(buf, pos, raw)
+        key: bytes | None = None
+        if not raw & 1:
+            start, pos = pos, pos + (raw >> 1)
+            if pos > end:
+                raise CorruptRecord(
+                    f"field of {raw >> 1} bytes in a record with {end - start} left"
+                )
+            key = buf[start:pos]
+
+        raw = buf[pos]
         pos += 1
-    else:
-        length, pos = _read_longer_varint(buf, pos)
-    value: bytes | None = None
-    if length >= 0:
-        start, pos = pos, pos + length
-        if pos > end:
-            raise CorruptRecord(f"field of {length} bytes in a record with {end - start} left")
-        value = buf[start:pos]
-    headers: Headers = ()
-    if buf[pos]:
-        headers, pos = _read_headers(buf, pos, end)
-    else:
-        pos += 1
-    if pos != end:
-        raise CorruptRecord(f"record ends {end - pos} bytes before its length says")
-    return timestamp_delta, delta, key, value, headers, pos
+        if raw > 0x7F:
+            if (byte := buf[pos]) < 0x80:
+                raw += (byte - 1) << 7
+                pos += 1
+            else:
+                raw, pos = _read_longer(buf, pos, raw)
+        value: bytes | None = None
+        if not raw & 1:
+            start, pos = pos, pos + (raw >> 1)
+            if pos > end:
+                raise CorruptRecord(
+                    f"field of {raw >> 1} bytes in a record with {end - start} left"
+                )
+            value = buf[start:pos]
+
+        headers: Headers = ()
+        if buf[pos]:
+            headers, pos = _read_headers(buf, pos, end)
+        else:
+            pos += 1
+        if pos != end:
+            raise CorruptRecord(f"record ends {end - pos} bytes before its length says")
+        yield timestamp_delta, delta, key, value, headers, pos
 
 
-def _read_longer_varint(buf: bytes, pos: int) -> tuple[int, int]:
-    """A varint whose first byte says that there are more."""
-    high = buf[pos + 1]
-    if high < 0x80:
-        raw = buf[pos] & 0x7F | high << 7
-        return (raw >> 1) ^ -(raw & 1), pos + 2
-    return read_varint(buf, pos)
+def _zigzag(raw: int) -> int:
+    return (raw >> 1) ^ -(raw & 1)
+
+
+def _read_longer(buf: bytes, pos: int, first: int) -> tuple[int, int]:
+    """The bits, zigzag still, of a varint whose first byte says that there are more from `pos`."""
+    byte = buf[pos]
+    if byte < 0x80:
+        return first + ((byte - 1) << 7), pos + 1
+    decoded, pos = read_varint(buf, pos - 1)
+    return (decoded << 1) ^ (decoded >> 63), pos
 
 
 def _read_headers(buf: bytes, pos: int, end: int) -> tuple[Headers, int]:

@@ -30,6 +30,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
+from operator import lt
+from typing import NamedTuple
 
 from pykbroker.protocol import compression
 from pykbroker.protocol.crc32c import BytesLike, crc32c
@@ -41,7 +43,7 @@ from pykbroker.protocol.record import (
     Record,
     encode_record,
     encode_varint,
-    read_record,
+    read_records,
     read_varint,
 )
 
@@ -52,6 +54,7 @@ __all__ = [
     "Headers",
     "NewRecord",
     "Record",
+    "RecordColumns",
     "assemble_batch",
     "assign_offset",
     "assign_timestamp",
@@ -64,8 +67,9 @@ __all__ = [
     "iter_headers",
     "iter_records",
     "read_header",
-    "read_record",
+    "read_records",
     "read_varint",
+    "record_columns",
     "records_payload",
     "stored_crc",
 ]
@@ -302,42 +306,59 @@ def records_payload(
         raise CorruptRecord(str(fault)) from None
 
 
+class RecordColumns(NamedTuple):
+    """The records of a batch, field by field; offsets absolute, timestamps in ms."""
+
+    offsets: Sequence[int]
+    timestamps: Sequence[int]
+    keys: Sequence[bytes | None]
+    values: Sequence[bytes | None]
+    headers: Sequence[Headers]
+
+
+def record_columns(
+    batch: BytesLike, header: BatchHeader, max_decompressed: int = MAX_DECOMPRESSED_BYTES
+) -> RecordColumns:
+    """Decode the records of one whole batch, strictly; raises CorruptBatch and CorruptRecord.
+
+    With log append time every record has the batch's max timestamp.
+    """
+    payload = records_payload(batch, header, max_decompressed)
+    count = header.record_count
+    try:
+        records = list(read_records(payload, count))
+    except IndexError:
+        raise CorruptRecord("the records end early") from None
+    end = records[-1][5] if records else 0
+    if count < 0 or end != len(payload):
+        raise CorruptRecord(f"{count} records leave {len(payload) - end} bytes over")
+    if not records:
+        return RecordColumns((), (), (), (), ())
+    time_deltas, deltas, keys, values, headers, _ = zip(*records, strict=True)
+    if (
+        deltas[0] < 0
+        or deltas[-1] > header.last_offset_delta
+        or not all(map(lt, deltas, deltas[1:]))
+    ):
+        raise CorruptRecord(f"offset deltas out of order, or not 0 to {header.last_offset_delta}")
+    base_offset, base_timestamp = header.base_offset, header.base_timestamp
+    if header.attributes & LOG_APPEND_TIME_BIT:
+        timestamps = [header.max_timestamp] * count
+    else:
+        timestamps = [base_timestamp + delta for delta in time_deltas]
+    return RecordColumns([base_offset + d for d in deltas], timestamps, keys, values, headers)
+
+
 def iter_records(
     batch: BytesLike,
     header: BatchHeader | None = None,
     *,
     max_decompressed: int = MAX_DECOMPRESSED_BYTES,
 ) -> Iterator[Record]:
-    """Decode the records of one whole batch, strictly; raises CorruptBatch and CorruptRecord.
-
-    Offsets are absolute; with log append time every record has the batch's max timestamp.
-    """
+    """The records of one whole batch, one by one; see `record_columns`."""
     if header is None:
         header = read_header(batch)
-    payload = records_payload(batch, header, max_decompressed)
-    base_offset = header.base_offset
-    append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME_BIT else None
-    last_delta = header.last_offset_delta
-    previous_delta = -1
-    pos = 0
-    try:
-        for _ in range(header.record_count):
-            timestamp_delta, delta, key, value, headers, pos = read_record(payload, pos)
-            if not previous_delta < delta <= last_delta:
-                raise CorruptRecord(f"offset delta {delta} after {previous_delta} of {last_delta}")
-            previous_delta = delta
-            timestamp = header.base_timestamp + timestamp_delta
-            yield Record(
-                base_offset + delta,
-                timestamp if append_time is None else append_time,
-                key,
-                value,
-                headers,
-            )
-    except IndexError:
-        raise CorruptRecord("the records end early") from None
-    if header.record_count < 0 or pos != len(payload):
-        raise CorruptRecord(f"{header.record_count} records leave {len(payload) - pos} bytes over")
+    return map(Record, *record_columns(batch, header, max_decompressed))
 
 
 # -- building -----------------------------------------------------------------------------------

@@ -185,6 +185,9 @@ LIES = {
     "two billion records": (57, ">i", 0x7FFFFFFF, "2147483647 records with a last offset delta"),
     "last offset": (23, ">i", 5, "10 records with a last offset delta of 5"),
     "base offset": (0, ">q", -7, "base offset -7"),
+    "base offset of the batch before": (0, ">q", 3, "base offset 3 behind offset 9"),
+    "base offset over the next": (0, ">q", 15, "offsets 15 to 24 reach over the base offset 20"),
+    "base offset far above": (0, ">q", 10 + (1 << 40), "are not of this segment's 0 to"),
     "last possible offset": (0, ">q", 2**63 - 2, "base offset 9223372036854775806"),
     "short length": (8, ">i", 10, "record batch of 22 bytes, less than its header"),
     "long length": (8, ">i", 0x7FFFFFFF, "only"),
@@ -213,9 +216,40 @@ def test_lies_are_named_with_their_place(tmp_path: Path, lie: str):
     assert left_out["raw"][:61] == bytes(bad[:61])
 
 
+@pytest.mark.parametrize("lied", [3, 15, 25, 500])
+def test_a_batch_that_says_it_is_elsewhere_is_not_left_out_silently(tmp_path: Path, lied: int):
+    batches = simple_batches(3)
+    bad = bytearray(batches[1])
+    struct.pack_into(">q", bad, 0, lied)
+    path = write_segment(tmp_path, batches)
+    path.write_bytes(batches[0] + bytes(bad) + batches[2])
+    wanted = {"start_offset": 10, "end_offset": 20, "next_base_offset": 30}
+    refusal = assert_same(split_of(path, **wanted))
+    assert refusal.startswith(f"{path}, position {len(batches[0])}: ")
+    rows, corruptions = assert_same(split_of(path, **wanted), "DROPMALFORMED")
+    assert (rows.num_rows, corruptions.num_rows) == (0, 1)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("chunk_bytes", [4 << 20, 2_000])
+def test_fuzz_of_base_offsets(tmp_path: Path, seed: int, chunk_bytes: int):
+    chance = random.Random(seed)
+    batches = [bytearray(batch) for batch in simple_batches(40, 5)]
+    for batch in chance.sample(batches, chance.choice([1, 1, 2, 5])):
+        lie = chance.choice([chance.randrange(200), chance.randrange(1 << 62), 1 << 63])
+        struct.pack_into(">Q", batch, 0, lie)
+    path = write_segment(tmp_path, simple_batches(40, 5))
+    path.write_bytes(b"".join(batches))
+    for mode in ("FAILFAST", "PERMISSIVE"):
+        found = assert_same(split_of(path, next_base_offset=200), mode, chunk_bytes=chunk_bytes)
+    offsets = found[0]["offset"].to_pylist()
+    assert offsets == sorted(set(offsets))
+    assert len(offsets) + 5 * found[1].num_rows == 200
+
+
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
 def test_decompression_bomb(tmp_path: Path, codec: int):
-    bomb = bytes(build_batch([(None, bytes(40_000_000), BASE_MS, ())], codec=codec))
+    bomb = bytes(build_batch([(None, bytes(40_000_000), BASE_MS, ())], base_offset=10, codec=codec))
     assert len(bomb) < 2_500_000
     path = write_segment(tmp_path, [*simple_batches(1), bomb])
     refusal = assert_same(split_of(path), max_decompressed_bytes=1 << 20)

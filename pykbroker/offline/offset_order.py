@@ -1,0 +1,95 @@
+"""Whether the offsets of batches that follow each other in a segment can be right.
+
+The checksum of a batch does not cover its base offset. What gives a changed one away is where the
+segment begins and ends, and its neighbours: offsets ascend. Without this a batch whose base offset
+was changed would be left out silently, as one that is not asked for, or be handed out under wrong
+offsets.
+
+State   the last offset of the last batch that fitted.
+In      base and last offsets in the order of the file, of batches with possible headers, and the
+        base offset of the batch behind. Out: what is wrong with one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pykbroker.offline.batch_headers import (
+    HeaderTable,
+    Integers,
+    framing_fault,
+    header_fault,
+)
+from pykbroker.offline.split import Split
+from pykbroker.protocol.record_batch import HEADER, BatchHeader
+
+#: Where sums of offsets and deltas are far from overflowing.
+_SAFE: Final = 1 << 62
+
+
+def base_behind(head: bytes, remaining: int) -> int | None:
+    """The base offset of the batch that `head` begins; None when that is no possible batch."""
+    if framing_fault(head, remaining)[1] is not None:
+        return None
+    header = BatchHeader(*HEADER.unpack(head))
+    return None if header_fault(header) is not None else header.base_offset
+
+
+class OffsetOrder:
+    """Looks at the batches of a split, from its first one on."""
+
+    def __init__(self, split: Split) -> None:
+        self.low = split.segment_base_offset
+        self.limit = split.segment_end_offset
+        self.last = self.low - 1
+
+    def fault(self, base: int, last: int, behind: int | None) -> str | None:
+        """Why a batch cannot be here. `behind`: base offset of the next batch, if it has one."""
+        if base < self.low or last >= self.limit:
+            return f"offsets {base} to {last} are not of this segment's {self.low} to {self.limit}"
+        if base <= self.last:
+            return f"base offset {base} behind offset {self.last}"
+        # Of two that overlap, the one that goes on from the batch before it is believed.
+        if behind is not None and self.last < behind <= last and base != self.last + 1:
+            return f"offsets {base} to {last} reach over the base offset {behind} of the next batch"
+        self.last = last
+        return None
+
+    def faults(
+        self, table: HeaderTable, sound: NDArray[np.bool_], behind: int | None
+    ) -> dict[int, str]:
+        """The same for many batches: index -> what is wrong; those that are not sound have no say.
+
+        `sound`: where headers are possible.
+        """
+        base: Integers = table["base_offset"].astype(np.int64)
+        if self.limit <= _SAFE and sound.all():
+            last = base + table["last_offset_delta"]
+            if (
+                base[0] > self.last
+                and last[-1] < self.limit
+                and (base[1:] > last[:-1]).all()
+                and (behind is None or behind > last[-1])
+            ):
+                self.last = int(last[-1])
+                return {}
+        return self._one_by_one(
+            sound.tolist(), base.tolist(), table["last_offset_delta"].tolist(), behind
+        )
+
+    def _one_by_one(
+        self, sound: list[bool], bases: list[int], deltas: list[int], behind: int | None
+    ) -> dict[int, str]:
+        found: dict[int, str] = {}
+        following = [base if fine else None for base, fine in zip(bases, sound, strict=True)]
+        following.append(behind)
+        for index, fine in enumerate(sound):
+            if fine:
+                last = bases[index] + deltas[index]
+                reason = self.fault(bases[index], last, following[index + 1])
+                if reason is not None:
+                    found[index] = reason
+        return found
