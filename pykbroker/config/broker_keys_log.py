@@ -126,7 +126,7 @@ KEYS: Final = (
     ),
     Key("log.cleaner.enable", BOOLEAN, True).honoured("Whether compaction runs at all."),
     Key("log.cleaner.threads", INT, 1, at_least(0), mode=CLUSTER_WIDE).honoured(
-        "0 switches compaction off; one log is compacted at a time."
+        "So many logs are compacted at once, each by a process; 0 switches it off."
     ),
     Key("log.cleaner.backoff.ms", LONG, 15000, at_least(0), mode=CLUSTER_WIDE).honoured(
         "Pause of the cleaner when there is nothing to compact."

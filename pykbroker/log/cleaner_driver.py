@@ -1,26 +1,21 @@
 """The cleaner of a node: finds the dirtiest log, has it compacted by a worker process, swaps.
 
-State   the worker process (started at the first job, ended after a while without one), the round
-        that is on.
-In      the event loop's clock; the lines that the worker writes.
+State   `log.cleaner.threads` workers, each with the round that it has on.
+In      the event loop's clock; the messages of the workers.
 Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` files.
 Invariants
     The loop only chooses, renames and writes checkpoints; reading, hashing and copying happen in
     the worker. A log that was truncated, deleted or moved while it was being cleaned keeps its
-    segments. A partition that cannot be cleaned is marked, and the others go on.
+    segments. A partition that cannot be cleaned is marked, and the others go on. No log is cleaned
+    by two at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import logging
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.log.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
@@ -30,6 +25,7 @@ from pykbroker.log.checkpoints import (
 )
 from pykbroker.log.cleaner_state import CleanerState, LogToClean, make_job
 from pykbroker.log.compaction import CompactionJob
+from pykbroker.log.compaction_worker_driver import CompactionWorker
 from pykbroker.log.files import LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.segment import CLEANED_SUFFIX, CorruptSegment
@@ -42,8 +38,6 @@ if TYPE_CHECKING:
     from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
-
-ResultT = TypeVar("ResultT")
 
 LOGS_PER_SLICE = 64
 WORKER_IDLE_S = 60.0
@@ -68,23 +62,27 @@ class CleanerDriver:
         self._now_ms = now_ms
         self._high_watermarks = high_watermarks
         self._on_failure = on_failure
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="cleaner")
-        self._worker: subprocess.Popen[str] | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._choosing = asyncio.Lock()
+        self._checkpointing = asyncio.Lock()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self.workers: list[CompactionWorker] = []
 
     def start(self) -> None:
         config = self._manager.config
         if config.log_cleaner_enable:
             self.load_checkpoints()
-            self._task = self._loop.create_task(self._run())
+            self._tasks[0] = self._loop.create_task(self._run(0))
 
     async def stop(self) -> None:
-        self._end_worker()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            self._task = None
-        self._threads.shutdown(wait=True)
+        for worker in self.workers:
+            worker.end_process()
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._tasks.clear()
+        for worker in self.workers:
+            worker.close()
+        self.workers.clear()
 
     def load_checkpoints(self) -> None:
         for directory in self._manager.directories:
@@ -96,30 +94,50 @@ class CleanerDriver:
             except CorruptCheckpoint as fault:
                 _log.warning("%s; its logs are cleaned from their start", fault)
 
-    async def _run(self) -> None:
+    async def _run(self, number: int) -> None:
+        """One of the cleaners; the first is always there and calls the others in."""
         idle_s = 0.0
         while True:
             config = self._manager.config  # as it is now: it changes while the node runs
+            if number == 0:
+                self._call_in(config.log_cleaner_threads)
+            elif number >= config.log_cleaner_threads:
+                break
             backoff_s = config.log_cleaner_backoff_ms / 1000
-            if config.log_cleaner_threads > 0 and await self.clean_one():
+            if config.log_cleaner_threads > 0 and await self.clean_one(number):
                 idle_s = 0.0
                 continue
             await asyncio.sleep(backoff_s)
             idle_s += backoff_s
             if idle_s >= WORKER_IDLE_S:
-                self._end_worker()
+                self.worker(number).end_process()
+        self.worker(number).end_process()
+        del self._tasks[number]
+
+    def _call_in(self, threads: int) -> None:
+        for number in range(1, threads):
+            if number not in self._tasks:
+                self._tasks[number] = self._loop.create_task(self._run(number))
+
+    def worker(self, number: int) -> CompactionWorker:
+        """The worker of a cleaner; they are made one after the other."""
+        while len(self.workers) <= number:
+            self.workers.append(CompactionWorker(self._loop))
+        return self.workers[number]
 
     # -- one round ------------------------------------------------------------------------------
 
-    async def clean_one(self) -> bool:
+    async def clean_one(self, number: int = 0) -> bool:
         """Clean the dirtiest log that is due; False when none is."""
-        chosen = await self._choose()
-        if chosen is None:
-            return False
-        self.state.begin(chosen)
+        async with self._choosing:
+            chosen = await self._choose()
+            if chosen is None:
+                return False
+            self.state.begin(chosen)
         partition = chosen.log.topic_partition
+        worker = self.worker(number)
         try:
-            end_offset = await self._clean(chosen)
+            end_offset = await self._clean(chosen, worker)
         except LogDirFailure as failure:
             self.state.aborted(partition)
             self._on_failure(failure)
@@ -134,7 +152,7 @@ class CleanerDriver:
                 self.state.failed(partition)
             else:
                 self.state.finished(partition, end_offset)
-                await self._write_checkpoint(chosen.log)
+                await self._write_checkpoint(chosen.log, worker)
         finally:
             if partition in self.state.in_progress:
                 self.state.aborted(partition)
@@ -165,17 +183,18 @@ class CleanerDriver:
             self.state.failed(partition)
         return None
 
-    async def _clean(self, chosen: LogToClean) -> int | None:
+    async def _clean(self, chosen: LogToClean, worker: CompactionWorker) -> int | None:
         """The offset up to which the log is clean now; None aborted, -1 it cannot be cleaned."""
         log = chosen.log
         config = self._manager.config
+        cleaners = max(config.log_cleaner_threads, 1)  # they share memory and throughput
         mark = self._high_watermarks().get(log.topic_partition, 0)
         job, segments = make_job(
             chosen,
             mark,
             self._now_ms(),
-            map_bytes=max(config.log_cleaner_dedupe_buffer_size, LEAST_MAP_BYTES),
-            io_buffer_bytes=config.log_cleaner_io_buffer_size,
+            map_bytes=max(config.log_cleaner_dedupe_buffer_size // cleaners, LEAST_MAP_BYTES),
+            io_buffer_bytes=config.log_cleaner_io_buffer_size // cleaners,
         )
         _log.info(
             "%s: compacting offsets %d to %d, %.0f%% dirty",
@@ -185,19 +204,19 @@ class CleanerDriver:
             100 * chosen.dirty_ratio,
         )
         by_base = {segment.base_offset: segment for segment in segments}
-        await self._send(job, config.log_cleaner_io_max_bytes_per_second)
+        await worker.send(job, config.log_cleaner_io_max_bytes_per_second / cleaners)
         while True:
-            message = await self._receive()
+            message = await worker.receive()
             if message is None:
                 _log.warning("%s: the compaction worker ended", log.topic_partition)
                 self._discard(job)
                 return None
             if "group" in message:
                 if not self._swap(log, job, by_base, message["group"]):
-                    self._end_worker()
+                    worker.end_process()
                     self._discard(job)
                     return None
-                await self._sync_directory(log)
+                await self._sync_directory(log, worker)
             elif "done" in message:
                 _log.info("%s: compacted, %s", log.topic_partition, message["done"])
                 return int(message["done"]["end_offset"])
@@ -220,10 +239,10 @@ class CleanerDriver:
             return False  # truncated meanwhile
         return replace_segments(log, old, group["new"], sync=False)
 
-    async def _sync_directory(self, log: PartitionLog) -> None:
+    async def _sync_directory(self, log: PartitionLog, worker: CompactionWorker) -> None:
         """The swap's renames become durable without the loop waiting for the disk."""
         try:
-            await self._in_thread(self._manager.files.sync_dir, log.directory)
+            await worker.in_thread(self._manager.files.sync_dir, log.directory)
         except FileNotFoundError:
             return  # deleted or moved in the meantime
         except OSError as error:
@@ -257,59 +276,13 @@ class CleanerDriver:
         bases = {int(name[:20]) for name in names if name.endswith(CLEANED_SUFFIX)}
         discard_cleaned(files, job.directory, sorted(bases))
 
-    async def _write_checkpoint(self, log: PartitionLog) -> None:
+    async def _write_checkpoint(self, log: PartitionLog, worker: CompactionWorker) -> None:
         directory = log.log_directory
-        logs = [other for other in self._manager.logs() if other.log_directory == directory]
-        content = format_offsets(self.state.checkpoint_of(logs))
-        try:
-            path = f"{directory}/{CLEANER_OFFSET_CHECKPOINT}"
-            await self._in_thread(self._manager.files.replace_file, path, content)
-        except OSError as error:
-            self._on_failure(LogDirFailure(directory, "writing the cleaner checkpoint", error))
-
-    # -- the worker -----------------------------------------------------------------------------
-
-    async def _in_thread(self, call: Callable[..., ResultT], *arguments: object) -> ResultT:
-        return await self._loop.run_in_executor(self._threads, call, *arguments)
-
-    async def _send(self, job: CompactionJob, bytes_per_second: float) -> None:
-        line = json.dumps({"job": job.to_json(), "bytes_per_second": bytes_per_second})
-        await self._in_thread(self._write_line, line + "\n")
-
-    def _write_line(self, line: str) -> None:
-        worker = self._worker
-        if worker is not None and worker.poll() is not None:  # it was killed
-            _close_pipes(worker)
-            worker = None
-        if worker is None:
-            worker = self._worker = subprocess.Popen(
-                [sys.executable, "-m", "pykbroker.log.cleaner_process_driver"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                start_new_session=True,  # the terminal's Ctrl-C is for the node alone
-            )
-        assert worker.stdin is not None
-        worker.stdin.write(line)
-        worker.stdin.flush()
-
-    async def _receive(self) -> dict[str, Any] | None:
-        worker = self._worker
-        if worker is None or worker.stdout is None:
-            return None
-        line = await self._in_thread(worker.stdout.readline)
-        return json.loads(line) if line else None
-
-    def _end_worker(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.terminate()
-            worker.wait()
-            self._threads.submit(_close_pipes, worker)  # behind a readline that is on
-
-
-def _close_pipes(worker: subprocess.Popen[str]) -> None:
-    for pipe in (worker.stdin, worker.stdout):
-        if pipe is not None:
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()
+        path = f"{directory}/{CLEANER_OFFSET_CHECKPOINT}"
+        async with self._checkpointing:
+            logs = [other for other in self._manager.logs() if other.log_directory == directory]
+            content = format_offsets(self.state.checkpoint_of(logs))
+            try:
+                await worker.in_thread(self._manager.files.replace_file, path, content)
+            except OSError as error:
+                self._on_failure(LogDirFailure(directory, "writing the cleaner checkpoint", error))

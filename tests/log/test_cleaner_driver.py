@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -121,9 +122,39 @@ def test_it_does_nothing_when_it_is_switched_off(tmp_path: Path) -> None:
     async def script(node: Node) -> None:
         node.cleaner.start()
         await asyncio.sleep(0)
-        assert node.cleaner._task is None
+        assert node.cleaner._tasks == {}
 
     run(node, script)
+
+
+def test_two_cleaners_take_two_logs_at_once(tmp_path: Path) -> None:
+    node = Node(tmp_path, log_cleaner_backoff_ms="5", log_cleaner_threads="2")
+    logs = node.log(), node.log(OTHERS)
+    together = asyncio.Event()
+
+    async def script(node: Node) -> None:
+        for number in range(2):
+            worker = node.cleaner.worker(number)
+            worker.send = partial(send_together, worker.send)  # type: ignore[method-assign]
+        node.cleaner.start()
+        while node.cleaner.state.first_dirty.keys() != {ACCOUNTS, OTHERS}:
+            await asyncio.sleep(0.01)
+        node.manager.config = BrokerConfig.from_properties(standalone_properties(str(tmp_path)))
+        while len(node.cleaner._tasks) > 1:
+            await asyncio.sleep(0.01)
+
+    async def send_together(send: Callable[..., Awaitable[None]], *arguments: object) -> None:
+        if len(node.cleaner.state.in_progress) == 2:
+            together.set()
+        await together.wait()
+        await send(*arguments)
+
+    run(node, script)
+    checkpoint = (tmp_path / "cleaner-offset-checkpoint").read_text()
+    assert sorted(checkpoint.splitlines()[2:]) == [
+        f"accounts 0 {logs[0].active.base_offset}",
+        f"others 1 {logs[1].active.base_offset}",
+    ]
 
 
 def test_no_threads_is_a_pause(tmp_path: Path) -> None:
@@ -192,7 +223,8 @@ def test_a_topic_deleted_meanwhile(tmp_path: Path) -> None:
     log = node.log()
 
     async def script(node: Node) -> None:
-        real_receive = node.cleaner._receive
+        worker = node.cleaner.worker(0)
+        real_receive = worker.receive
 
         async def receive() -> object:
             message = await real_receive()
@@ -200,7 +232,7 @@ def test_a_topic_deleted_meanwhile(tmp_path: Path) -> None:
                 node.manager.delete(ACCOUNTS)
             return message
 
-        node.cleaner._receive = receive  # type: ignore[assignment, method-assign]
+        worker.receive = receive  # type: ignore[assignment, method-assign]
         assert await node.cleaner.clean_one()
         assert node.cleaner.state.first_dirty == {}
 
@@ -213,16 +245,17 @@ def test_a_worker_that_is_killed_is_started_again(tmp_path: Path) -> None:
     log = node.log()
 
     async def script(node: Node) -> None:
-        real_send = node.cleaner._send
+        worker = node.cleaner.worker(0)
+        real_send = worker.send
 
         async def send_and_die(*arguments: object) -> None:
             await real_send(*arguments)  # type: ignore[arg-type]
-            assert node.cleaner._worker is not None
-            node.cleaner._worker.kill()
-            node.cleaner._worker.wait()
-            node.cleaner._send = real_send  # type: ignore[method-assign]
+            assert worker.process is not None
+            worker.process.kill()
+            worker.process.wait()
+            worker.send = real_send  # type: ignore[method-assign]
 
-        node.cleaner._send = send_and_die  # type: ignore[assignment, method-assign]
+        worker.send = send_and_die  # type: ignore[assignment, method-assign]
         while node.cleaner.state.first_dirty.get(ACCOUNTS, 0) != log.active.base_offset:
             assert await node.cleaner.clean_one()
 
