@@ -189,8 +189,20 @@ class Hosting:
         path = None if directory is None else directory.path
         # It stays offline over every change of its registration: its log is somewhere.
         is_new = self._are_new and topic_partition not in self.offline
-        return self._log_manager.create(
-            topic_partition, topic_id, config, path, now_ms, is_new=is_new
+        while True:
+            try:
+                return self._log_manager.create(
+                    topic_partition, topic_id, config, path, now_ms, is_new=is_new
+                )
+            except LogDirFailure as failure:
+                if path is not None or not is_new or not self._is_another_online(failure):
+                    raise
+                self._on_failure(failure)  # and the log is made in the next (getOrCreateLog)
+
+    def _is_another_online(self, failure: LogDirFailure) -> bool:
+        return any(
+            directory.is_online and directory.path != failure.directory
+            for directory in self._log_manager.directories
         )
 
     def _on_failure(self, failure: LogDirFailure) -> None:
