@@ -101,6 +101,7 @@ class Steps:
             self.handler.handle(
                 broker,
                 SimpleNamespace(
+                    frame=frame,
                     message=message,
                     api_version=version,
                     client_id="c",
@@ -108,7 +109,7 @@ class Steps:
                     listener_name="PLAINTEXT",
                 ),
             )
-            for message in messages
+            for frame, message in zip(frames, messages, strict=True)
         ]
         handled = clock()
         broker.replica_manager.end_turn(NOW_MS)
