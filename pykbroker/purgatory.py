@@ -14,6 +14,7 @@ Source of the idea: Kafka's `DelayedOperationPurgatory`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -56,7 +57,7 @@ class Deferred:
             self._callback = callback
 
 
-class DelayedOperation:
+class DelayedOperation(ABC):
     """What waits. A subclass says when it is done, and what happens when its time is up."""
 
     __slots__ = ("_keys_watched", "_purgatory_task", "completed")
@@ -66,13 +67,13 @@ class DelayedOperation:
         self._keys_watched = 0
         self._purgatory_task: TimerTask[DelayedOperation] | None = None
 
+    @abstractmethod
     def try_complete(self) -> bool:
         """Finish if everything it waits for is there; True when it finished."""
-        raise NotImplementedError  # a subclass that does not say when it is done is a bug
 
+    @abstractmethod
     def expire(self) -> None:
         """The deadline has passed: finish with what there is."""
-        raise NotImplementedError
 
 
 class Purgatory:

@@ -10,6 +10,7 @@ Invariants: the file never holds less than it did at the last `write_back`; afte
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Generic, TypeVar
 
 from pykbroker.log.files import Files
@@ -67,17 +68,18 @@ class IndexFile(Droppable, Generic[IndexT]):
         self._is_writable = False
         self._preallocated = False
 
+    @abstractmethod
     def make(self, payload: bytes) -> IndexT:
         """The index over the content of the file."""
-        raise NotImplementedError
 
     def fault_of(self, index: IndexT) -> str | None:
         """What is wrong with what was read, if it can be seen in the index alone."""
         return index.check()
 
     @property
+    @abstractmethod
     def entry_bytes(self) -> int:
-        raise NotImplementedError
+        """The size of one entry in the file."""
 
     @property
     def index(self) -> IndexT:

@@ -5,18 +5,20 @@ State: which are loaded, oldest use first. Invariant: at most `max_bytes` of the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 
 MAX_LOADED_BYTES = 64 << 20
 
 
-class Droppable:
+class Droppable(ABC):
     """What IndexMemory can make forget its content."""
 
     __slots__ = ()
 
+    @abstractmethod
     def drop(self) -> None:
-        raise NotImplementedError
+        """Forget the content: it is in the file, and read again when it is asked for."""
 
 
 class IndexMemory:

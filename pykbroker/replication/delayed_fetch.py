@@ -6,6 +6,7 @@ In:  `try_complete`, `expire` (the purgatory). Out: one call of `answer`, which 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -33,9 +34,9 @@ class DelayedFetch(DelayedOperation):
         self._wanted = wanted
         self._by_partition: dict[Partition | None, FetchPartition] | None = None
 
+    @abstractmethod
     def answer(self) -> None:
         """Read again and reply with whatever there is."""
-        raise NotImplementedError  # each kind of fetch replies in its own way
 
     def try_complete(self) -> bool:
         if has_enough(self._manager, self._params, self._changed()):

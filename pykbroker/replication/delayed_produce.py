@@ -14,6 +14,7 @@ Source: Kafka's `DelayedProduce`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Container
 from typing import Any
 
@@ -50,9 +51,9 @@ class DelayedProduce(DelayedOperation):
         """Wait for `partition` to be acknowledged up to `required_offset` (exclusive)."""
         self.pending.append(PendingAppend(partition, required_offset, reply))
 
+    @abstractmethod
     def fail_part(self, reply: Any, code: int) -> None:
-        """Turn the reply of one append into an error (overridden by kinds of reply)."""
-        raise NotImplementedError  # each kind of reply says how
+        """Turn the reply of one append into an error: each kind of reply has its own fields."""
 
     def finished(self) -> Any:
         """What `deferred` is resolved with, when nothing is pending any more."""
