@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
 from pykbroker.errors import ErrorCode, KafkaError
@@ -33,6 +33,9 @@ from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.decision import Decision, MetadataRecord
+    from pykbroker.kraft.controller.controller import Controller
+    from pykbroker.protocol.primitives import Message
 
 # Makes the overrides of a broker resource out of the current ones and the request's configs.
 Merge = Callable[[Mapping[str, str], Any], dict[str, str]]
@@ -122,40 +125,48 @@ def merge_incremental(current: Mapping[str, str], configs: Any) -> dict[str, str
     return merged
 
 
-def alter(
-    broker: BrokerServer,
-    message: Any,
-    merge: Merge,
-    submit: Callable[[Any], Deferred],
-    respond: Callable[[list[Any]], Any],
-    result: Any,
-) -> Any:
-    """Check, have the controller decide the rest, answer all in the order of the request.
+class Alteration(NamedTuple):
+    """Where AlterConfigs and IncrementalAlterConfigs differ."""
 
-    submit(message): to the controller. respond(results): the response. result: a result's class.
-    """
-    refused = refusals(broker, message.resources, merge)
+    merge: Merge
+    decide: Callable[[Controller, Any], Decision[MetadataRecord]]
+    response: Callable[..., Message]
+    result: Callable[..., Any]  # makes the part of the response that is about one resource
 
-    def failed(resource: Any, fault: KafkaError) -> Any:
-        return result(
-            error_code=fault.code,
-            error_message=fault.message,
+    def refuse_all(self, message: Any, code: int, reason: str | None) -> Message:
+        """The response when the whole request failed."""
+        results = [self.failed(resource, code, reason) for resource in message.resources]
+        return self.response(responses=results)
+
+    def failed(self, resource: Any, code: int, reason: str | None) -> Any:
+        """What the response says of a resource that is not altered."""
+        return self.result(
+            error_code=code,
+            error_message=reason,
             resource_type=resource.resource_type,
             resource_name=resource.resource_name,
         )
 
-    def assemble(answers: list[Any]) -> Any:
+
+def alter(alteration: Alteration, broker: BrokerServer, message: Any) -> Message | Deferred:
+    """Check, have the controller decide the rest, answer all in the order of the request."""
+    refused = refusals(broker, message.resources, alteration.merge)
+
+    def assemble(answers: list[Any]) -> Message:
         left = iter(answers)
-        return respond(
-            [
-                failed(resource, refused[position]) if position in refused else next(left)
-                for position, resource in enumerate(message.resources)
-            ]
-        )
+        results = []
+        for position, resource in enumerate(message.resources):
+            fault = refused.get(position)
+            if fault is None:
+                results.append(next(left))
+            else:
+                results.append(alteration.failed(resource, fault.code, fault.message))
+        return alteration.response(responses=results)
 
     passed = [at for position, at in enumerate(message.resources) if position not in refused]
     if not passed:
         return assemble([])
+    request = type(message)(resources=passed, validate_only=message.validate_only)
     answered = Deferred()
 
     def decided(outcome: Any) -> None:
@@ -164,6 +175,7 @@ def alter(
         else:
             answered.resolve(assemble(outcome.responses))
 
-    request = type(message)(resources=passed, validate_only=message.validate_only)
-    submit(request).on_resolved(decided)
+    broker.controller.submit(
+        lambda controller, now_ms: alteration.decide(controller, request)
+    ).on_resolved(decided)
     return answered

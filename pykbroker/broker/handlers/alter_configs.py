@@ -9,10 +9,11 @@ Not done: broker loggers, client metrics; alter.config.policy.class.name; author
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pykbroker.broker.config_admin import alter, merge_whole
+from pykbroker.broker.config_admin import Alteration, alter, merge_whole
 from pykbroker.broker.handlers import Handler
+from pykbroker.kraft.controller.controller import Controller
 from pykbroker.protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
@@ -21,41 +22,28 @@ from pykbroker.protocol.messages.alter_configs_response import (
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
     from pykbroker.network.request import Request
+    from pykbroker.protocol.primitives import Message
     from pykbroker.purgatory import Deferred
 
 API_KEY = 33
 
 
-def handle(broker: BrokerServer, request: Request) -> AlterConfigsResponse | Deferred:
+ALTERATION = Alteration(
+    merge=merge_whole,
+    decide=Controller.legacy_alter_configs,
+    response=AlterConfigsResponse,
+    result=AlterConfigsResourceResponse,
+)
+
+
+def handle(broker: BrokerServer, request: Request) -> Message | Deferred:
     """Check, then the controller decides."""
-
-    def submit(message: Any) -> Deferred:
-        return broker.controller.submit(
-            lambda controller, now_ms: controller.legacy_alter_configs(message)
-        )
-
-    def respond(results: list[Any]) -> AlterConfigsResponse:
-        return AlterConfigsResponse(responses=results)
-
-    outcome: AlterConfigsResponse | Deferred = alter(
-        broker, request.message, merge_whole, submit, respond, AlterConfigsResourceResponse
-    )
-    return outcome
+    return alter(ALTERATION, broker, request.message)
 
 
-def error_reply(request: Request, code: int, message: str | None = None) -> AlterConfigsResponse:
+def error_reply(request: Request, code: int, message: str | None = None) -> Message:
     """Every resource gets `code`."""
-    return AlterConfigsResponse(
-        responses=[
-            AlterConfigsResourceResponse(
-                error_code=code,
-                error_message=message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
-            for resource in request.message.resources
-        ]
-    )
+    return ALTERATION.refuse_all(request.message, code, message)
 
 
 HANDLER = Handler(

@@ -10,10 +10,11 @@ Not done: broker loggers, client metrics; alter.config.policy.class.name; author
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pykbroker.broker.config_admin import alter, merge_incremental
+from pykbroker.broker.config_admin import Alteration, alter, merge_incremental
 from pykbroker.broker.handlers import Handler
+from pykbroker.kraft.controller.controller import Controller
 from pykbroker.protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
@@ -22,43 +23,28 @@ from pykbroker.protocol.messages.incremental_alter_configs_response import (
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
     from pykbroker.network.request import Request
+    from pykbroker.protocol.primitives import Message
     from pykbroker.purgatory import Deferred
 
 API_KEY = 44
 
 
-def handle(broker: BrokerServer, request: Request) -> IncrementalAlterConfigsResponse | Deferred:
+ALTERATION = Alteration(
+    merge=merge_incremental,
+    decide=Controller.incremental_alter_configs,
+    response=IncrementalAlterConfigsResponse,
+    result=AlterConfigsResourceResponse,
+)
+
+
+def handle(broker: BrokerServer, request: Request) -> Message | Deferred:
     """Check, then the controller decides."""
-
-    def submit(message: Any) -> Deferred:
-        return broker.controller.submit(
-            lambda controller, now_ms: controller.incremental_alter_configs(message)
-        )
-
-    def respond(results: list[Any]) -> IncrementalAlterConfigsResponse:
-        return IncrementalAlterConfigsResponse(responses=results)
-
-    outcome: IncrementalAlterConfigsResponse | Deferred = alter(
-        broker, request.message, merge_incremental, submit, respond, AlterConfigsResourceResponse
-    )
-    return outcome
+    return alter(ALTERATION, broker, request.message)
 
 
-def error_reply(
-    request: Request, code: int, message: str | None = None
-) -> IncrementalAlterConfigsResponse:
+def error_reply(request: Request, code: int, message: str | None = None) -> Message:
     """Every resource gets `code`."""
-    return IncrementalAlterConfigsResponse(
-        responses=[
-            AlterConfigsResourceResponse(
-                error_code=code,
-                error_message=message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
-            for resource in request.message.resources
-        ]
-    )
+    return ALTERATION.refuse_all(request.message, code, message)
 
 
 HANDLER = Handler(
