@@ -18,26 +18,18 @@ from pykbroker.cli.command import CommandError
 from pykbroker.config.definition import double_text
 from pykbroker.protocol import control_records
 from pykbroker.protocol.api import (
+    message_class,
     offsets_record_classes,
     share_record_classes,
     snake_case,
     transaction_record_classes,
+    transaction_state_name,
 )
 from pykbroker.protocol.json_form import to_json
 from pykbroker.protocol.primitives import DecodeError, Message
 from pykbroker.protocol.record import Record
 
 _ESCAPE: Final = re.compile(r"\\u[0-9a-f]{4}")
-_TRANSACTION_STATES: Final = (
-    "Empty",
-    "Ongoing",
-    "PrepareCommit",
-    "PrepareAbort",
-    "CompleteCommit",
-    "CompleteAbort",
-    "Dead",
-    "PrepareEpochFence",
-)
 _CONTROL_NAMES: Final = {
     control_records.LEADER_CHANGE: "LeaderChange:",
     control_records.SNAPSHOT_HEADER: "SnapshotHeader",
@@ -184,8 +176,6 @@ def _offsets_value(message: Message, version: int) -> Any:
 
 
 def _open(member: dict[str, Any], field: str, name: str) -> None:
-    from pykbroker.protocol.api import message_class
-
     try:
         content = base64.b64decode(member[field])
         version = _int16(content)
@@ -198,10 +188,8 @@ def _open(member: dict[str, Any], field: str, name: str) -> None:
 def _transaction_value(message: Message, version: int) -> Any:
     node = to_json(message, version)
     status = node.get("transactionStatus")
-    if isinstance(status, int) and 0 <= status < len(_TRANSACTION_STATES):
-        node["transactionStatus"] = _TRANSACTION_STATES[status]
-    elif status is not None:
-        node["transactionStatus"] = str(status)
+    if status is not None:
+        node["transactionStatus"] = transaction_state_name(status)
     return node
 
 

@@ -29,6 +29,7 @@ from pykbroker.protocol.api import (
     metadata_record_class,
     offsets_record_classes,
     transaction_record_classes,
+    transaction_state_name,
 )
 from pykbroker.protocol.json_form import to_json
 from pykbroker.protocol.primitives import Message, ProtocolError, read_uvarint
@@ -40,16 +41,6 @@ CLUSTER_METADATA: Final = "__cluster_metadata"
 
 _COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
 _INT16: Final = Struct(">h")
-_TRANSACTION_STATES: Final = (
-    "Empty",
-    "Ongoing",
-    "PrepareCommit",
-    "PrepareAbort",
-    "CompleteCommit",
-    "CompleteAbort",
-    "Dead",
-    "PrepareEpochFence",
-)
 _PLACE: Final = [
     ("partition", pa.int32()),
     ("offset", pa.int64()),
@@ -213,9 +204,7 @@ def _decode_transactions(row: dict[str, Any], key: bytes | None, value: bytes | 
         return
     row["producer_id"] = state.producer_id
     row["producer_epoch"] = state.producer_epoch
-    number = state.transaction_status
-    known = 0 <= number < len(_TRANSACTION_STATES)
-    row["state"] = _TRANSACTION_STATES[number] if known else str(number)
+    row["state"] = transaction_state_name(state.transaction_status)
     row["timeout_ms"] = state.transaction_timeout_ms
     row["partitions"] = [
         str(TopicPartition(each.topic, partition))

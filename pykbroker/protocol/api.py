@@ -121,3 +121,21 @@ def transaction_record_classes(record_type: int) -> tuple[type[Message], type[Me
 def share_record_classes(record_type: int) -> tuple[type[Message], type[Message]]:
     """(key, value) classes of a record of ``__share_group_state``; KeyError if unknown."""
     return _record_classes("share", record_type)
+
+
+_TRANSACTION_STATES: Final = (
+    "Empty",
+    "Ongoing",
+    "PrepareCommit",
+    "PrepareAbort",
+    "CompleteCommit",
+    "CompleteAbort",
+    "Dead",
+    "PrepareEpochFence",
+)
+
+
+def transaction_state_name(status: int) -> str:
+    """What Kafka calls a `transaction_status` of ``__transaction_state``; unknown: the number."""
+    known = 0 <= status < len(_TRANSACTION_STATES)
+    return _TRANSACTION_STATES[status] if known else str(status)

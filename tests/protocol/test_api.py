@@ -17,6 +17,7 @@ from pykbroker.protocol.api import (
     share_record_classes,
     snake_case,
     transaction_record_classes,
+    transaction_state_name,
 )
 from pykbroker.protocol.schema import to_snake_case
 from tests.protocol.random_messages import SCHEMAS
@@ -82,3 +83,10 @@ def test_the_table_alone_imports_no_message() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['pykbroker.protocol.messages.index']"
+
+
+def test_states_of_transactions_have_names() -> None:
+    assert transaction_state_name(0) == "Empty"
+    assert transaction_state_name(7) == "PrepareEpochFence"
+    assert transaction_state_name(8) == "8"
+    assert transaction_state_name(-1) == "-1"
