@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pykbroker.purgatory import Deferred
 
+PartT = TypeVar("PartT")
+ReplyT = TypeVar("ReplyT")
 
-def gather(parts: Sequence[Any], combine: Callable[[list[Any]], Any]) -> Any:
+
+def gather(
+    parts: Sequence[PartT | Deferred], combine: Callable[[list[PartT]], ReplyT]
+) -> ReplyT | Deferred:
     """`combine(replies)` once each of `parts` (a reply or a Deferred) is there, in their order.
 
     The combined reply itself when nothing has to be waited for, a Deferred otherwise.
@@ -39,7 +44,7 @@ def gather(parts: Sequence[Any], combine: Callable[[list[Any]], Any]) -> Any:
     return outcome
 
 
-def then(part: Any, change: Callable[[Any], Any]) -> Any:
+def then(part: PartT | Deferred, change: Callable[[PartT], ReplyT]) -> ReplyT | Deferred:
     """`change(reply)` of a reply that is there, or comes later."""
     if not isinstance(part, Deferred):
         return change(part)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from importlib import import_module
 from struct import Struct
-from typing import Any
 
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.protocol.parts_writer import Parts
@@ -78,8 +77,8 @@ class RecordCodec:
 
 def _class(name: str) -> type[Message]:
     module, class_name = name.split(".")
-    found: Any = getattr(import_module(f"{_MESSAGES}.{module}"), class_name)
-    return found  # type: ignore[no-any-return]
+    found: type[Message] = getattr(import_module(f"{_MESSAGES}.{module}"), class_name)
+    return found
 
 
 def _prefixed(number: int, message: Message, version: int) -> bytes:

@@ -24,7 +24,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.decisions import ShardDecision
@@ -32,7 +32,6 @@ from pykbroker.coordinator.hosted_shard import (
     HostedShard,
     HostState,
     Parked,
-    Refuse,
     Shard,
     Waiting,
 )
@@ -52,6 +51,9 @@ SPLIT_RECORDS = 500  # a decision that need not be atomic is written in batches 
 
 Operation = Callable[..., ShardDecision]
 TimerItem = tuple[HostedShard, Hashable]
+RequestT = TypeVar("RequestT")
+ContextT = TypeVar("ContextT")
+ReplyT = TypeVar("ReplyT")
 
 _COMMIT_TIMEOUT = ("commit timeout",)
 _log = logging.getLogger("pykbroker.coordinator")
@@ -163,8 +165,13 @@ class CoordinatorRuntime:
     # ---- requests
 
     def write(
-        self, partition: int, operation: Operation, request: Any, context: Any, refuse: Refuse
-    ) -> Any:
+        self,
+        partition: int,
+        operation: Operation,
+        request: RequestT,
+        context: ContextT,
+        refuse: Callable[[RequestT, ContextT, int], ReplyT],
+    ) -> ReplyT | Deferred:
         """Run `operation(shard, request, context, caller, now_ms)`; the reply or a Deferred.
 
         `refuse(request, context, code)` makes the reply when this node cannot decide or not write.
@@ -180,7 +187,7 @@ class CoordinatorRuntime:
         caller = self._last_caller
         try:
             decision = operation(shard, request, context, caller, now_ms)
-            reply = decision.reply
+            reply: ReplyT | None = decision.reply
             if (
                 reply is not None
                 and not decision.records
@@ -197,16 +204,17 @@ class CoordinatorRuntime:
         except Exception:
             self._restart(hosted)  # a bug of ours half-way through a machine: do not trust it
             raise
-        return waiting.deferred.value if waiting.deferred.done else waiting.deferred
+        deferred = waiting.deferred
+        return deferred.value if deferred.done else deferred
 
     def read(
         self,
         partition: int,
-        question: Callable[..., Any],
-        request: Any,
-        context: Any,
-        refuse: Refuse,
-    ) -> Any:
+        question: Callable[..., ReplyT],
+        request: RequestT,
+        context: ContextT,
+        refuse: Callable[[RequestT, ContextT, int], ReplyT],
+    ) -> ReplyT | Deferred:
         """Ask `question(shard, request, context)`; the reply or a Deferred."""
         hosted = self._hosted.get(partition)
         if hosted is None or hosted.state is not HostState.ACTIVE:
@@ -222,8 +230,12 @@ class CoordinatorRuntime:
         return waiting.deferred
 
     def read_all(
-        self, question: Callable[..., Any], request: Any, context: Any, refuse: Refuse
-    ) -> list[Any]:
+        self,
+        question: Callable[..., ReplyT],
+        request: RequestT,
+        context: ContextT,
+        refuse: Callable[[RequestT, ContextT, int], ReplyT],
+    ) -> list[ReplyT | Deferred]:
         """Ask every partition that this node leads and that has a machine."""
         return [
             self.read(hosted.partition, question, request, context, refuse)

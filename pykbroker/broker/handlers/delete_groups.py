@@ -30,7 +30,7 @@ def handle(broker: BrokerServer, request: Request) -> DeleteGroupsResponse | Def
     """Ask the coordinator."""
     message: DeleteGroupsRequest = request.message
     deleted = broker.groups.delete_groups(message.groups_names)
-    return then(deleted, lambda results: DeleteGroupsResponse(results=results))  # type: ignore[no-any-return]
+    return then(deleted, lambda results: DeleteGroupsResponse(results=results))
 
 
 def error_reply(request: Request, code: int, message: str | None) -> DeleteGroupsResponse:

@@ -35,7 +35,7 @@ def handle(broker: BrokerServer, request: Request) -> DescribeGroupsResponse | D
     message: DescribeGroupsRequest = request.message
     described = broker.groups.describe(message.groups, request.api_version)
     operations = request.api_version >= OPERATIONS_FROM and message.include_authorized_operations
-    return then(described, lambda groups: _reply(groups, operations))  # type: ignore[no-any-return]
+    return then(described, lambda groups: _reply(groups, operations))
 
 
 def _reply(groups: list[DescribedGroup], operations: bool) -> DescribeGroupsResponse:

@@ -46,7 +46,7 @@ def handle(broker: BrokerServer, request: Request) -> FindCoordinatorResponse | 
         and broker.replica_manager.image.topic(GROUP_METADATA_TOPIC) is None
     ):
         created = auto_create_topics(broker, [GROUP_METADATA_TOPIC])
-        return then(created, lambda _: _reply(broker, request))  # type: ignore[no-any-return]
+        return then(created, lambda _: _reply(broker, request))
     return _reply(broker, request)
 
 

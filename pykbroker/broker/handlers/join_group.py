@@ -32,7 +32,7 @@ def handle(broker: BrokerServer, request: Request) -> JoinGroupResponse | Deferr
     message: JoinGroupRequest = request.message
     if request.api_version == 0:
         message.rebalance_timeout_ms = message.session_timeout_ms
-    return broker.groups.join(  # type: ignore[no-any-return]
+    return broker.groups.join(
         message, request.api_version, request.client_id or "", request.client_address
     )
 

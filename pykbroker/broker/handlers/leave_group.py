@@ -29,10 +29,10 @@ def handle(broker: BrokerServer, request: Request) -> LeaveGroupResponse | Defer
     """Hand over to the group's coordinator, older versions as a batch of one."""
     message: LeaveGroupRequest = request.message
     if request.api_version >= BATCHED_FROM:
-        return broker.groups.leave(message)  # type: ignore[no-any-return]
+        return broker.groups.leave(message)
     identity = MemberIdentity(member_id=message.member_id)
     batch = LeaveGroupRequest(group_id=message.group_id, members=[identity])
-    return then(broker.groups.leave(batch), _single)  # type: ignore[no-any-return]
+    return then(broker.groups.leave(batch), _single)
 
 
 def _single(response: LeaveGroupResponse) -> LeaveGroupResponse:

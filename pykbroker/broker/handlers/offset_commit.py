@@ -45,7 +45,7 @@ def handle(broker: BrokerServer, request: Request) -> OffsetCommitResponse | Def
     refused: Refused = {}
     known = _known_topics(broker, message, by_id, refused)
     if not refused:
-        return broker.groups.commit_offsets(message, request.api_version)  # type: ignore[no-any-return]
+        return broker.groups.commit_offsets(message, request.api_version)
     if not known:
         return OffsetCommitResponse(topics=list(refused.values()))
     valid = OffsetCommitRequest(
@@ -57,7 +57,7 @@ def handle(broker: BrokerServer, request: Request) -> OffsetCommitResponse | Def
         topics=known,
     )
     outcome = broker.groups.commit_offsets(valid, request.api_version)
-    return then(outcome, lambda response: _merged(refused, response, by_id))  # type: ignore[no-any-return]
+    return then(outcome, lambda response: _merged(refused, response, by_id))
 
 
 def _known_topics(

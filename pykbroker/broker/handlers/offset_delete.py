@@ -59,7 +59,7 @@ def handle(broker: BrokerServer, request: Request) -> OffsetDeleteResponse | Def
             )
     asked = OffsetDeleteRequest(group_id=message.group_id, topics=known)
     deleted = broker.groups.delete_offsets(asked)
-    return then(deleted, lambda response: _merged(refused, response))  # type: ignore[no-any-return]
+    return then(deleted, lambda response: _merged(refused, response))
 
 
 def _merged(

@@ -51,7 +51,7 @@ def handle(broker: BrokerServer, request: Request) -> OffsetFetchResponse | Defe
     if version < BATCHED_FROM:
         group = _batched_group(message)
         fetched = broker.groups.fetch_offsets(group, message.require_stable)
-        return then(fetched, lambda reply: _single(group, reply, version))  # type: ignore[no-any-return]
+        return then(fetched, lambda reply: _single(group, reply, version))
     parts = []
     told_all = set()
     for group in message.groups:
@@ -63,7 +63,7 @@ def handle(broker: BrokerServer, request: Request) -> OffsetFetchResponse | Defe
             parts.append(_fetch_by_id(broker, group, message.require_stable))
         else:
             parts.append(broker.groups.fetch_offsets(group, message.require_stable))
-    return gather(parts, lambda groups: OffsetFetchResponse(groups=groups))  # type: ignore[no-any-return]
+    return gather(parts, lambda groups: OffsetFetchResponse(groups=groups))
 
 
 def _batched_group(message: OffsetFetchRequest) -> OffsetFetchRequestGroup:
@@ -128,7 +128,7 @@ def _fetch_by_id(
     image = broker.replica_manager.image
     if group.topics is None:
         fetched = broker.groups.fetch_offsets(group, require_stable)
-        return then(fetched, lambda reply: _with_ids(broker, reply))  # type: ignore[no-any-return]
+        return then(fetched, lambda reply: _with_ids(broker, reply))
     known = []
     unknown = []
     for topic in group.topics:
@@ -146,8 +146,8 @@ def _fetch_by_id(
     )
     fetched = broker.groups.fetch_offsets(asked, require_stable)
     if not unknown:
-        return fetched  # type: ignore[no-any-return]
-    return then(fetched, lambda reply: _merged(reply, unknown))  # type: ignore[no-any-return]
+        return fetched
+    return then(fetched, lambda reply: _merged(reply, unknown))
 
 
 def _unknown_topic(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:

@@ -33,7 +33,7 @@ def handle(broker: BrokerServer, request: Request) -> SyncGroupResponse | Deferr
         message.protocol_type is None or message.protocol_name is None
     ):
         return sync_error(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    return broker.groups.sync(message)  # type: ignore[no-any-return]
+    return broker.groups.sync(message)
 
 
 def error_reply(request: Request, code: int, message: str | None) -> SyncGroupResponse:

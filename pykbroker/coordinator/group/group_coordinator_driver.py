@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
 from pykbroker.coordinator.gathering import gather
@@ -28,16 +28,20 @@ from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 from pykbroker.protocol.messages.join_group_request import JoinGroupRequest
+from pykbroker.protocol.messages.join_group_response import JoinGroupResponse
 from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest
 from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse
 from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
-from pykbroker.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
 from pykbroker.protocol.messages.offset_commit_request import OffsetCommitRequest
+from pykbroker.protocol.messages.offset_commit_response import OffsetCommitResponse
 from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
 from pykbroker.protocol.messages.offset_delete_response import OffsetDeleteResponse
 from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
 from pykbroker.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
+from pykbroker.protocol.messages.sync_group_response import SyncGroupResponse
+from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
@@ -49,7 +53,7 @@ NO_CONTEXT = CallerContext(version=0)
 
 
 class GroupCoordinator:
-    """See the module's text. Replies named `Any` are the API's reply or a Deferred of it."""
+    """See the module's text. A Deferred is resolved with the other thing that a method returns."""
 
     def __init__(
         self,
@@ -134,8 +138,8 @@ class GroupCoordinator:
 
     def join(
         self, request: JoinGroupRequest, version: int, client_id: str, client_host: str
-    ) -> Any:
-        """JoinGroup -> JoinGroupResponse."""
+    ) -> JoinGroupResponse | Deferred:
+        """The new member's reply comes when the group has a generation."""
         if not request.group_id:
             return join_error(ErrorCode.INVALID_GROUP_ID, request.member_id, version)
         settings = self.settings
@@ -147,15 +151,15 @@ class GroupCoordinator:
         partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(partition, GroupShard.join, request, context, _refuse_join)
 
-    def sync(self, request: SyncGroupRequest) -> Any:
-        """SyncGroup -> SyncGroupResponse."""
+    def sync(self, request: SyncGroupRequest) -> SyncGroupResponse | Deferred:
+        """A member waits for its assignment."""
         if not request.group_id:
             return sync_error(ErrorCode.INVALID_GROUP_ID)
         partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(partition, GroupShard.sync, request, NO_CONTEXT, _refuse_sync)
 
-    def heartbeat(self, request: HeartbeatRequest) -> Any:
-        """Heartbeat -> HeartbeatResponse."""
+    def heartbeat(self, request: HeartbeatRequest) -> HeartbeatResponse | Deferred:
+        """A member lives."""
         if not request.group_id:
             return HeartbeatResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
         partition = partition_for(request.group_id, self.num_partitions)
@@ -163,8 +167,8 @@ class GroupCoordinator:
             partition, GroupShard.heartbeat, request, NO_CONTEXT, _refuse_heartbeat
         )
 
-    def leave(self, request: LeaveGroupRequest) -> Any:
-        """LeaveGroup in the form of version 3 -> LeaveGroupResponse in that form."""
+    def leave(self, request: LeaveGroupRequest) -> LeaveGroupResponse | Deferred:
+        """In the form of version 3 and the reply, too: members in a batch."""
         if not request.group_id:
             return LeaveGroupResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
         partition = partition_for(request.group_id, self.num_partitions)
@@ -172,23 +176,27 @@ class GroupCoordinator:
 
     # ---- offsets
 
-    def commit_offsets(self, request: OffsetCommitRequest, version: int) -> Any:
-        """OffsetCommit of topics that exist -> OffsetCommitResponse."""
+    def commit_offsets(
+        self, request: OffsetCommitRequest, version: int
+    ) -> OffsetCommitResponse | Deferred:
+        """Of topics that exist."""
         partition = partition_for(request.group_id, self.num_partitions)
         context = CallerContext(version)
         return self.runtime.write(
             partition, GroupShard.commit_offsets, request, context, _refuse_commit
         )
 
-    def fetch_offsets(self, request: OffsetFetchRequestGroup, require_stable: bool) -> Any:
-        """OffsetFetch of one group -> OffsetFetchResponseGroup."""
+    def fetch_offsets(
+        self, request: OffsetFetchRequestGroup, require_stable: bool
+    ) -> OffsetFetchResponseGroup | Deferred:
+        """The offsets of one group."""
         partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.read(
             partition, GroupShard.fetch_offsets, request, require_stable, _refuse_fetch
         )
 
-    def delete_offsets(self, request: OffsetDeleteRequest) -> Any:
-        """OffsetDelete of topics that exist -> OffsetDeleteResponse."""
+    def delete_offsets(self, request: OffsetDeleteRequest) -> OffsetDeleteResponse | Deferred:
+        """Of topics that exist."""
         if not request.group_id:
             return OffsetDeleteResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
         partition = partition_for(request.group_id, self.num_partitions)
@@ -198,8 +206,8 @@ class GroupCoordinator:
 
     # ---- groups
 
-    def describe(self, group_ids: Sequence[str], version: int) -> Any:
-        """DescribeGroups -> list of DescribedGroup, in the order asked for, each group once."""
+    def describe(self, group_ids: Sequence[str], version: int) -> list[DescribedGroup] | Deferred:
+        """In the order asked for, each group once."""
         parts = [
             self.runtime.read(partition, GroupShard.describe, ids, version, _refuse_describe)
             for partition, ids in self._by_partition(group_ids).items()
@@ -211,23 +219,22 @@ class GroupCoordinator:
 
         return gather(parts, combine)
 
-    def list_groups(self, request: ListGroupsRequest, version: int) -> Any:
-        """ListGroups -> ListGroupsResponse with every group this node coordinates."""
+    def list_groups(
+        self, request: ListGroupsRequest, version: int
+    ) -> ListGroupsResponse | Deferred:
+        """Every group this node coordinates."""
         parts = self.runtime.read_all(GroupShard.list_groups, request, version, _refuse_list)
 
-        def combine(lists: list[list[ListedGroup] | int]) -> ListGroupsResponse:
-            groups: list[ListedGroup] = []
-            for part in lists:
-                if not isinstance(part, int):
-                    groups.extend(part)
-                elif part != ErrorCode.NOT_COORDINATOR:
-                    return ListGroupsResponse(error_code=part)
-            return ListGroupsResponse(groups=groups)
+        def combine(parts: list[ListGroupsResponse]) -> ListGroupsResponse:
+            for part in parts:
+                if part.error_code not in (0, ErrorCode.NOT_COORDINATOR):
+                    return part
+            return ListGroupsResponse(groups=[group for part in parts for group in part.groups])
 
         return gather(parts, combine)
 
-    def delete_groups(self, group_ids: Sequence[str]) -> Any:
-        """DeleteGroups -> list of DeletableGroupResult, in the order asked for."""
+    def delete_groups(self, group_ids: Sequence[str]) -> list[DeletableGroupResult] | Deferred:
+        """In the order asked for, each group once."""
         parts = [
             self.runtime.write(partition, GroupShard.delete_groups, ids, NO_CONTEXT, _refuse_delete)
             for partition, ids in self._by_partition(group_ids).items()
@@ -249,25 +256,31 @@ class GroupCoordinator:
 # What a caller is told when this node cannot decide: (request, context, code) -> reply.
 
 
-def _refuse_join(request: JoinGroupRequest, context: CallerContext, code: int) -> Any:
+def _refuse_join(request: JoinGroupRequest, context: CallerContext, code: int) -> JoinGroupResponse:
     return join_error(coordinator_error(code), "", context.version)
 
 
-def _refuse_sync(request: SyncGroupRequest, context: CallerContext, code: int) -> Any:
+def _refuse_sync(request: SyncGroupRequest, context: CallerContext, code: int) -> SyncGroupResponse:
     return sync_error(coordinator_error(code))
 
 
-def _refuse_heartbeat(request: HeartbeatRequest, context: CallerContext, code: int) -> Any:
+def _refuse_heartbeat(
+    request: HeartbeatRequest, context: CallerContext, code: int
+) -> HeartbeatResponse:
     # While the group is loaded members are told that all is well: they are about to be.
     loading = code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     return HeartbeatResponse(error_code=0 if loading else coordinator_error(code))
 
 
-def _refuse_leave(request: LeaveGroupRequest, context: CallerContext, code: int) -> Any:
+def _refuse_leave(
+    request: LeaveGroupRequest, context: CallerContext, code: int
+) -> LeaveGroupResponse:
     return LeaveGroupResponse(error_code=coordinator_error(code))
 
 
-def _refuse_commit(request: OffsetCommitRequest, context: CallerContext, code: int) -> Any:
+def _refuse_commit(
+    request: OffsetCommitRequest, context: CallerContext, code: int
+) -> OffsetCommitResponse:
     return offsets.commit_error(request, coordinator_error(code))
 
 
@@ -289,7 +302,9 @@ def _refuse_fetch(
     return offsets.fetch_error(request.group_id, coordinator_error(code))
 
 
-def _refuse_offset_delete(request: OffsetDeleteRequest, context: CallerContext, code: int) -> Any:
+def _refuse_offset_delete(
+    request: OffsetDeleteRequest, context: CallerContext, code: int
+) -> OffsetDeleteResponse:
     return OffsetDeleteResponse(error_code=coordinator_error(code))
 
 
@@ -297,8 +312,8 @@ def _refuse_describe(group_ids: Sequence[str], version: int, code: int) -> list[
     return [queries.describe_error(group_id, coordinator_error(code)) for group_id in group_ids]
 
 
-def _refuse_list(request: ListGroupsRequest, version: int, code: int) -> int:
-    return coordinator_error(code)
+def _refuse_list(request: ListGroupsRequest, version: int, code: int) -> ListGroupsResponse:
+    return ListGroupsResponse(error_code=coordinator_error(code))
 
 
 def _refuse_delete(

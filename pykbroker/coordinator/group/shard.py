@@ -38,7 +38,7 @@ from pykbroker.protocol.messages.join_group_request import JoinGroupRequest
 from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest
 from pykbroker.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
 from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
-from pykbroker.protocol.messages.list_groups_response import ListedGroup
+from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
 from pykbroker.protocol.messages.offset_commit_key import OffsetCommitKey
 from pykbroker.protocol.messages.offset_commit_request import OffsetCommitRequest
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
@@ -186,11 +186,12 @@ class GroupShard:
             queries.describe(group_id, self.groups.get(group_id), version) for group_id in group_ids
         ]
 
-    def list_groups(self, request: ListGroupsRequest, version: int) -> list[ListedGroup]:
+    def list_groups(self, request: ListGroupsRequest, version: int) -> ListGroupsResponse:
         """ListGroups, those of this partition."""
-        return queries.list_groups(
+        groups = queries.list_groups(
             self.groups.values(), request.states_filter, request.types_filter
         )
+        return ListGroupsResponse(groups=groups)
 
     def topics_deleted(
         self,
