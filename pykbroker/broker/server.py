@@ -23,6 +23,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.broker.clock import Clock
+from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.entropy import Entropy, new_uuid
 from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.validation_pool import ValidationPool
@@ -239,6 +240,7 @@ class BrokerServer:
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
         self.validation = ValidationPool(self.loop, self.halt)
+        self.cold_reads = ColdReads(self.loop, self.log_manager.files, self.wake)
         self._undo += [self._close_logs, self._stop_groups, self.validation.stop]
         self.kraft.publish_to(
             # What clients ask comes last: what serves them is there before they are sent to it.

@@ -17,10 +17,12 @@ import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from pykbroker.log.file_lock import FileLock, RealFileLock
 from pykbroker.log.index_memory import IndexMemory
+from pykbroker.page_cache import read_cached, warm
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
 
@@ -28,7 +30,7 @@ IOV_MAX = 1024
 """Linux takes at most this many buffers in one writev."""
 
 MOST_DESCRIPTORS = 16384
-RESIDENCY_STEP = 128 * 1024
+WARM_BYTES = 128 * 1024  # fetched at least: look-ups go on behind where they were
 
 
 class LogDirFailure(Exception):
@@ -38,6 +40,17 @@ class LogDirFailure(Exception):
         super().__init__(f"{action} in log directory {directory}: {cause}")
         self.directory = directory
         self.cause = cause
+
+
+class ColdRead(Exception):
+    """A look-up that must not wait for a disk found something missing in the page cache.
+
+    `warm` fetches it, in a thread; then the look-up can be tried again.
+    """
+
+    def __init__(self, warm: Callable[[], None]) -> None:
+        super().__init__("not in the page cache")
+        self.warm = warm
 
 
 class Readable(ABC):
@@ -50,10 +63,6 @@ class Readable(ABC):
 
     @abstractmethod
     def fileno(self) -> int: ...
-
-    def is_resident(self, length: int, position: int) -> bool:
-        """Can the range be read without waiting for a disk?"""
-        return True
 
 
 class FileSlice:
@@ -83,11 +92,6 @@ class FileSlice:
         if len(found) != self.length:
             raise OSError(errno.EIO, f"slice of {self.length} bytes has only {len(found)} left")
         return found
-
-    def is_resident(self) -> bool:
-        """Is it in the page cache: may the event loop send it without waiting for a disk?"""
-        assert self.source is not None, "a released slice has no file"
-        return self.source.is_resident(self.length, self.position)
 
     def release(self) -> None:
         self.source = None
@@ -124,10 +128,14 @@ class OpenFile(Readable):
 
 
 class Files(ABC):
-    """A file system. Every method raises OSError when it cannot."""
+    """A file system. Every method raises OSError when it cannot.
+
+    Where `may_wait` is False for a while, reading raises ColdRead rather than wait for a disk.
+    """
 
     def __init__(self) -> None:
         self.index_memory = IndexMemory()
+        self.may_wait = True
 
     @abstractmethod
     def open(self, path: str, create: bool = False) -> OpenFile:
@@ -232,19 +240,15 @@ class Descriptor(Readable):
     def sync(self) -> None:
         os.fdatasync(self.fd)
 
-    def is_resident(self, length: int, position: int) -> bool:
-        probe = [bytearray(1)]
-        end = position + length
-        try:
-            for place in range(position, end, RESIDENCY_STEP):
-                os.preadv(self.fd, probe, place, os.RWF_NOWAIT)
-            if length:
-                os.preadv(self.fd, probe, end - 1, os.RWF_NOWAIT)
-        except BlockingIOError:
-            return False
-        except OSError:  # this file system cannot tell
-            return True
-        return True
+    def pread_cached(self, length: int, position: int) -> bytes:
+        """ColdRead when the page cache has not all of it."""
+        found = read_cached(self.fd, length, position)
+        if found is None:
+            raise ColdRead(partial(self.warm, max(length, WARM_BYTES), position))
+        return bytes(found)
+
+    def warm(self, length: int, position: int) -> None:
+        warm(self.fd, length, position)
 
 
 def pread_whole(fd: int, length: int, position: int) -> bytes:
@@ -316,10 +320,10 @@ class RealFile(OpenFile):
         return self.descriptor().fd
 
     def pread(self, length: int, position: int) -> bytes:
-        return pread_whole(self.descriptor().fd, length, position)
-
-    def is_resident(self, length: int, position: int) -> bool:
-        return self.descriptor().is_resident(length, position)
+        descriptor = self.descriptor()
+        if self._files.may_wait:
+            return pread_whole(descriptor.fd, length, position)
+        return descriptor.pread_cached(length, position)
 
     def slice(self, position: int, length: int) -> FileSlice:
         return FileSlice(self.descriptor(), position, length)
@@ -402,15 +406,16 @@ class RealFiles(Files):
         return RealFile(self, path, size)
 
     def read_file(self, path: str) -> bytes:
+        if not self.may_wait:
+            descriptor = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+            return descriptor.pread_cached(os.fstat(descriptor.fd).st_size, 0)
         with open(path, "rb", buffering=0) as stream:
             return stream.read()
 
     def read_range(self, path: str, position: int, length: int) -> bytes:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            return pread_whole(fd, length, position)
-        finally:
-            os.close(fd)
+        descriptor = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        pread = descriptor.pread if self.may_wait else descriptor.pread_cached
+        return pread(length, position)
 
     def write_file(self, path: str, payload: Buffer, sync: bool = False) -> None:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)

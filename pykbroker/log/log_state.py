@@ -158,6 +158,7 @@ class LogState:
 
     def failure(self, action: str, error: OSError) -> LogDirFailure:
         self.is_offline = True
+        self.files.may_wait = True  # whoever looked something up has his answer
         return LogDirFailure(self.log_directory, f"{action} {self.topic_partition}", error)
 
     @contextlib.contextmanager
@@ -190,6 +191,7 @@ class LogState:
 
     def rebuild_index(self, fault: CorruptIndex) -> None:
         _log.warning("%s: %s; rebuilding the indexes", self.topic_partition, fault)
+        self.files.may_wait = True  # half an index is none
         for segment in self.segments:
             if fault.path == segment.txn_index.path:
                 rebuild_transaction_index(

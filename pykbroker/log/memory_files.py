@@ -17,10 +17,11 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol, TypeAlias
 
 from pykbroker.log.file_lock import FileLock
-from pykbroker.log.files import Buffer, Files, FileSlice, OpenFile, Readable
+from pykbroker.log.files import Buffer, ColdRead, Files, FileSlice, OpenFile, Readable
 
 
 class Dice(Protocol):
@@ -145,7 +146,7 @@ class MemoryFile(OpenFile):
         self.size = len(inode.content)
 
     def pread(self, length: int, position: int) -> bytes:
-        self._files.call("pread", self.path)
+        self._files.call_read("pread", self.path)
         return self._inode.pread(length, position)
 
     def fileno(self) -> int:
@@ -199,6 +200,8 @@ class MemoryFiles(Files):
         """The number of the call at which SimulatedCrash is raised."""
         self.fail: Callable[[str, str], OSError | None] | None = None
         """Asked before every call with its name and path: an OSError to raise, or None."""
+        self.cold: set[str] = set()
+        """Files that no page cache has, until somebody has fetched them."""
         self.dice: Dice | None = None
         self._locks: set[str] = set()
         self._drawn = 0
@@ -211,6 +214,11 @@ class MemoryFiles(Files):
             error = self.fail(name, path)
             if error is not None:
                 raise error
+
+    def call_read(self, name: str, path: str) -> None:
+        if not self.may_wait and path in self.cold:
+            raise ColdRead(partial(self.cold.discard, path))
+        self.call(name, path)
 
     def crash(self, dice: Dice, reorder: bool = False) -> None:
         """The power went: only what was synced is sure to be there. Locks are gone."""
@@ -248,11 +256,11 @@ class MemoryFiles(Files):
         return MemoryFile(self, path, self._inode(path, create))
 
     def read_file(self, path: str) -> bytes:
-        self.call("read", path)
+        self.call_read("read", path)
         return bytes(self._inode(path).content)
 
     def read_range(self, path: str, position: int, length: int) -> bytes:
-        self.call("read", path)
+        self.call_read("read", path)
         return self._inode(path).pread(length, position)
 
     def write_file(self, path: str, payload: Buffer, sync: bool = False) -> None:

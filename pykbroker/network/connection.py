@@ -31,7 +31,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from pykbroker.network.request import Request
-from pykbroker.network.send import BLOCKED, SENT, FileCutShort, Part, SendQueue, warm
+from pykbroker.network.send import BLOCKED, SENT, FileCutShort, Part, SendQueue
+from pykbroker.page_cache import warm
 from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
 from pykbroker.protocol.headers import decode_request_header
 from pykbroker.protocol.primitives import DecodeError
@@ -389,8 +390,7 @@ class Connection:
         if self._blocked:
             self._loop.remove_writer(self._fd)
         self._blocked = self._cold = True
-        file, position, size = outgoing.cold_window()
-        reading = self._loop.run_in_executor(None, warm, file, position, size)
+        reading = self._loop.run_in_executor(None, warm, *outgoing.cold_window())
         reading.add_done_callback(partial(self._cold_read_done, outgoing))
 
     def _cold_read_done(self, outgoing: SendQueue, reading: Future[None]) -> None:

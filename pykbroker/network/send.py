@@ -14,21 +14,17 @@ Out: SENT, BLOCKED (call again when the socket is writable) or COLD (have a thre
 `cold_window()`, then call `warmed`).
 Invariants: nothing overtakes; a slice is released exactly once, when its last byte was handed to
 the kernel or the connection closed.
-
-Whether a slice is in the page cache is asked by `preadv(RWF_NOWAIT)` at the first and last byte of
-the window about to be sent: the kernel reads files ahead in runs, so a window with both ends cached
-and a hole in between is rare, and costs one blocked read and nothing else. A file system without
-RWF_NOWAIT (some network and overlay ones) is read directly.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
+
+from pykbroker.page_cache import is_cached, read_cached
 
 SENT = 0
 BLOCKED = 1
@@ -38,15 +34,11 @@ SMALL_SLICE_BYTES = 32 * 1024
 JOIN_BYTES = 64 * 1024
 SENDFILE_WINDOW_BYTES = 512 * 1024
 COLD_READ_BYTES = 1024 * 1024
-_NOWHERE = bytearray(128 * 1024)
-"""Where bytes are read to that only the page cache shall have; nobody looks at it."""
 IOV_MAX = 512
 # Fairness: one connection hands at most this much to the kernel before others have their turn.
 BYTES_PER_CALL = 8 * 1024 * 1024
 
 _MSG_MORE: int = getattr(socket, "MSG_MORE", 0)
-_RWF_NOWAIT: int | None = getattr(os, "RWF_NOWAIT", None)
-_NO_NOWAIT = frozenset((errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS))
 
 
 class Slice(Protocol):
@@ -175,7 +167,7 @@ class SendQueue:
         window = min(head.length - self._head_sent, SENDFILE_WINDOW_BYTES)
         file = head.fileno()
         is_warm, self._is_warm = self._is_warm, False
-        if not is_warm and not _is_cached(file, position, window):
+        if not is_warm and not is_cached(file, window, position):
             return False
         sent = os.sendfile(sock.fileno(), file, position, window)
         if not sent:
@@ -196,18 +188,18 @@ class SendQueue:
         """The whole of a small slice; None when it is not in the page cache."""
         is_warm, self._is_warm = self._is_warm, False
         if not is_warm:
-            return _read_cached(part.fileno(), part.position, part.length)
+            return read_cached(part.fileno(), part.length, part.position)
         content = os.pread(part.fileno(), part.length, part.position)
         if len(content) < part.length:
             raise FileCutShort(f"{part.length - len(content)} bytes are missing in the file")
         return content
 
     def cold_window(self) -> tuple[int, int, int]:
-        """What a thread has to `warm` after COLD: (file descriptor, position, size)."""
+        """What a thread has to `warm` after COLD: (file descriptor, size, position)."""
         head = self._parts[0]
         assert not isinstance(head, (bytes, bytearray, memoryview))
         size = min(head.length - self._head_sent, COLD_READ_BYTES)
-        return head.fileno(), head.position + self._head_sent, size
+        return head.fileno(), size, head.position + self._head_sent
 
     def warmed(self) -> None:
         """The cold window is in the page cache now."""
@@ -221,51 +213,3 @@ class SendQueue:
         self._parts.clear()
         self._head_sent = 0
         self.pending_bytes = 0
-
-
-def _read_cached(file: int, position: int, size: int) -> Bytes | None:
-    """`size` bytes at `position` if the page cache has them all, else None."""
-    if _RWF_NOWAIT is None:
-        return os.pread(file, size, position)
-    content = bytearray(size)
-    try:
-        if os.preadv(file, (content,), position, _RWF_NOWAIT) == size:
-            return content
-    except BlockingIOError:
-        return None
-    except OSError as failure:
-        if failure.errno not in _NO_NOWAIT:
-            raise
-        return os.pread(file, size, position)
-    return None
-
-
-def _is_cached(file: int, position: int, size: int) -> bool:
-    """Whether both ends of a window are in the page cache."""
-    if _RWF_NOWAIT is None:
-        return True
-    probe = bytearray(1)
-    try:
-        os.preadv(file, (probe,), position, _RWF_NOWAIT)
-        os.preadv(file, (probe,), position + size - 1, _RWF_NOWAIT)
-    except BlockingIOError:
-        return False
-    except OSError as failure:
-        if failure.errno not in _NO_NOWAIT:
-            raise
-    return True
-
-
-def warm(file: int, position: int, size: int) -> None:
-    """Have the kernel fetch a window; a thread does it, for it blocks.
-
-    The bytes are copied over and over into one small buffer: no memory is asked for and given back
-    (which would cost the event loop interrupts of its core), and none passes through the
-    interpreter. Raises OSError when the disk fails.
-    """
-    step = len(_NOWHERE)
-    whole, rest = divmod(size, step)
-    targets: list[Bytes] = [_NOWHERE] * whole
-    if rest:
-        targets.append(memoryview(_NOWHERE)[:rest])
-    os.preadv(file, targets, position)

@@ -13,11 +13,12 @@ Source: `ReplicaManager.readFromLog`, `Partition.readRecords`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.files import LogDirFailure
+from pykbroker.log.files import ColdRead, LogDirFailure
 from pykbroker.protocol.messages.fetch_response import (
     AbortedTransaction,
     EpochEndOffset,
@@ -155,13 +156,14 @@ def read_all_partitions(
     """Read `wanted` in order; a follower's progress is noted by the manager, not here.
 
     `skip_unchanged`: the session has told all about partitions at their end (KIP-227), and its
-    answer would leave them out.
+    answer would leave them out. ColdRead when look-ups of some must not wait for the disk.
     """
     result = FetchResult(wanted)
     answers = result.answers
     left_bytes = params.max_bytes
     total = 0
     min_one_batch = True
+    missing: list[Callable[[], None]] = []
     for asked in wanted:
         partition: Partition | int | None = asked.partition
         if partition is None or not partition.hosted:  # type: ignore[union-attr]
@@ -180,6 +182,9 @@ def read_all_partitions(
             except LogDirFailure as failure:
                 manager.on_directory_failure(failure)
                 entry = error_entry(asked.index, int(ErrorCode.KAFKA_STORAGE_ERROR))
+            except ColdRead as cold:
+                missing.append(cold.warm)
+                continue
         answers.append((asked, entry))
         size = len(entry.records)  # type: ignore[arg-type]
         if size:
@@ -188,11 +193,18 @@ def read_all_partitions(
             left_bytes = left_bytes - size if left_bytes > size else 0
         elif entry.error_code or entry.diverging_epoch is not None:
             result.must_answer = True
+    if missing:
+        raise ColdRead(partial(_call_all, missing))
     result.size_bytes = total
     if result.unknown:
-        missing = {id(asked) for asked, _ in result.unknown}
-        result.read = [asked for asked in wanted if id(asked) not in missing]
+        unknown = {id(asked) for asked, _ in result.unknown}
+        result.read = [asked for asked in wanted if id(asked) not in unknown]
     return result
+
+
+def _call_all(calls: list[Callable[[], None]]) -> None:
+    for call in calls:
+        call()
 
 
 def is_unchanged(partition: Partition, asked: FetchPartition) -> bool:

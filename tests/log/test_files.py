@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pykbroker.log.files import IOV_MAX, Files, RealFiles
+from pykbroker.log.files import IOV_MAX, ColdRead, Files, RealFiles
 from pykbroker.log.memory_files import MemoryFiles
 
 
@@ -107,7 +108,6 @@ def test_a_slice_outlives_its_file(disk: tuple[Files, str]) -> None:
     file.close()
     files.unlink(f"{root}/a.deleted")
     assert (len(piece), piece.part_size(), piece.read()) == (5, 5, b"23456")
-    assert piece.is_resident()
     piece.release()
 
 
@@ -185,3 +185,33 @@ def test_a_full_disk_fails_the_write(tmp_path: Path) -> None:
     full = RealFiles().open("/dev/full")
     with pytest.raises(OSError, match="space"):
         full.pwritev([b"x" * 10], 0)
+
+
+def test_where_nobody_may_wait_only_the_page_cache_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = RealFiles()
+    path = str(tmp_path / "a")
+    file = files.open(path, create=True)
+    file.pwritev([b"0123456789"], 0)
+    reads: list[Callable[[], bytes]] = [
+        lambda: file.pread(4, 2),
+        lambda: files.read_range(path, 2, 4),
+        lambda: files.read_file(path)[2:6],
+    ]
+    files.may_wait = False
+    assert [read() for read in reads] == [b"2345"] * 3
+    preadv = os.preadv
+
+    def never_cached(fd: int, buffers: list[bytearray], position: int, flags: int = 0) -> int:
+        if flags & os.RWF_NOWAIT:
+            raise BlockingIOError
+        return preadv(fd, buffers, position)
+
+    monkeypatch.setattr(os, "preadv", never_cached)
+    for read in reads:
+        with pytest.raises(ColdRead) as cold:
+            read()
+        cold.value.warm()
+    files.may_wait = True
+    assert [read() for read in reads] == [b"2345"] * 3

@@ -12,6 +12,7 @@ import pytest
 
 from pykbroker.network import send
 from pykbroker.network.send import BLOCKED, COLD, SENT, FileCutShort, SendQueue
+from pykbroker.page_cache import warm
 from tests.network.test_connection import Slice
 
 CONTENT = os.urandom(1_000_000)
@@ -40,7 +41,7 @@ def _drain(queue: SendQueue, left: socket.socket, right: socket.socket, size: in
     while len(received) < size:
         state = queue.send(left)
         if state == COLD:
-            send.warm(*queue.cold_window())
+            warm(*queue.cold_window())
             queue.warmed()
             continue
         received += right.recv(1 << 20)
@@ -143,7 +144,7 @@ def test_a_file_that_is_too_short(pair: tuple[socket.socket, socket.socket], len
 
 def _send_once(queue: SendQueue, sock: socket.socket) -> None:
     if queue.send(sock) == COLD:
-        send.warm(*queue.cold_window())
+        warm(*queue.cold_window())
         queue.warmed()
         queue.send(sock)
 

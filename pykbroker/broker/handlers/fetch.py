@@ -72,10 +72,31 @@ def handle(broker: BrokerServer, request: Request) -> FetchResponse | Deferred:
     context = broker.fetch_sessions.open(message, request.api_version, is_follower, now_ms)
     if context.error:
         return FetchResponse(error_code=context.error)
-    manager = broker.replica_manager
-    result = read_all_partitions(manager, params, context.wanted, context.is_incremental)
-    if is_follower:
-        manager.note_follower_fetch(params, result.read, now_ms)
+    outcome: FetchResponse | Deferred = broker.cold_reads.serve(
+        request,
+        partial(
+            read_all_partitions,
+            broker.replica_manager,
+            params,
+            context.wanted,
+            context.is_incremental,
+        ),
+        partial(answer, broker, request, context, params),
+    )
+    return outcome
+
+
+def answer(
+    broker: BrokerServer,
+    request: Request,
+    context: FetchContext,
+    params: FetchParams,
+    result: FetchResult,
+) -> FetchResponse | Deferred:
+    """Answer with what was read, or wait for more."""
+    now_ms = request.received_ms
+    if params.replica_id >= 0:
+        broker.replica_manager.note_follower_fetch(params, result.read, now_ms)
     if (
         result.size_bytes >= params.min_bytes
         or result.must_answer

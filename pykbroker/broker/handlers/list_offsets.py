@@ -22,6 +22,7 @@ Not done: tiered storage.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
@@ -32,6 +33,7 @@ from pykbroker.protocol.messages.list_offsets_response import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from pykbroker.purgatory import Deferred
 from pykbroker.replication.partition import LOG_END, READ_COMMITTED, READ_UNCOMMITTED
 
 if TYPE_CHECKING:
@@ -68,8 +70,18 @@ FIRST_WITH_NOT_AVAILABLE = 5
 NO_OFFSET = (-1, -1, -1)
 
 
-def handle(broker: BrokerServer, request: Request) -> ListOffsetsResponse:
-    """Look up every partition."""
+def handle(broker: BrokerServer, request: Request) -> ListOffsetsResponse | Deferred:
+    """Look up every partition, without waiting for a disk."""
+    outcome: ListOffsetsResponse | Deferred = broker.cold_reads.serve(
+        request,
+        partial(look_up, broker, request),
+        lambda topics: ListOffsetsResponse(topics=topics),
+    )
+    return outcome
+
+
+def look_up(broker: BrokerServer, request: Request) -> list[ListOffsetsTopicResponse]:
+    """The answers for all partitions, or ColdRead."""
     message: ListOffsetsRequest = request.message
     repeated = _repeated(message)
     refused: set[tuple[str, int]] = set()
@@ -86,7 +98,7 @@ def handle(broker: BrokerServer, request: Request) -> ListOffsetsResponse:
             else:
                 answers.append(_answer(broker, request, topic.name, asked))
         topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
-    return ListOffsetsResponse(topics=topics)
+    return topics
 
 
 def _repeated(message: ListOffsetsRequest) -> set[tuple[str, int]]:

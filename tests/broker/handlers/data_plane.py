@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.fetch_sessions import FetchSessions
 from pykbroker.broker.handlers import Handler
 from pykbroker.errors import KafkaError
@@ -38,6 +39,8 @@ class Broker:
         self.log_manager = self.node.log_manager
         self.producer_ids: Any = None
         self.validation = Checks()
+        self.threads = Threads()
+        self.cold_reads = ColdReads(self.threads, self.node.files, self.wake)  # type: ignore[arg-type]
         self.wakes = 0
 
     def now_ms(self) -> int:
@@ -87,6 +90,51 @@ class Checks:
             done([each() for each in work])
 
 
+class Fetching:
+    """The future of a call in a thread."""
+
+    def __init__(self) -> None:
+        self._callback: Any = None
+        self._failure: Exception | None = None
+
+    def add_done_callback(self, callback: Any) -> None:
+        self._callback = callback
+
+    def cancelled(self) -> bool:
+        return False
+
+    def exception(self) -> Exception | None:
+        return self._failure
+
+    def finish(self, call: Any) -> None:
+        try:
+            call()
+        except OSError as failure:
+            self._failure = failure
+        self._callback(self)
+
+
+class Threads:
+    """An event loop's threads: nothing is done before `finish`."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Any, Fetching]] = []
+
+    def run_in_executor(self, _pool: None, call: Any) -> Fetching:
+        future = Fetching()
+        self.waiting.append((call, future))
+        return future
+
+    def finish(self) -> int:
+        """Do all, and what that asks for; how many calls it were."""
+        done = 0
+        while self.waiting:
+            call, future = self.waiting.pop(0)
+            future.finish(call)
+            done += 1
+        return done
+
+
 class Call:
     """One request in flight at a handler."""
 
@@ -108,7 +156,7 @@ class Call:
             received_ms=broker.node.now_ms,
             listener_name=LISTENER,
             client_address="127.0.0.1",
-            connection=SimpleNamespace(on_close=None),
+            connection=SimpleNamespace(on_close=None, closed=False),
         )
         self.outcome: Any = handler.handle(broker, self.request)  # type: ignore[arg-type]
 

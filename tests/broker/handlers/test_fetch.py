@@ -9,6 +9,7 @@ import pytest
 from pykbroker.broker.handlers.fetch import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.log.files import FileSlice
+from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
@@ -326,3 +327,74 @@ def test_error_reply(broker: Broker, version: int, partitions: int) -> None:
     reply: Any = HANDLER.error_reply(call.request, 42, None)
     assert reply.error_code == 42
     assert sum(len(t.partitions) for t in reply.responses) == partitions
+
+
+def make_cold(broker: Broker) -> None:
+    """Forget where offsets were found; the files are on disk only."""
+    log = broker.node.manager.partition(TopicPartition("t", 0)).log
+    log.active.hints.clear()
+    broker.node.files.cold.add(log.active.file.path)
+
+
+def test_a_cold_read_waits_for_a_thread_and_not_on_the_loop(broker: Broker) -> None:
+    make_cold(broker)
+    call = fetch(broker, request(2))
+    assert call.is_waiting
+    assert broker.threads.finish() == 1
+    assert values(only(call)) == [b"c"]
+    assert broker.wakes == 1
+    assert broker.node.files.may_wait
+
+
+def test_the_session_of_a_cold_read_goes_on_as_ever(broker: Broker) -> None:
+    made = fetch(broker, request(3, session_epoch=0)).answer
+    append(broker, b"d")
+    make_cold(broker)
+    following = FetchRequest(session_id=made.session_id, session_epoch=1, min_bytes=1)
+    call = fetch(broker, following)
+    assert broker.threads.finish() == 1
+    assert values(only(call)) == [b"d"]
+
+
+def test_a_cold_read_that_finds_nothing_waits_for_records(broker: Broker) -> None:
+    make_cold(broker)
+    call = fetch(broker, request(2, max_wait_ms=1000, min_bytes=500))
+    assert broker.threads.finish() == 1
+    assert call.is_waiting
+    append(broker, b"x" * 500)
+    assert values(only(call)) == [b"c", b"x" * 500]
+
+
+def test_nobody_is_answered_when_the_connection_closed_meanwhile(broker: Broker) -> None:
+    make_cold(broker)
+    call = fetch(broker, request(2, max_wait_ms=1000, min_bytes=500))
+    call.request.connection.closed = True
+    broker.threads.finish()
+    assert call.is_waiting
+    assert broker.node.purgatory.next_deadline_ms() is None
+
+
+def test_a_disk_that_fails_to_fetch_is_asked_once_more_and_waited_for(broker: Broker) -> None:
+    make_cold(broker)
+
+    def broken(name: str, path: str) -> OSError | None:
+        return OSError(5, "broken") if name == "pread" else None
+
+    call = fetch(broker, request(2))
+    ((_, fetching),) = broker.threads.waiting
+    broker.threads.waiting = []
+    broker.node.files.fail = broken
+    fetching.finish(lambda: broker.node.files.call("pread", "any"))
+    assert only(call).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_bug_in_a_look_up_closes_the_connection(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_cold(broker)
+    call = fetch(broker, request(2))
+    monkeypatch.setattr(broker.node.manager.partition(TopicPartition("t", 0)).log, "segments", None)
+    monkeypatch.setattr(Broker, "wake", lambda self: None)
+    broker.node.manager.partition(TopicPartition("t", 0)).log.active.base_offset = 99
+    broker.threads.finish()
+    assert isinstance(call.answer, CloseConnection)

@@ -13,6 +13,7 @@ from pykbroker.protocol.messages.list_offsets_request import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from pykbroker.types import TopicPartition
 from tests.broker.handlers.data_plane import Broker, Call
 from tests.replication.node import NOW_MS
 
@@ -136,3 +137,21 @@ def test_error_reply(broker: Broker) -> None:
     assert [(p.partition_index, p.error_code) for t in reply.topics for p in t.partitions] == [
         (3, 42)
     ]
+
+
+def test_a_look_up_by_time_waits_for_a_thread_and_not_on_the_loop(broker: Broker) -> None:
+    log = broker.node.manager.partition(TopicPartition("t", 0)).log
+    log.roll(NOW_MS)
+    closed = log.segments.first
+    closed.hints.clear()
+    closed.largest = None
+    closed.time_index.unload()
+    broker.node.files.cold |= {closed.file.path, closed.time_index.path}
+    asked = ListOffsetsPartition(partition_index=0, timestamp=NOW_MS + 15)
+    topic = ListOffsetsTopic(name="t", partitions=[asked])
+    call = Call(broker, HANDLER, ListOffsetsRequest(replica_id=-1, topics=[topic]), 11)
+    assert call.is_waiting
+    assert broker.threads.finish() >= 2
+    ((found,),) = [t.partitions for t in call.answer.topics]
+    assert (found.error_code, found.timestamp, found.offset) == (0, NOW_MS + 30, 1)
+    assert broker.node.files.cold == set()

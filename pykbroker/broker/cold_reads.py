@@ -1,0 +1,115 @@
+"""Look-ups that do not hold up the event loop when the disk has to be asked.
+
+A handler gives its look-up to `serve`. While it runs, the log floor raises ColdRead where it would
+have to wait for a disk; a thread fetches what is missing into the page cache, and the look-up runs
+again from its beginning, on the loop, as often as that is needed. What it found before is in memory
+or in the page cache by then.
+
+State   none of its own: each request that waits is a callback of its thread.
+In      look-ups that may be repeated, for they change nothing; what answers with their result.
+Out     the answer, or a Deferred of it.
+Invariants: a look-up that misses something MOST_TRIES times, or whose fetching failed, waits for
+the disk the next time; the look-up of a connection that closed is dropped.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pykbroker.errors import KafkaError
+from pykbroker.log.files import ColdRead
+from pykbroker.network.request import CloseConnection
+from pykbroker.purgatory import Deferred
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
+
+    from pykbroker.log.files import Files
+    from pykbroker.network.request import Request
+
+FoundT = TypeVar("FoundT")
+
+MOST_TRIES = 1000
+
+_log = logging.getLogger(__name__)
+
+
+class _Waiting:
+    """A request whose look-up waits for a disk."""
+
+    __slots__ = ("answer", "deferred", "look_up", "request", "tries")
+
+    def __init__(
+        self,
+        request: Request,
+        look_up: Callable[[], Any],
+        answer: Callable[[Any], Any],
+        deferred: Deferred,
+    ) -> None:
+        self.request = request
+        self.look_up = look_up
+        self.answer = answer
+        self.deferred = deferred
+        self.tries = 0
+
+
+class ColdReads:
+    """See the module."""
+
+    __slots__ = ("_files", "_loop", "_wake")
+
+    def __init__(self, loop: AbstractEventLoop, files: Files, wake: Callable[[], None]) -> None:
+        self._loop = loop
+        self._files = files
+        self._wake = wake
+
+    def serve(
+        self, request: Request, look_up: Callable[[], FoundT], answer: Callable[[FoundT], Any]
+    ) -> Any:
+        """What `answer` makes of what `look_up` found, or a Deferred of it."""
+        files = self._files
+        files.may_wait = False
+        try:
+            found = look_up()
+        except ColdRead as cold:
+            deferred = Deferred()
+            self._fetch(cold, _Waiting(request, look_up, answer, deferred))
+            return deferred
+        finally:
+            files.may_wait = True
+        return answer(found)
+
+    def _fetch(self, cold: ColdRead, waiting: _Waiting) -> None:
+        waiting.tries += 1
+        fetching = self._loop.run_in_executor(None, cold.warm)
+        fetching.add_done_callback(partial(self._again, waiting))
+
+    def _again(self, waiting: _Waiting, fetching: Future[None]) -> None:
+        if waiting.request.connection.closed or fetching.cancelled():
+            return
+        failed = fetching.exception() is not None
+        try:
+            outcome = waiting.answer(self._look_up(waiting, failed or waiting.tries >= MOST_TRIES))
+        except ColdRead as cold:
+            self._fetch(cold, waiting)
+            return
+        except KafkaError as refusal:
+            outcome = refusal
+        except Exception:
+            _log.exception("cannot serve %r", waiting.request)
+            outcome = CloseConnection("a bug of this node")
+        if isinstance(outcome, Deferred):
+            outcome.on_resolved(waiting.deferred.resolve)
+        else:
+            waiting.deferred.resolve(outcome)
+        self._wake()
+
+    def _look_up(self, waiting: _Waiting, may_wait: bool) -> Any:
+        self._files.may_wait = may_wait
+        try:
+            return waiting.look_up()
+        finally:
+            self._files.may_wait = True
