@@ -87,6 +87,12 @@ def read_varint(buf: bytes, pos: int) -> tuple[int, int]:
             raise CorruptRecord("varint of more than 64 bits")
 
 
+def read_zigzag(buf: bytes, pos: int) -> tuple[int, int]:
+    """As `read_varint`, but the bits as they stand: odd where the value is negative."""
+    value, pos = read_varint(buf, pos)
+    return (value << 1) ^ (value >> 63), pos
+
+
 def read_record(buf: bytes, pos: int) -> RawRecord:
     """One record at `pos`; see `read_records`."""
     return next(read_records(buf, 1, pos))
@@ -101,8 +107,7 @@ def read_records(buf: bytes, count: int, pos: int = 0) -> Iterator[RawRecord]:  
     """
     size = len(buf)
     for _ in range(count):
-        raw = buf[pos]
-        pos += 1
+        raw, pos = buf[pos], pos + 1
         if raw > 0x7F:
             if (byte := buf[pos]) < 0x80:
                 raw += (byte - 1) << 7
@@ -112,9 +117,7 @@ def read_records(buf: bytes, count: int, pos: int = 0) -> Iterator[RawRecord]:  
         end = pos + (raw >> 1)
         if raw & 1 or raw < 12 or end > size:
             raise CorruptRecord(f"record of {_zigzag(raw)} bytes, {size - pos} are there")
-
-        raw = buf[pos + 1]  # behind the attributes, which have no meaning yet
-        pos += 2
+        raw, pos = buf[pos + 1], pos + 2  # behind the attributes, which have no meaning yet
         if raw > 0x7F:
             if (byte := buf[pos]) < 0x80:
                 raw += (byte - 1) << 7
@@ -122,9 +125,7 @@ def read_records(buf: bytes, count: int, pos: int = 0) -> Iterator[RawRecord]:  
             else:
                 raw, pos = _read_longer(buf, pos, raw)
         timestamp_delta = ~(raw >> 1) if raw & 1 else raw >> 1
-
-        raw = buf[pos]
-        pos += 1
+        raw, pos = buf[pos], pos + 1
         if raw > 0x7F:
             if (byte := buf[pos]) < 0x80:
                 raw += (byte - 1) << 7
@@ -132,9 +133,7 @@ def read_records(buf: bytes, count: int, pos: int = 0) -> Iterator[RawRecord]:  
             else:
                 raw, pos = _read_longer(buf, pos, raw)
         delta = ~(raw >> 1) if raw & 1 else raw >> 1
-
-        raw = buf[pos]
-        pos += 1
+        raw, pos = buf[pos], pos + 1
         if raw > 0x7F:
             raw, pos = _read_longer(buf, pos, raw)
         key: bytes | None = None
@@ -145,9 +144,7 @@ def read_records(buf: bytes, count: int, pos: int = 0) -> Iterator[RawRecord]:  
                     f"field of {raw >> 1} bytes in a record with {end - start} left"
                 )
             key = buf[start:pos]
-
-        raw = buf[pos]
-        pos += 1
+        raw, pos = buf[pos], pos + 1
         if raw > 0x7F:
             if (byte := buf[pos]) < 0x80:
                 raw += (byte - 1) << 7
@@ -182,8 +179,7 @@ def _read_longer(buf: bytes, pos: int, first: int) -> tuple[int, int]:
     byte = buf[pos]
     if byte < 0x80:
         return first + ((byte - 1) << 7), pos + 1
-    decoded, pos = read_varint(buf, pos - 1)
-    return (decoded << 1) ^ (decoded >> 63), pos
+    return read_zigzag(buf, pos - 1)
 
 
 def _read_headers(buf: bytes, pos: int, end: int) -> tuple[Headers, int]:
