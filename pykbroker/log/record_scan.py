@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from pykbroker.protocol.record import CorruptRecord, read_varint
+from pykbroker.protocol.record import CorruptRecord, read_zigzag
 
 #: Where a record lies: start, end, position of its time delta, offset delta, key, position of
 #: its value's length.
@@ -31,7 +31,7 @@ def scan_records(buf: bytes, count: int) -> list[Placed]:
             pos += 1
             if length > 0x7F:
                 if (byte := buf[pos]) > 0x7F:
-                    length, pos = _read_long(buf, start)
+                    length, pos = read_zigzag(buf, start)
                 else:
                     length += (byte - 1) << 7
                     pos += 1
@@ -44,14 +44,14 @@ def scan_records(buf: bytes, count: int) -> list[Placed]:
             pos += 1
             if delta > 0x7F:
                 if (byte := buf[pos]) > 0x7F:
-                    delta, pos = _read_long(buf, pos - 1)
+                    delta, pos = read_zigzag(buf, pos - 1)
                 else:
                     delta += (byte - 1) << 7
                     pos += 1
             key_length = buf[pos]
             pos += 1
             if key_length > 0x7F:
-                key_length, pos = _read_long(buf, pos - 1)
+                key_length, pos = read_zigzag(buf, pos - 1)
             if key_length & 1:
                 key = None
             else:
@@ -80,7 +80,7 @@ def scan_keys(buf: bytes, count: int) -> tuple[list[bytes], list[int]]:
             pos += 1
             if length > 0x7F:
                 if (byte := buf[pos]) > 0x7F:
-                    length, pos = _read_long(buf, pos - 1)
+                    length, pos = read_zigzag(buf, pos - 1)
                 else:
                     length += (byte - 1) << 7
                     pos += 1
@@ -93,14 +93,14 @@ def scan_keys(buf: bytes, count: int) -> tuple[list[bytes], list[int]]:
             pos += 1
             if delta > 0x7F:
                 if (byte := buf[pos]) > 0x7F:
-                    delta, pos = _read_long(buf, pos - 1)
+                    delta, pos = read_zigzag(buf, pos - 1)
                 else:
                     delta += (byte - 1) << 7
                     pos += 1
             key_length = buf[pos]
             pos += 1
             if key_length > 0x7F:
-                key_length, pos = _read_long(buf, pos - 1)
+                key_length, pos = read_zigzag(buf, pos - 1)
             if not key_length & 1:
                 key_end = pos + (key_length >> 1)
                 keys.append(buf[pos:key_end])
@@ -114,9 +114,3 @@ def scan_keys(buf: bytes, count: int) -> tuple[list[bytes], list[int]]:
     if pos != len(buf):
         raise CorruptRecord(f"{count} records do not fill their batch")
     return keys, deltas
-
-
-def _read_long(buf: bytes, pos: int) -> tuple[int, int]:
-    """The varint at `pos`, still zigzag."""
-    value, pos = read_varint(buf, pos)
-    return (value << 1) ^ (value >> 63), pos

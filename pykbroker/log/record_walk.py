@@ -15,7 +15,7 @@ of records of one shape (record_runs.py) are taken at once, at 50 ns a record.
 from __future__ import annotations
 
 from pykbroker.log.record_runs import equal_run
-from pykbroker.protocol.record import CorruptRecord, read_varint
+from pykbroker.protocol.record import CorruptRecord, read_zigzag
 
 _FEW = 32
 _LONGEST_PAUSE = 256
@@ -103,7 +103,7 @@ def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  #
         pos += 2
         if raw > 0x7F:
             if (byte := buf[pos]) > 0x7F:
-                raw, pos = _read_longer(buf, pos - 1)
+                raw, pos = read_zigzag(buf, pos - 1)
             else:
                 raw += (byte - 1) << 7
                 pos += 1
@@ -163,12 +163,6 @@ def _read_long(buf: bytes, pos: int) -> tuple[int, int]:
         if byte < 0x80 and raw < 0x1_0000_0000:
             return raw, pos
     raise CorruptRecord("varint of more than 32 bits")
-
-
-def _read_longer(buf: bytes, pos: int) -> tuple[int, int]:
-    """The 64-bit varint at `pos`, still zigzag."""
-    value, pos = read_varint(buf, pos)
-    return (value << 1) ^ (value >> 63), pos
 
 
 def _skip_headers(buf: bytes, pos: int, end: int) -> int:
