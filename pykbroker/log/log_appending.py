@@ -345,13 +345,14 @@ class LogAppending(LogState):
 
     def new_segment(self, base_offset: int, now_ms: int) -> Segment:
         jitter_ms = min(self.config.segment_jitter_ms, self.config.segment_ms)
+        drawn_ms = self.jitter(jitter_ms) if self.jitter is not None and jitter_ms > 0 else 0
         segment = Segment.create(
             self.files,
             self.directory,
             base_offset,
             self.config,
             now_ms,
-            self.jitter(jitter_ms) if self.jitter is not None and jitter_ms > 0 else 0,
+            roll_jitter_ms=drawn_ms,
         )
         self.segments.add(segment)
         self.active = self.segments.last

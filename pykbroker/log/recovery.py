@@ -254,7 +254,7 @@ class LogLoader:
         for name in swaps:
             if name.endswith(LOG_SUFFIX + SWAP_SUFFIX):
                 base = offset_of(name)
-                segment = Segment.open(
+                segment = Segment(
                     self.files, self.directory, base, self.config, self.now_ms, suffix=SWAP_SUFFIX
                 )
                 low = min(low, base)
@@ -290,7 +290,7 @@ class LogLoader:
                         orphaned.append(base)
         for name in sorted(sizes):
             if name.endswith(LOG_SUFFIX) and is_segment_name(name):
-                segment = Segment.open(
+                segment = Segment(
                     self.files, self.directory, offset_of(name), self.config, self.now_ms
                 )
                 fault = self.index_fault(segment, sizes)

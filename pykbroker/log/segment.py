@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from pykbroker.log.files import Buffer, Files, FileSlice, OpenFile
+from pykbroker.log.files import Buffer, Files, FileSlice
 from pykbroker.log.index_files import CorruptIndex, OffsetIndexFile, TimeIndexFile, TxnIndexFile
 from pykbroker.protocol.record_batch import (
     HEADER,
@@ -90,7 +90,10 @@ def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> 
 
 
 class Segment:
-    """See the module. Failures of the disk are OSError, corrupt bytes are CorruptSegment."""
+    """See the module. Failures of the disk are OSError, corrupt bytes are CorruptSegment.
+
+    The constructor opens a segment whose log file exists, `create` makes a new one.
+    """
 
     __slots__ = (
         "base_offset",
@@ -118,19 +121,18 @@ class Segment:
         directory: str,
         base_offset: int,
         config: SegmentConfig,
-        file: OpenFile,
-        *,
         now_ms: int,
-        roll_jitter_ms: int = 0,
         suffix: str = "",
+        *,
+        create: bool = False,
     ) -> None:
         self.files = files
         self.directory = directory
         self.base_offset = base_offset
-        self.file = file
-        self.size = file.size
+        self.file = files.open(segment_path(directory, base_offset) + suffix, create=create)
+        self.size = self.file.size
         self.created_ms = now_ms
-        self.roll_jitter_ms = roll_jitter_ms
+        self.roll_jitter_ms = 0
         self.index_interval_bytes = config.index_interval_bytes
         path = segment_path(directory, base_offset, "")
         index_bytes = config.segment_index_bytes
@@ -154,29 +156,6 @@ class Segment:
         self.hints: dict[int, int] = {}
 
     @classmethod
-    def open(
-        cls,
-        files: Files,
-        directory: str,
-        base_offset: int,
-        config: SegmentConfig,
-        now_ms: int,
-        roll_jitter_ms: int = 0,
-        suffix: str = "",
-    ) -> Segment:
-        file = files.open(segment_path(directory, base_offset) + suffix)
-        return cls(
-            files,
-            directory,
-            base_offset,
-            config,
-            file,
-            now_ms=now_ms,
-            roll_jitter_ms=roll_jitter_ms,
-            suffix=suffix,
-        )
-
-    @classmethod
     def create(
         cls,
         files: Files,
@@ -184,27 +163,17 @@ class Segment:
         base_offset: int,
         config: SegmentConfig,
         now_ms: int,
-        roll_jitter_ms: int = 0,
         suffix: str = "",
+        roll_jitter_ms: int = 0,
     ) -> Segment:
         """A new, empty, active segment; whatever lay under its names is gone."""
         for index_suffix in (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TXN_INDEX_SUFFIX):
             files.unlink(segment_path(directory, base_offset, index_suffix) + suffix)
-        path = segment_path(directory, base_offset) + suffix
-        file = files.open(path, create=True)
+        segment = cls(files, directory, base_offset, config, now_ms, suffix, create=True)
         if config.preallocate:
-            file.truncate(config.segment_bytes)
-        segment = cls(
-            files,
-            directory,
-            base_offset,
-            config,
-            file,
-            now_ms=now_ms,
-            roll_jitter_ms=roll_jitter_ms,
-            suffix=suffix,
-        )
+            segment.file.truncate(config.segment_bytes)
         segment.size = 0
+        segment.roll_jitter_ms = roll_jitter_ms
         segment.largest = TimestampOffset(-1, base_offset)
         segment.make_writable()
         return segment

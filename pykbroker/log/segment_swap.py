@@ -61,7 +61,7 @@ def replace_segments(
 
 
 def _to_swap(log: LogState, base_offset: int) -> Segment:
-    segment = Segment.open(
+    segment = Segment(
         log.files, log.directory, base_offset, log.config, log._now_ms, suffix=CLEANED_SUFFIX
     )
     segment.change_suffix(CLEANED_SUFFIX, SWAP_SUFFIX)

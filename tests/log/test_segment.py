@@ -117,7 +117,7 @@ def test_largest_timestamp_does_not_trust_a_short_index(files: MemoryFiles) -> N
     segment.become_inactive()
     path = "/d/p-0/00000000000000000100.timeindex"
     files.resize(path, 24)
-    again = Segment.open(files, "/d/p-0", 100, TopicConfig.default(), NOW_MS)
+    again = Segment(files, "/d/p-0", 100, TopicConfig.default(), NOW_MS)
     assert again.indexed_timestamp() == NOW_MS + 102
     assert again.largest_timestamp() == TimestampOffset(NOW_MS + 109, 109)
 
@@ -138,7 +138,7 @@ def test_an_index_of_garbage_is_noticed(name: str, content: bytes, files: Memory
     segment.become_inactive()
     path = f"/d/p-0/00000000000000000100.{name}"
     files.write_file(path, content)
-    again = Segment.open(files, "/d/p-0", 100, TopicConfig.default(), NOW_MS)
+    again = Segment(files, "/d/p-0", 100, TopicConfig.default(), NOW_MS)
     with pytest.raises(CorruptIndex) as caught:
         again.translate(109) if name == "index" else again.largest_timestamp()
     assert caught.value.path == path
