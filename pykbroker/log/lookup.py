@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pykbroker.log.log_state import LogState
+from pykbroker.log.read_outcome import ReadOutcome
 from pykbroker.log.segment import FoundOffset, Segment
 from pykbroker.protocol.record_batch import iter_records
-
-if TYPE_CHECKING:
-    from pykbroker.log.log_reading import ReadOutcome
-    from pykbroker.log.log_state import LogState
 
 
 def offset_for_timestamp(log: LogState, timestamp: int) -> FoundOffset | None:

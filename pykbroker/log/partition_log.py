@@ -22,12 +22,12 @@ import os
 
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.log_appending import AppendOrigin, AppendOutcome, LogAppending
-from pykbroker.log.log_reading import LogReading, ReadOutcome
-from pykbroker.log.retention import delete_old_segments
+from pykbroker.log.log_reading import LogReading
+from pykbroker.log.retention import deletable_segments, retention_rules
 from pykbroker.log.segment import DELETED_SUFFIX, Segment
 from pykbroker.log.segment_recovery import rebuild_producer_state
 
-__all__ = ["AppendOrigin", "AppendOutcome", "PartitionLog", "ReadOutcome"]
+__all__ = ["AppendOrigin", "AppendOutcome", "PartitionLog"]
 
 _log = logging.getLogger(__name__)
 
@@ -143,8 +143,27 @@ class PartitionLog(LogAppending, LogReading):
         """Retention; returns how many segments it took away."""
         self.write_pending()
         return self.guarded(
-            "deleting old segments", delete_old_segments, self, now_ms, high_watermark
+            "deleting old segments", self._delete_old_segments, now_ms, high_watermark
         )
+
+    def _delete_old_segments(self, now_ms: int, high_watermark: int) -> int:
+        deleted = 0
+        for reason, is_breached in retention_rules(self, now_ms):
+            deletable = deletable_segments(self, high_watermark, is_breached)
+            if deletable:
+                self._delete_oldest(deletable, reason, now_ms)
+                deleted += len(deletable)
+        return deleted
+
+    def _delete_oldest(self, deletable: list[Segment], reason: str, now_ms: int) -> None:
+        if len(deletable) == len(self.segments):
+            self.roll(now_ms)  # there must always be a segment to append to
+        following = self.segments.higher(deletable[-1].base_offset)
+        assert following is not None
+        self.advance_log_start_offset(following.base_offset)
+        for segment in deletable:
+            _log.info("%s: deleting %r: %s breached", self.topic_partition, segment, reason)
+            self.remove_segment(segment)
 
     def remove_segment(self, segment: Segment) -> None:
         """Out of the list; its files and snapshot renamed, and unlinked after their delay."""

@@ -1,48 +1,46 @@
-"""Which old segments a log may give up, and giving them up.
+"""Which old segments a log may give up; PartitionLog deletes them.
 
-In:  the log, the time, the high watermark. Out: how many segments went.
+In:  the log, the time, the high watermark. Out: rules, and the segments that breach one.
 Invariants: only whole segments from the start go, and none with an offset at or above the high
-     watermark; one segment always remains.
+     watermark.
 Source: UnifiedLog.deleteOldSegments.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from pykbroker.log.log_state import LogState
 from pykbroker.log.segment import CorruptSegment, Segment
-
-if TYPE_CHECKING:
-    from pykbroker.log.partition_log import PartitionLog
 
 _log = logging.getLogger(__name__)
 
-Condition = Callable[[Segment, "Segment | None"], bool]
+Condition = Callable[[Segment, Segment | None], bool]
+"""Whether a segment breaches the rule; it is told the one after it, too."""
 
 
-def delete_old_segments(log: PartitionLog, now_ms: int, high_watermark: int) -> int:
-    """By log start offset always; by size and time when cleanup.policy has "delete"."""
-    deleted = delete_breached(log, now_ms, high_watermark, "log start offset", start_rule(log))
+def retention_rules(log: LogState, now_ms: int) -> Iterator[tuple[str, Condition]]:
+    """What each rule is called, and the rule; made only when those before it were applied.
+
+    The log start offset counts always, size and time when cleanup.policy has "delete".
+    """
+    yield "log start offset", start_rule(log)
     if log.config.delete:
         if log.config.retention_bytes >= 0:
-            rule = size_rule(log)
-            deleted += delete_breached(log, now_ms, high_watermark, "retention size", rule)
+            yield "retention size", size_rule(log)
         if log.config.retention_ms >= 0:
-            rule = time_rule(log, now_ms)
-            deleted += delete_breached(log, now_ms, high_watermark, "retention time", rule)
-    return deleted
+            yield "retention time", time_rule(log, now_ms)
 
 
-def start_rule(log: PartitionLog) -> Condition:
+def start_rule(log: LogState) -> Condition:
     def breached(_: Segment, following: Segment | None) -> bool:
         return following is not None and following.base_offset <= log.log_start_offset
 
     return breached
 
 
-def size_rule(log: PartitionLog) -> Condition:
+def size_rule(log: LogState) -> Condition:
     excess = log.size_bytes - log.config.retention_bytes
 
     def breached(segment: Segment, _: Segment | None) -> bool:
@@ -57,7 +55,7 @@ def size_rule(log: PartitionLog) -> Condition:
     return breached
 
 
-def time_rule(log: PartitionLog, now_ms: int) -> Condition:
+def time_rule(log: LogState, now_ms: int) -> Condition:
     retention_ms = log.config.retention_ms
 
     def breached(segment: Segment, _: Segment | None) -> bool:
@@ -81,9 +79,8 @@ def largest_timestamp(segment: Segment) -> int:
     return largest if largest >= 0 else segment.files.modified_ms(segment.file.path)
 
 
-def deletable_segments(
-    log: PartitionLog, high_watermark: int, is_breached: Condition
-) -> list[Segment]:
+def deletable_segments(log: LogState, high_watermark: int, is_breached: Condition) -> list[Segment]:
+    """The oldest segments as long as they breach the rule."""
     deletable = []
     segments = list(log.segments)
     for index, segment in enumerate(segments):
@@ -95,20 +92,3 @@ def deletable_segments(
             break
         deletable.append(segment)
     return deletable
-
-
-def delete_breached(
-    log: PartitionLog, now_ms: int, high_watermark: int, reason: str, is_breached: Condition
-) -> int:
-    deletable = deletable_segments(log, high_watermark, is_breached)
-    if not deletable:
-        return 0
-    if len(deletable) == len(log.segments):
-        log.roll(now_ms)  # there must always be a segment to append to
-    following = log.segments.higher(deletable[-1].base_offset)
-    assert following is not None
-    log.advance_log_start_offset(following.base_offset)
-    for segment in deletable:
-        _log.info("%s: deleting %r: %s breached", log.topic_partition, segment, reason)
-        log.remove_segment(segment)
-    return len(deletable)

@@ -1,0 +1,28 @@
+"""What reading a log gives."""
+
+from __future__ import annotations
+
+from pykbroker.log.files import FileSlice
+
+
+class ReadOutcome:
+    """Batches of one segment from the one that holds the offset on; slice None: nothing to read.
+
+    `position` is in the segment that starts at `segment_base_offset`. `is_first_batch_too_large`:
+    max_bytes does not hold the first batch, and the caller did not ask for it all the same.
+    """
+
+    __slots__ = ("is_first_batch_too_large", "position", "segment_base_offset", "size", "slice")
+
+    def __init__(
+        self,
+        slice_: FileSlice | None = None,
+        segment_base_offset: int = -1,
+        position: int = -1,
+        is_first_batch_too_large: bool = False,
+    ) -> None:
+        self.slice = slice_
+        self.size = slice_.length if slice_ is not None else 0
+        self.segment_base_offset = segment_base_offset
+        self.position = position
+        self.is_first_batch_too_large = is_first_batch_too_large
