@@ -11,6 +11,7 @@ fetch of one partition <= 40 us before its bytes. "gathered": 20 requests a turn
 from __future__ import annotations
 
 import argparse
+import asyncio
 import cProfile
 import pstats
 import shutil
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.fetch_sessions import FetchSessions
 from pykbroker.broker.handlers.fetch import HANDLER as FETCH
 from pykbroker.broker.handlers.produce import HANDLER as PRODUCE
@@ -72,6 +74,8 @@ class Broker:
         self.replica_manager = ReplicaManager(1, self.log_manager, self.purgatory, self.config)
         ids = iter(range(1, 1 << 30))
         self.fetch_sessions = FetchSessions(1000, lambda first, end: first + next(ids))
+        files = self.log_manager.files
+        self.cold_reads = ColdReads(asyncio.new_event_loop(), files, lambda: None)
         delta = MetadataDelta(MetadataImage())
         delta.replay(TopicRecord(name="t", topic_id=TOPIC_ID))
         for number in range(PARTITIONS):
