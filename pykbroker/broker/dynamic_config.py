@@ -16,12 +16,30 @@ from pykbroker.config import ConfigError
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
 
 BROKER = 4  # ConfigResource.Type
 
 _log = logging.getLogger("pykbroker.server")
+
+
+def with_overrides(static: BrokerConfig, image: MetadataImage) -> BrokerConfig | None:
+    """A node's configuration under what the image sets; None, and a line, if it cannot be used."""
+    try:
+        return static.with_dynamic(image.cluster_config(), image.broker_config(static.node_id))
+    except ConfigError as fault:
+        _log.error("cannot use the dynamic configuration: %s", fault)
+        return None
+
+
+def take_overrides(server: BrokerServer) -> None:
+    """Before the logs are opened: what they are opened with."""
+    config = with_overrides(server.config, server.kraft.image)
+    if config is not None:
+        server.config = config
+        server.log_manager.on_config(config)
 
 
 class DynamicConfig:
@@ -37,12 +55,8 @@ class DynamicConfig:
         names = {name for kind, name in delta.changed_configs if kind == BROKER}
         if not names & {"", str(server.node_id)}:
             return
-        try:
-            config = self._static.with_dynamic(
-                image.cluster_config(), image.broker_config(server.node_id)
-            )
-        except ConfigError as fault:
-            _log.error("cannot use the dynamic configuration: %s", fault)
+        config = with_overrides(self._static, image)
+        if config is None:
             return
         server.config = config
         server.network.on_config(config)

@@ -188,6 +188,7 @@ class BrokerServer:
 
     def _open_quorum(self) -> None:
         """Read the metadata log and become the active controller of a quorum of one."""
+        from pykbroker.broker.dynamic_config import take_overrides
         from pykbroker.kraft.node_driver import KraftNodeDriver
         from pykbroker.kraft.publisher import UnsupportedCluster
         from pykbroker.kraft.scheduler_driver import LoopScheduler
@@ -212,6 +213,7 @@ class BrokerServer:
             self.kraft.open()
         except (StorageError, UnsupportedCluster) as fault:
             raise StartError(str(fault)) from fault
+        take_overrides(self)  # a log that is compacted only by them is not to be cut at its gaps
 
     def _build_services(self) -> None:
         """Make all that is told of metadata, and tell it what there is: this loads the logs."""

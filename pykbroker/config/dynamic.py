@@ -11,7 +11,15 @@ from typing import Final
 
 from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.broker_keys import BROKER_KEYS, DYNAMIC_ONLY_KEYS, LISTENER_KEY
-from pykbroker.config.definition import ConfigError, ConfigType, Key, UpdateMode, suggestion
+from pykbroker.config.definition import (
+    ConfigError,
+    ConfigType,
+    Key,
+    UpdateMode,
+    Value,
+    invalid_value,
+    suggestion,
+)
 from pykbroker.config.group_keys import GROUP_KEYS
 from pykbroker.config.topic_keys import TOPIC_KEYS
 
@@ -20,6 +28,14 @@ SUBTRACT: Final = 3
 
 # Kafka opens and closes listeners of a running broker; this one does not yet.
 _FIXED_WHILE_RUNNING: Final = ("listeners", "listener.security.protocol.map")
+
+# Kafka halves or doubles its pools of threads at most.
+_RESIZED_IN_STEPS: Final = (
+    "num.io.threads",
+    "num.network.threads",
+    "num.recovery.threads.per.data.dir",
+    "background.threads",
+)
 
 _TABLES: Final[dict[str, tuple[Mapping[str, Key], ...]]] = {
     "broker": (BROKER_KEYS, DYNAMIC_ONLY_KEYS),
@@ -47,6 +63,8 @@ def validate_broker_overrides(
                 raise ConfigError(f"{name}: {why}", name)
             continue
         key.parse_supported(text)
+        if key.type is ConfigType.LIST:
+            _refuse_duplicates(name, text)
     if not per_broker:
         _refuse(
             "Cannot update these configs at default cluster level, broker id must be specified",
@@ -57,9 +75,57 @@ def validate_broker_overrides(
             why = "changing the listeners of a running broker is not built yet"
             raise ConfigError(f"{name}: {why}", name)
     if per_broker:
-        config.with_dynamic(config.cluster_properties, overrides)
+        wanted = config.with_dynamic(config.cluster_properties, overrides)
     else:
-        config.with_dynamic(overrides, config.node_properties)
+        wanted = config.with_dynamic(overrides, config.node_properties)
+    _check_steps(config, wanted)
+
+
+def _check_steps(config: BrokerConfig, wanted: BrokerConfig) -> None:
+    """What Kafka's reconfigurable parts refuse, though a node could start with it.
+
+    DynamicThreadPool, LogCleaner.validateReconfiguration, ListenerConnectionQuota.
+    """
+    for name in _RESIZED_IN_STEPS:
+        _check_threads(name, config.value(name), wanted.value(name))
+    cleaners, now = wanted.log_cleaner_threads, config.log_cleaner_threads
+    if cleaners != now:
+        what = "Log cleaner threads"
+        if cleaners < 1:
+            raise _unusable(f"{what} should be at least 1", "log.cleaner.threads")
+        if cleaners < now // 2:
+            why = f"{what} cannot be reduced to less than half the current value {now}"
+            raise _unusable(why, "log.cleaner.threads")
+        if cleaners > now * 2 > 0:
+            why = f"{what} cannot be increased to more than double the current value {now}"
+            raise _unusable(why, "log.cleaner.threads")
+    for at in wanted.endpoints:
+        most = wanted.socket_overrides(at.listener_name).max_connections
+        if most < 1 and most != config.socket_overrides(at.listener_name).max_connections:
+            raise _unusable(f"Invalid max.connections {most}", "max.connections")
+
+
+def _check_threads(name: str, now: Value, wanted: Value) -> None:
+    if now == wanted or not isinstance(now, int) or not isinstance(wanted, int):
+        return
+    failed = f"Dynamic thread count update validation failed for {name}={wanted}, value should"
+    if wanted < now // 2:
+        raise _unusable(f"{failed} be at least half the current value {now}", name)
+    if wanted > now * 2:
+        raise _unusable(f"{failed} not be greater than double the current value {now}", name)
+
+
+def _unusable(why: str, name: str) -> ConfigError:
+    """The error of DynamicBrokerConfig for what one of its parts refuses."""
+    inner = f"org.apache.kafka.common.config.ConfigException: {why}"
+    return ConfigError(invalid_value("Invalid dynamic configuration", inner).message, name)
+
+
+def _refuse_duplicates(name: str, text: str) -> None:
+    """A file may name an entry twice, a client may not."""
+    entries = [each.strip() for each in text.split(",")]
+    if len(set(entries)) < len(entries):
+        raise ConfigError(f"Configuration '{name}' values must not be duplicated.", name)
 
 
 def _mode(name: str) -> UpdateMode | None:

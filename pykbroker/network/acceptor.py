@@ -15,6 +15,7 @@ from pykbroker.errors import StartError
 from pykbroker.network.connection import Connection
 
 if TYPE_CHECKING:
+    from pykbroker.network.connection_limits import ConnectionLimits
     from pykbroker.network.socket_server import SocketServer
 
 # Fairness: at most this many connections are accepted at one readiness of the listening socket.
@@ -44,7 +45,7 @@ class Listener:
     APIs of a controller, the others those of a broker.
     """
 
-    __slots__ = ("host", "is_controller", "name", "port", "security_protocol", "sock")
+    __slots__ = ("host", "is_controller", "limits", "name", "port", "security_protocol", "sock")
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class Listener:
         host: str,
         port: int,
         security_protocol: str,
+        limits: ConnectionLimits,
         *,
         is_controller: bool,
         backlog: int,
@@ -60,6 +62,7 @@ class Listener:
         self.name = name
         self.host = host
         self.security_protocol = security_protocol
+        self.limits = limits
         self.is_controller = is_controller
         try:
             self.sock = _bind(host, port, backlog, receive_buffer_bytes)
@@ -143,7 +146,7 @@ class Acceptor:
         server = self._server
         listener = self.listener
         for _ in range(ACCEPTS_PER_TURN):
-            if not server.limits.may_accept(listener.name):
+            if not listener.limits.may_accept(listener.name):
                 self.pause()  # connection_closed() starts it again
                 return
             try:
@@ -166,7 +169,7 @@ class Acceptor:
     def _admit(self, sock: socket.socket, address: tuple[str, int]) -> None:
         server = self._server
         host = address[0].removeprefix("::ffff:")  # an IPv4 peer on a dual-stack socket
-        if not server.limits.opened(self.listener.name, host):
+        if not self.listener.limits.opened(self.listener.name, host):
             sock.close()
             server.refused_address(self.listener, host, address[1])
             return
@@ -178,6 +181,6 @@ class Acceptor:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.send_buffer_bytes)
         except OSError:  # gone already
             sock.close()
-            server.limits.closed(self.listener.name, host)
+            self.listener.limits.closed(self.listener.name, host)
             return
         server.connection_opened(Connection(server, self.listener, sock, host, address[1]))

@@ -9,11 +9,35 @@ Invariants: as in Kafka's `ConnectionQuotas`,
 * with several listeners the inter-broker one is protected: it may go over the broker's limit, and
   the longest idle connection of another listener is closed in its favour;
 * an address over `max.connections.per.ip` (or its entry in the overrides) is accepted and closed.
+
+The controller's listeners count for themselves: Kafka's controller has its own `SocketServer`.
 """
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
+
+from pykbroker.errors import StartError
+
+
+class UnknownHost(StartError):
+    """A name in `max.connections.per.ip.overrides` that has no address."""
+
+
+def limits_by_address(overrides: Mapping[str, int]) -> dict[str, int]:
+    """`max.connections.per.ip.overrides` may name hosts: the limits by the addresses of peers."""
+    limits: dict[str, int] = {}
+    for host, limit in overrides.items():
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as fault:
+            reason = getattr(fault, "strerror", None) or fault
+            why = f"max.connections.per.ip.overrides: {host}: {reason}"
+            raise UnknownHost(why) from fault
+        for *_, at in found:
+            limits[str(at[0]).removeprefix("::ffff:")] = limit
+    return limits
 
 
 class ConnectionLimits:
@@ -46,16 +70,14 @@ class ConnectionLimits:
         self._by_address: dict[str, int] = {}
         self.total = 0
 
-    def update(
-        self,
-        max_connections: int,
-        max_per_address: int,
-        max_per_address_overrides: Mapping[str, int],
-    ) -> None:
-        """New limits; connections that are open already stay."""
+    def update(self, max_connections: int, max_per_address: int) -> None:
+        """New limits; `exceeded` says whether somebody must go for them."""
         self._max_connections = max_connections
         self._max_per_address = max_per_address
-        self._max_per_address_overrides = dict(max_per_address_overrides)
+
+    def update_addresses(self, overrides: Mapping[str, int]) -> None:
+        """New limits of single addresses; connections that are open already stay."""
+        self._max_per_address_overrides = dict(overrides)
 
     def add_listener(self, listener_name: str, max_connections: int) -> None:
         """Count for a listener, with its own `max.connections`; again when that changed."""
@@ -73,7 +95,7 @@ class ConnectionLimits:
         return self.total < self._max_connections or self.is_protected(listener_name)
 
     def exceeded(self) -> bool:
-        """Whether a protected listener went over the broker's limit."""
+        """Whether the limit was lowered below what is open, or a protected listener went over."""
         return self.total > self._max_connections
 
     def max_for_address(self, address: str) -> int:

@@ -6,6 +6,7 @@ costs one assignment, not a move in the wheel.
 In: `watch` and `forget` a connection, `advance`. Out: the connections whose time is up.
 Invariant: a connection with a request in flight is not idle: it waits for us. Unless its peer has
 ended the stream: then it may be gone, and nobody would notice before the answer.
+With a negative `connections.max.idle.ms` no connection is ever idle for too long.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class IdleConnections:
 
     def watch(self, connection: Connection, now_ms: int) -> None:
         """Close `connection` once it was idle for too long."""
+        if self._max_idle_ms < 0:
+            return
         connection.idle_task = self._wheel.add(now_ms + self._max_idle_ms, connection)
 
     def forget(self, connection: Connection) -> None:

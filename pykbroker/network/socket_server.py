@@ -18,7 +18,11 @@ from typing import TYPE_CHECKING
 from pykbroker.metrics import Counters
 from pykbroker.network.acceptor import Acceptor, Listener, descriptors_for_connections
 from pykbroker.network.connection import Connection
-from pykbroker.network.connection_limits import ConnectionLimits
+from pykbroker.network.connection_limits import (
+    ConnectionLimits,
+    UnknownHost,
+    limits_by_address,
+)
 from pykbroker.network.idle_connections import IdleConnections
 from pykbroker.network.peer_log import PeerLog
 from pykbroker.network.request_channel import RequestChannel
@@ -41,11 +45,12 @@ class SocketServer:
         self._config = config
         self.channel = RequestChannel(loop, config.queued_max_requests)
         self.max_request_bytes = config.socket_request_max_bytes
-        self.limits = ConnectionLimits(
-            config.max_connections,
-            config.max_connections_per_ip,
-            config.max_connections_per_ip_by_address,
-            config.inter_broker_listener,
+        by_address = limits_by_address(config.max_connections_per_ip_by_address)
+        self.limits, self.controller_limits = (
+            ConnectionLimits(
+                config.max_connections, config.max_connections_per_ip, by_address, protected
+            )
+            for protected in (config.inter_broker_listener, None)
         )
         self.peer_log = PeerLog()
         self.listeners: list[Listener] = []
@@ -89,19 +94,21 @@ class SocketServer:
         self, name: str, host: str, port: int, security_protocol: str, *, is_controller: bool
     ) -> None:
         config = self._config
+        limits = self.controller_limits if is_controller else self.limits
         self.listeners.append(
             Listener(
                 name,
                 host,
                 port,
                 security_protocol,
+                limits,
                 is_controller=is_controller,
                 backlog=config.socket_listen_backlog_size,
                 receive_buffer_bytes=config.socket_receive_buffer_bytes,
             )
         )
         overrides = config.socket_overrides(name)
-        self.limits.add_listener(name, overrides.max_connections)
+        limits.add_listener(name, overrides.max_connections)
 
     def start(self, *, controllers: bool) -> None:
         """Accept connections: on the controller listeners, or on the others."""
@@ -114,14 +121,21 @@ class SocketServer:
     def on_config(self, config: BrokerConfig) -> None:
         """The configuration changed while we run: the limits on connections follow it."""
         self._config = config
-        self.limits.update(
-            config.max_connections,
-            config.max_connections_per_ip,
-            config.max_connections_per_ip_by_address,
-        )
+        for limits in (self.limits, self.controller_limits):
+            limits.update(config.max_connections, config.max_connections_per_ip)
+        try:
+            by_address = limits_by_address(config.max_connections_per_ip_by_address)
+        except UnknownHost as fault:
+            _log.error("%s; the limits of single addresses stay as they were", fault)
+        else:
+            self.limits.update_addresses(by_address)
+            self.controller_limits.update_addresses(by_address)
         for listener in self.listeners:
             overrides = config.socket_overrides(listener.name)
-            self.limits.add_listener(listener.name, overrides.max_connections)
+            listener.limits.add_listener(listener.name, overrides.max_connections)
+        for limits in (self.limits, self.controller_limits):
+            while limits.exceeded() and self._make_room(limits):
+                continue
         for acceptor in self._acceptors:
             acceptor.start()
 
@@ -153,30 +167,37 @@ class SocketServer:
         self._idle.watch(connection, int(monotonic() * 1000))
         if self._idle_timer is None:
             self._arm_idle_timer()
-        if self.limits.exceeded():
-            self._make_room()
+        limits = connection.listener.limits
+        if limits.exceeded():
+            self._make_room(limits)
 
     def connection_closed(self, connection: Connection) -> None:
         """A connection closed, whoever wanted it: its place is free."""
         self.counters.connections_closed += 1
         self.connections.discard(connection)
         self._idle.forget(connection)
-        self.limits.closed(connection.listener.name, connection.peer_address)
+        connection.listener.limits.closed(connection.listener.name, connection.peer_address)
         if not self._stopped:
             for acceptor in self._acceptors:
                 acceptor.start()
 
-    def _make_room(self) -> None:
-        """The protected listener went over the limit: close the longest idle of the others."""
-        others = [c for c in self.connections if not self.limits.is_protected(c.listener.name)]
-        if others:
-            others.sort(key=_last_active)
-            others[0].close()
+    def _make_room(self, limits: ConnectionLimits) -> bool:
+        """One too many: close the longest idle that is not on the protected listener."""
+        others = [
+            connection
+            for connection in self.connections
+            if connection.listener.limits is limits
+            and not limits.is_protected(connection.listener.name)
+        ]
+        if not others:
+            return False
+        min(others, key=_last_active).close()
+        return True
 
     def refused_address(self, listener: Listener, address: str, port: int) -> None:
         """An address has its `max.connections.per.ip` already."""
         self.counters.connections_refused += 1
-        limit = self.limits.max_for_address(address)
+        limit = listener.limits.max_for_address(address)
         self.peer_log.closed(
             f"{address}:{port}",
             listener.name,

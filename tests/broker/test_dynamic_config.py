@@ -13,6 +13,7 @@ import pytest
 from pykbroker.broker.dynamic_config import BROKER, DynamicConfig
 from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig, TopicConfig
+from pykbroker.log.log_manager import LogManager
 from pykbroker.protocol.messages import incremental_alter_configs_request as alter
 from pykbroker.types import TopicPartition
 from tests.broker.test_server import api_versions_of, call, make_config, run
@@ -104,3 +105,27 @@ def test_other_resources_are_none_of_its_business(tmp_path: Path) -> None:
     delta: Any = SimpleNamespace(changed_configs={(BROKER, "2"), (2, "1")})
     DynamicConfig(server).apply(delta, None)  # type: ignore[arg-type]
     assert server.config is config
+
+
+def test_logs_are_opened_with_what_clients_set(tmp_path: Path) -> None:
+    async def alter_and_stop(server: BrokerServer) -> None:
+        assert await set_key(server, "", "log.cleanup.policy", "compact") == 0
+        assert await set_key(server, "", "num.recovery.threads.per.data.dir", "4") == 0
+
+    async def nothing(server: BrokerServer) -> None:
+        return None
+
+    run(make_config(tmp_path / "d"), alter_and_stop)
+    seen: list[tuple[int, bool]] = []
+
+    class Watched(LogManager):
+        def load(self, now_ms: int) -> None:
+            assert self._topic_config is not None
+            compact = self._topic_config("t").compact
+            seen.append((self.config.num_recovery_threads_per_data_dir, compact))
+            super().load(now_ms)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pykbroker.log.log_manager.LogManager", Watched)
+        run(make_config(tmp_path / "d"), nothing)
+    assert seen == [(4, True)]

@@ -39,6 +39,43 @@ def test_refusals() -> None:
     assert message({"log.retention.ms": "0"}).startswith("log.retention.ms must be unlimited")
 
 
+def refused(**overrides: str) -> str:
+    return message({key.replace("_", "."): value for key, value in overrides.items()})
+
+
+def test_threads_change_in_steps() -> None:
+    step = {"num.io.threads": "16", "background.threads": "5", "num.network.threads": "1"}
+    validate_broker_overrides(BROKER, step, per_broker=False)
+    failed = (
+        "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update "
+        "validation failed for {}, value should {} for configuration Invalid dynamic configuration"
+    )
+    assert refused(num_io_threads="3") == failed.format(
+        "num.io.threads=3", "be at least half the current value 8"
+    )
+    assert refused(num_recovery_threads_per_data_dir="5") == failed.format(
+        "num.recovery.threads.per.data.dir=5", "not be greater than double the current value 2"
+    )
+
+
+def test_cleaners_change_in_steps() -> None:
+    one, eight = BROKER, BROKER.with_dynamic({"log.cleaner.threads": "8"}, {})
+    none = BROKER.with_dynamic({"log.cleaner.threads": "0"}, {})
+    for now, wanted in ((one, "2"), (eight, "4"), (none, "1")):
+        validate_broker_overrides(now, {"log.cleaner.threads": wanted}, per_broker=True)
+    assert "should be at least 1 for" in refused(log_cleaner_threads="0")
+    assert "increased to more than double the current value 1 " in refused(log_cleaner_threads="3")
+    with pytest.raises(ConfigError, match="reduced to less than half the current value 8 "):
+        validate_broker_overrides(eight, {"log.cleaner.threads": "3"}, per_broker=True)
+
+
+def test_no_connections_and_entries_twice() -> None:
+    assert "Invalid max.connections 0 for" in refused(max_connections="0")
+    assert refused(log_cleanup_policy="compact, compact") == (
+        "Configuration 'log.cleanup.policy' values must not be duplicated."
+    )
+
+
 def test_lists() -> None:
     append, subtract = 2, 3
     assert apply_list_operation("topic", "cleanup.policy", None, append, "compact") == (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pykbroker.network.connection_limits import ConnectionLimits
+import pytest
+
+from pykbroker.network.connection_limits import ConnectionLimits, UnknownHost, limits_by_address
 
 MANY = 2**31 - 1
 
@@ -50,3 +52,18 @@ def test_addresses_and_their_overrides() -> None:
     assert limits.total == 3
     limits.closed("A", "10.0.0.1")
     assert limits.opened("A", "10.0.0.1")
+
+
+def test_overrides_may_name_hosts() -> None:
+    assert limits_by_address({"localhost": 3})["127.0.0.1"] == 3
+    assert limits_by_address({"::1": 4, "0:0:0:0:0:0:0:2": 5}) == {"::1": 4, "::2": 5}
+    assert limits_by_address({"::ffff:10.0.0.1": 6}) == {"10.0.0.1": 6}
+    with pytest.raises(UnknownHost, match=r"max\.connections\.per\.ip\.overrides: no such host: "):
+        limits_by_address({"no such host": 1})
+
+
+def test_a_lower_limit_is_exceeded() -> None:
+    limits = _limits()
+    assert limits.opened("A", "10.0.0.2")
+    limits.update(0, MANY)
+    assert limits.exceeded()

@@ -63,3 +63,12 @@ def test_a_closed_one_drops_out() -> None:
     assert connection.idle_task is None
     assert idle.advance(MAX_IDLE_MS) == []
     assert idle.next_deadline_ms() is None
+
+
+def test_a_negative_limit_is_none() -> None:
+    idle = IdleConnections(-1, 0)
+    connection = _connection()
+    idle.watch(connection, 0)
+    assert idle.next_deadline_ms() is None
+    assert idle.advance(1 << 40) == []
+    idle.forget(connection)

@@ -36,6 +36,28 @@ def test_new_limits_spare_connections_that_are_open(serve: Callable[..., Served]
         assert read_reply(one) == (7, b"2")
 
 
+def test_a_lower_limit_closes_the_longest_idle(serve: Callable[..., Served]) -> None:
+    served = serve()
+    with served.connect() as one, served.connect() as two:
+        for sock in (one, two):
+            sock.sendall(frame(b"1"))
+            assert read_reply(sock) == (7, b"1")
+        served.call(served.server.on_config, network_config(max_connections=1))
+        assert is_closed(one)
+        two.sendall(frame(b"2"))
+        assert read_reply(two) == (7, b"2")
+
+
+def test_a_host_that_is_not_known_changes_no_limit(
+    serve: Callable[..., Served], caplog: pytest.LogCaptureFixture
+) -> None:
+    served = serve(max_connections_per_ip_by_address={"127.0.0.1": 1})
+    wanted = network_config(max_connections_per_ip_by_address={"no such host": 1})
+    served.call(served.server.on_config, wanted)
+    assert "no such host" in caplog.text
+    assert served.server.limits.max_for_address("127.0.0.1") == 1
+
+
 def test_out_of_descriptors_is_logged_once_and_tried_again(
     serve: Callable[..., Served],
     monkeypatch: pytest.MonkeyPatch,
