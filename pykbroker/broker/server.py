@@ -26,6 +26,7 @@ from pykbroker.broker.clock import Clock
 from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.entropy import Entropy, new_uuid
 from pykbroker.broker.handlers import make_routes
+from pykbroker.broker.purgatory_timer import PurgatoryTimer
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import Endpoint, TopicConfig
@@ -91,8 +92,6 @@ class BrokerServer:
         self._clock = Clock()
         self.now_ms = self._clock.now_ms
         self.purgatory = Purgatory(self.now_ms())
-        self._purgatory_timer: asyncio.TimerHandle | None = None
-        self._purgatory_timer_ms = 0
         self._serving = False
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self.loop: asyncio.AbstractEventLoop
@@ -234,16 +233,17 @@ class BrokerServer:
             from pykbroker.broker.request_trace import TracingWorker
 
             worker = TracingWorker
-        self.worker = worker(
-            self, self.network.channel, self.routes, self._end_round, self._turn_ended
+        timer = PurgatoryTimer(
+            self.loop, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
         )
+        self.worker = worker(self, self.network.channel, self.routes, self._end_round, timer.arm)
         try:
             self.log_manager.load(self.now_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
         self.validation = ValidationPool(self.loop, self.halt)
         self.cold_reads = ColdReads(self.loop, self.log_manager.files, self.wake)
-        self._undo += [self._close_logs, self._stop_groups, self.validation.stop]
+        self._undo += [self._close_logs, self._stop_groups, self.validation.stop, timer.cancel]
         self.kraft.publish_to(
             # What clients ask comes last: what serves them is there before they are sent to it.
             [ReplicaManagerStep(self), GroupsStep(self), DynamicConfig(self), self.metadata],
@@ -317,9 +317,6 @@ class BrokerServer:
     async def stop(self) -> None:
         """Bring the node down in good order; also half a node, whose start failed."""
         self._serving = False
-        if self._purgatory_timer is not None:
-            self._purgatory_timer.cancel()
-            self._purgatory_timer = None
         while self._undo:
             undo = self._undo.pop()
             try:
@@ -388,29 +385,6 @@ class BrokerServer:
 
     def _end_round(self) -> None:
         self.replica_manager.end_turn(self.now_ms())
-
-    def _turn_ended(self) -> None:
-        """Arm the timer of the purgatory, if its first deadline comes before the timer."""
-        deadline_ms = self.purgatory.next_deadline_ms()
-        if deadline_ms is None:
-            return
-        timer = self._purgatory_timer
-        if timer is not None:
-            if self._purgatory_timer_ms <= deadline_ms:
-                return
-            timer.cancel()
-        self._purgatory_timer_ms = deadline_ms
-        delay = max(deadline_ms - self.now_ms(), 1) / 1000
-        self._purgatory_timer = self.loop.call_later(delay, self._expire)
-
-    def _expire(self) -> None:
-        self._purgatory_timer = None
-        try:
-            self.purgatory.advance(self.now_ms())
-        except Exception as failure:
-            self.halt(failure)
-            return
-        self.wake()  # the turn arms the timer again
 
     async def settled(self, deferred: Deferred) -> Any:
         """Wait for a Deferred, outside of turns; a KafkaError in it is raised."""

@@ -1,0 +1,67 @@
+"""The timer of the event loop that lets what waits in the purgatory expire.
+
+State   one timer, for the first deadline there was when it was set.
+In      `arm`, at the end of every turn. Out: `Purgatory.advance`, then a turn for what it answered.
+Invariant: a deadline is met late by a turn at most, and never early; a purgatory without deadlines
+costs no timer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, TimerHandle
+
+    from pykbroker.purgatory import Purgatory
+
+
+class PurgatoryTimer:
+    """See the module. `halt` is told of a bug of ours."""
+
+    __slots__ = ("_due_ms", "_halt", "_loop", "_now_ms", "_purgatory", "_timer", "_wake")
+
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        purgatory: Purgatory,
+        *,
+        now_ms: Callable[[], int],
+        wake: Callable[[], None],
+        halt: Callable[[BaseException], None],
+    ) -> None:
+        self._loop = loop
+        self._purgatory = purgatory
+        self._now_ms = now_ms
+        self._wake = wake
+        self._halt = halt
+        self._timer: TimerHandle | None = None
+        self._due_ms = 0
+
+    def arm(self) -> None:
+        """Set the timer, if the first deadline comes before it."""
+        deadline_ms = self._purgatory.next_deadline_ms()
+        if deadline_ms is None:
+            return
+        if self._timer is not None:
+            if self._due_ms <= deadline_ms:
+                return
+            self._timer.cancel()
+        self._due_ms = deadline_ms
+        delay = max(deadline_ms - self._now_ms(), 1) / 1000
+        self._timer = self._loop.call_later(delay, self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        try:
+            self._purgatory.advance(self._now_ms())
+        except Exception as failure:
+            self._halt(failure)
+            return
+        self._wake()  # the turn arms the timer again
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
