@@ -17,10 +17,3 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
-
-
-class TopicIdPartition(NamedTuple):
-    """A partition by its topic's id (16 bytes)."""
-
-    topic_id: bytes
-    partition: int

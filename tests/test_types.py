@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykbroker.types import TopicIdPartition, TopicPartition
+from pykbroker.types import TopicPartition
 
 
 def test_a_partition_prints_as_its_directory() -> None:
@@ -16,4 +16,3 @@ def test_partitions_are_keys() -> None:
         ("t", 2),
         ("t", 10),
     ]
-    assert TopicIdPartition(b"i" * 16, 1) == (b"i" * 16, 1)

@@ -92,7 +92,6 @@ class BrokerServer:
         self._clock = Clock()
         self.now_ms = self._clock.now_ms
         self.purgatory = Purgatory(self.now_ms())
-        self._serving = False
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self.loop: asyncio.AbstractEventLoop
         self.network: SocketServer
@@ -271,7 +270,6 @@ class BrokerServer:
         self.housekeeping.start()
         timer = self.loop.call_later(CLEANER_DELAY_SECONDS, self._start_cleaner)
         self._undo.append(timer.cancel)
-        self._serving = True
         self.network.start(controllers=False)
         shown = ", ".join(map(str, self.listeners))
         _log.info("node %d of cluster %s serves %s", self.node_id, self.cluster_id, shown)
@@ -316,7 +314,6 @@ class BrokerServer:
 
     async def stop(self) -> None:
         """Bring the node down in good order; also half a node, whose start failed."""
-        self._serving = False
         while self._undo:
             undo = self._undo.pop()
             try:

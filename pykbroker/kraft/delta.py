@@ -3,8 +3,7 @@
 State: the image it starts from, and the parts that records have changed since.
 In:  `replay(message, version)` for each record, in the order of the log.
 Out: `apply(provenance) -> MetadataImage`; and for publishers the names of what changed:
-     `changed_topics`, `deleted_topics`, `changed_brokers`, `deleted_brokers`, `changed_configs`,
-     `features_changed`.
+     `changed_topics`, `deleted_topics`, `changed_configs`, `features_changed`.
 Invariants: the image it starts from is not touched. A record that cannot follow the state before it
 (a partition of no topic, say) raises `InconsistentMetadata`: the log is corrupt or we have a bug.
 Source: Kafka's `MetadataDelta.java`.
@@ -72,16 +71,6 @@ class MetadataDelta:
             for topic_id, topic in self.topics.items()
             if topic is None and topic_id in before
         }
-
-    @property
-    def changed_brokers(self) -> dict[int, BrokerRegistration]:
-        """Brokers registered or changed."""
-        return {key: broker for key, broker in self.brokers.items() if broker is not None}
-
-    @property
-    def deleted_brokers(self) -> set[int]:
-        """Brokers unregistered."""
-        return {key for key, broker in self.brokers.items() if broker is None}
 
     @property
     def changed_configs(self) -> set[tuple[int, str]]:

@@ -11,7 +11,7 @@ Source: Kafka's `MetadataLoader.java`, `MetadataBatchLoader.java`, `BrokerMetada
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from pykbroker.kraft.delta import InconsistentMetadata, MetadataDelta
@@ -41,7 +41,6 @@ class MetadataLoader:
     def __init__(self) -> None:
         self.image = MetadataImage()
         self._publishers: list[Publisher] = []
-        self._after_publish: list[Callable[[], None]] = []
         self._delta = MetadataDelta(self.image)
         # The provenance up to which a transaction had not begun; None outside of one.
         self._before_transaction: Provenance | None = None

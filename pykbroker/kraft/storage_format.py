@@ -174,31 +174,6 @@ def ensure_storage(
     return Storage(cluster_id, ids, fresh)
 
 
-def owned_directories(
-    files: Files, config: BrokerConfig
-) -> tuple[dict[str, MetaProperties], list[str]]:
-    """The directories of this node and those to be formatted; StorageError when one is neither.
-
-    It only reads: a directory that is not ours is left without a trace.
-    """
-    found: dict[str, MetaProperties] = {}
-    fresh: list[str] = []
-    cluster_id: str | None = None
-    for directory in all_directories(config):
-        properties = read_meta_properties(files, directory)
-        if properties is None:
-            check_empty(files, directory)
-            fresh.append(directory)
-            continue
-        if cluster_id is None:
-            cluster_id = properties.cluster_id
-        _check_owner(properties, directory, cluster_id, config.node_id)
-        if properties.directory_id in [other.directory_id for other in found.values()]:
-            raise StorageError(f"{directory} has the directory.id of another log directory")
-        found[directory] = properties
-    return found, fresh
-
-
 def _check_uuid(cluster_id: str) -> None:
     try:
         uuid_from_str(cluster_id)

@@ -111,7 +111,6 @@ class CompactionResult:
     keys: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
-    batches_read: int = 0
 
 
 def compact(files: Files, job: CompactionJob, result: CompactionResult) -> Iterator[int | Group]:
@@ -158,7 +157,6 @@ def build_key_map(
                     return
                 keys.put_all(*_described(collect_keys, files, job, segment, batch, header, start))
             keys.advance_to(header.last_offset)
-            result.batches_read += 1
             result.bytes_read += len(batch)
             yield len(batch)
         # Offsets may end before the next segment begins.

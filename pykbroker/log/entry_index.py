@@ -49,9 +49,6 @@ class EntryIndex(ABC):
     def to_bytes(self) -> bytes:
         return bytes(self._entries)
 
-    def can_append_offset(self, offset: int) -> bool:
-        return 0 <= offset - self.base_offset <= MAX_RELATIVE_OFFSET
-
     @abstractmethod
     def entry(self, index: int) -> tuple[int, int]:
         """The two columns of one entry, offsets absolute."""
@@ -67,9 +64,6 @@ class EntryIndex(ABC):
         """Keep the entries of offsets below `offset`."""
         keep = bisect_left(range(self.entry_count), offset, key=self._offset_at)
         del self._entries[keep * self.ENTRY.size :]
-
-    def truncate_fully(self) -> None:
-        self._entries.clear()
 
     def _last_not_above(self, target: int, column: int) -> int:
         """The last entry whose `column` is not above `target`; -1 when there is none."""

@@ -34,10 +34,6 @@ class KeyMap:
     def is_full(self) -> bool:
         return self._used_bytes >= self._max_bytes
 
-    @property
-    def utilization(self) -> float:
-        return self._used_bytes / self._max_bytes
-
     def put_all(self, keys: list[bytes], offsets: list[int]) -> None:
         """Take in the keys of one batch; later offsets replace earlier ones."""
         known = self.offsets

@@ -89,15 +89,6 @@ class LeaderEpochs:
         index = bisect_right(self._starts, offset)
         return self._epochs[index - 1] if index else None
 
-    def start_offset_of(self, epoch: int) -> int | None:
-        index = bisect_right(self._epochs, epoch) - 1
-        return self._starts[index] if index >= 0 and self._epochs[index] == epoch else None
-
-    def previous_epoch(self, epoch: int) -> int | None:
-        """The largest known epoch below `epoch`."""
-        index = bisect_right(self._epochs, epoch - 1)
-        return self._epochs[index - 1] if index else None
-
     def next_epoch(self, epoch: int) -> int | None:
         """The smallest known epoch above `epoch`."""
         index = bisect_right(self._epochs, epoch)

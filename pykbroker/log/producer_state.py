@@ -304,25 +304,6 @@ class ProducerStateManager:
             return unreplicated if ongoing is None else ongoing
         return min(ongoing, unreplicated)
 
-    def first_undecided_offset(self) -> int | None:
-        """First offset of the oldest open transaction."""
-        return next(iter(self._ongoing), None)
-
-    def has_ongoing_transaction(self, producer_id: int, producer_epoch: int) -> bool:
-        entry = self.producers.get(producer_id)
-        return (
-            entry is not None
-            and entry.producer_epoch == producer_epoch
-            and entry.current_txn_first_offset >= 0
-        )
-
-    def oldest_transaction_timestamp(self) -> int:
-        """Last timestamp of the producer of the oldest open transaction, -1 when none is open."""
-        for producer_id in self._ongoing.values():
-            entry = self.producers.get(producer_id)
-            return -1 if entry is None else entry.last_timestamp
-        return -1
-
     def on_high_watermark(self, high_watermark: int) -> None:
         """Transactions whose markers are below it are stable now."""
         if self._unreplicated:

@@ -231,15 +231,6 @@ class Segment:
     def can_hold(self, last_offset: int) -> bool:
         return 0 <= last_offset - self.base_offset <= MAX_RELATIVE_OFFSET
 
-    def waited_for_roll_ms(self, now_ms: int, max_timestamp: int) -> int:
-        """Record time since the first batch, or wall time where records carry none."""
-        first = self.first_timestamp
-        if first is None and self.size:
-            first = self.first_timestamp = self.header_at(0).max_timestamp
-        if first is not None and first >= 0:
-            return max_timestamp - first
-        return now_ms - self.created_ms
-
     def become_inactive(self) -> None:
         """On a roll: the last time index entry (retention looks at it), and files cut to size."""
         largest = self.largest_timestamp()

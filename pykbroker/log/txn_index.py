@@ -95,9 +95,6 @@ class TransactionIndex:
             keep += ENTRY_BYTES
         del self._entries[keep:]
 
-    def truncate_fully(self) -> None:
-        self._entries.clear()
-
     def check(self) -> str | None:
         """What is wrong with the entries; None when nothing is."""
         if len(self._entries) % ENTRY_BYTES:

@@ -18,17 +18,15 @@ _log = logging.getLogger("pykbroker.network")
 class PeerLog:
     """Rate-limited log of connections closed because of what their peer did."""
 
-    __slots__ = ("_lines", "_suppressed", "_window_start", "closed_count")
+    __slots__ = ("_lines", "_suppressed", "_window_start")
 
     def __init__(self) -> None:
         self._window_start = 0.0
         self._lines = 0
         self._suppressed = 0
-        self.closed_count = 0
 
     def closed(self, peer: str, listener_name: str, reason: str, now: float) -> None:
         """Log that the connection of `peer` was closed, unless too much was logged already."""
-        self.closed_count += 1
         if now - self._window_start >= WINDOW_SECONDS:
             self._window_start = now
             self._lines = 0

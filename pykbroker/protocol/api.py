@@ -54,14 +54,6 @@ class Api:
     def __repr__(self) -> str:
         return f"Api({self.key} {self.name} {self.min_version}-{self.max_version})"
 
-    def request_header_version(self, version: int) -> int:
-        """1 or 2, also for versions that do not exist."""
-        return 2 if version >= self.flexible_from else 1
-
-    def response_header_version(self, version: int) -> int:
-        """0 or 1; ApiVersions always 0, because its reader may not know the version (KIP-511)."""
-        return 1 if version >= self.flexible_from and self.key != API_VERSIONS else 0
-
 
 API_VERSIONS: Final = 18
 

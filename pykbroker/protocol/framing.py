@@ -1,4 +1,4 @@
-"""Cutting a byte stream into frames: pure functions on a buffer.
+"""Frames in a byte stream: how long the next one is.
 
 ::
 
@@ -6,8 +6,8 @@
     | length: int32  | length bytes: one message |
     +----------------+---------------------------+
 
-In: a buffer and a position. Out: lengths and views, never copies. A length that is negative, zero
-or above the limit is a `FrameError`: the peer does not speak Kafka, its connection must close.
+In: a buffer and a position. Out: the length. One that is negative, zero or above the limit is a
+`FrameError`: the peer does not speak Kafka, its connection must close.
 """
 
 from __future__ import annotations
@@ -41,17 +41,6 @@ def frame_length(buf: bytes | bytearray | memoryview, pos: int, max_bytes: int) 
     if 0 < size <= max_bytes:
         return size
     return check_length(size, max_bytes)
-
-
-def cut_frames(buf: memoryview, pos: int, max_bytes: int) -> tuple[list[memoryview], int]:
-    """All whole frames from `pos` on as views, and the position of what is left."""
-    frames: list[memoryview] = []
-    left = len(buf)
-    while (size := frame_length(buf, pos, max_bytes)) >= 0 and pos + LENGTH_BYTES + size <= left:
-        start = pos + LENGTH_BYTES
-        pos = start + size
-        frames.append(buf[start:pos])
-    return frames, pos
 
 
 def _guess(size: int) -> str:

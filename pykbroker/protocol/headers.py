@@ -52,11 +52,6 @@ class RequestHeader:
             f"correlation_id={self.correlation_id}, client_id={self.client_id!r})"
         )
 
-    @property
-    def is_supported(self) -> bool:
-        """Whether the version is one that Kafka 4.4 has (unstable ones included)."""
-        return self.api.min_version <= self.api_version <= self.api.latest_version
-
 
 def decode_request_header(
     frame: bytes | memoryview, into: RequestHeader | None = None

@@ -24,7 +24,7 @@ from pykbroker.protocol.primitives import (
     uuid_from_str,
     uuid_to_str,
 )
-from pykbroker.protocol.schema import INTEGER_TYPES, Field, Struct, Versions, message_schema
+from pykbroker.protocol.schema import INTEGER_TYPES, Field, Struct, message_schema
 from pykbroker.protocol.schema import Message as Schema
 
 _RANGES = {
@@ -195,8 +195,3 @@ def _struct_class(schema: Schema, name: str) -> type[Message]:
     module = __import__(whole.__module__, fromlist=[name])
     found: type[Message] = getattr(module, name)
     return found
-
-
-def message_versions(name: str) -> Versions:
-    """All versions of a message, by Kafka's name for it."""
-    return message_schema(name).versions

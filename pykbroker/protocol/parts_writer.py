@@ -12,14 +12,11 @@ size on the wire.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable
 from typing import Protocol, TypeAlias
 
 # Below this size a copy into the growing bytearray costs less than one more iovec.
 SMALL_PART_BYTES = 2048
-
-_pack_length = struct.Struct(">i").pack
 
 
 class Part(Protocol):
@@ -74,18 +71,6 @@ def put_part(out: Parts, tail: bytearray, part: AnyPart, size: int) -> bytearray
     tail = bytearray()
     out.append(tail)
     return tail
-
-
-def frame_parts(out: Parts) -> Parts:
-    """The parts as one frame: a length of four bytes goes in front, an empty tail is dropped."""
-    if out and type(out[-1]) is bytearray and not out[-1]:
-        out.pop()
-    size = _pack_length(parts_size(out))
-    if out and type(out[0]) is bytearray:
-        out[0][0:0] = size
-    else:
-        out.insert(0, size)
-    return out
 
 
 def join_parts(out: Iterable[AnyPart]) -> bytes:

@@ -128,11 +128,6 @@ def put_uvarint(tail: bytearray, value: int) -> None:
     tail.append(value)
 
 
-def uvarint_size(value: int) -> int:
-    """The size in bytes of `value` as an unsigned varint."""
-    return 1 if value < 0x80 else (value.bit_length() + 6) // 7
-
-
 def read_string_length(buf: bytes | memoryview, pos: int) -> tuple[int, int]:
     """The length plus one of a compact string, for lengths of two bytes and more."""
     value, pos = read_uvarint(buf, pos)

@@ -93,11 +93,6 @@ def read_zigzag(buf: bytes, pos: int) -> tuple[int, int]:
     return (value << 1) ^ (value >> 63), pos
 
 
-def read_record(buf: bytes, pos: int) -> RawRecord:
-    """One record at `pos`; see `read_records`."""
-    return next(read_records(buf, 1, pos))
-
-
 def read_records(buf: bytes, count: int, pos: int = 0) -> Iterator[RawRecord]:  # noqa: C901
     """`count` records from `pos` on, one after the other.
 

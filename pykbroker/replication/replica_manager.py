@@ -165,11 +165,6 @@ class ReplicaManager:
         """For the replication-offset-checkpoint files (the log manager splits by directory)."""
         return {p.topic_partition: p.high_watermark for p in self.partitions() if p.hosted}
 
-    def high_watermark_of(self, topic_partition: TopicPartition) -> int:
-        """For retention: nothing at or above it may go; 0 when the partition is not hosted."""
-        partition = self.find(*topic_partition)
-        return 0 if partition is None else partition.high_watermark
-
     # ---- appends
 
     def append(

@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.config import BrokerConfig, ConfigError
-from pykbroker.config.dynamic import apply_list_operation, find_key, validate_broker_overrides
+from pykbroker.config.dynamic import (
+    apply_list_operation,
+    find_key,
+    validate_broker_overrides,
+    with_usable_overrides,
+)
 from pykbroker.config.load import standalone_properties
 
 BROKER = BrokerConfig.from_properties(standalone_properties("/data"))
@@ -74,6 +79,31 @@ def test_no_connections_and_entries_twice() -> None:
     assert refused(log_cleanup_policy="compact, compact") == (
         "Configuration 'log.cleanup.policy' values must not be duplicated."
     )
+
+
+def test_what_cannot_be_used_does_not_cost_the_rest() -> None:
+    cluster = {"log.retention.ms": "-1", "num.replica.fetchers": "4", "message.max.bytes": "7"}
+    node = {"message.max.bytes": "x", "listeners": "PLAINTEXT://:1,CONTROLLER://:2"}
+    config, faults = with_usable_overrides(BROKER, cluster, node)
+    assert config.cluster_properties == {"log.retention.ms": "-1", "message.max.bytes": "7"}
+    assert config.node_properties == {}
+    assert config.endpoints == BROKER.endpoints
+    assert [fault.key for fault in faults] == [
+        "listeners",
+        "num.replica.fetchers",
+        "message.max.bytes",
+    ]
+    assert with_usable_overrides(BROKER, {}, {})[1] == []
+
+
+def test_what_apache_let_in_forbids_no_other_change() -> None:
+    there = {"num.replica.fetchers": "4"}
+    wanted = there | {"log.retention.ms": "5"}
+    validate_broker_overrides(BROKER, wanted, per_broker=False, current=there)
+    with pytest.raises(ConfigError, match="not built yet"):
+        validate_broker_overrides(
+            BROKER, {"num.replica.fetchers": "5"}, per_broker=False, current=there
+        )
 
 
 def test_lists() -> None:

@@ -27,7 +27,7 @@ from pykbroker.protocol.messages import (
 from pykbroker.protocol.primitives import Message
 from tests.harness.raw_client import RawClient
 
-TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+TOPIC, BROKER, LOGGER, GROUP = 2, 4, 8, 32
 ZERO_UUID = bytes(16)
 UNKNOWN_ID = b"nobody knows me!"
 FRESH_TIMES = ("last_fetch_timestamp", "last_caught_up_timestamp")

@@ -41,7 +41,6 @@ from tests.harness.raw_client import RawClient
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 SORTED = {"members", "groups", "topics", "results"}
-COORDINATOR_ERRORS = (14, 15, 16)
 
 
 def subscription(*topics: str) -> bytes:

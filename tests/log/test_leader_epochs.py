@@ -54,9 +54,7 @@ def test_assigning() -> None:
 
 def test_neighbours() -> None:
     epochs = LeaderEpochs([(2, 10), (4, 20)])
-    assert [epochs.previous_epoch(epoch) for epoch in (2, 3, 4, 9)] == [None, 2, 2, 4]
     assert [epochs.next_epoch(epoch) for epoch in (0, 2, 3, 4)] == [2, 4, 4, None]
-    assert [epochs.start_offset_of(epoch) for epoch in (2, 3, 4)] == [10, None, 20]
     assert [epochs.epoch_for_offset(offset) for offset in (9, 10, 19, 20, 99)] == [
         None, 2, 2, 4, 4,
     ]  # fmt: skip

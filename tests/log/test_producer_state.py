@@ -140,10 +140,7 @@ def test_a_transaction_holds_back_the_last_stable_offset() -> None:
     log.append(batch_of(0, 2, producer=9, transactional=True))
     log.append(batch_of(0, 2, producer=8, transactional=True))
     assert log.state.first_unstable_offset() == 1
-    assert log.state.first_undecided_offset() == 1
-    assert log.state.has_ongoing_transaction(9, 0)
-    assert not log.state.has_ongoing_transaction(9, 1)
-    assert log.state.oldest_transaction_timestamp() == 1000
+    assert log.state.producers[9].current_txn_first_offset == 1
     refused(log, batch_of(2, producer=9), ErrorCode.INVALID_TXN_STATE)
 
     aborted = log.mark(ABORT, producer=9)
@@ -161,7 +158,6 @@ def test_a_transaction_holds_back_the_last_stable_offset() -> None:
     assert (committed.is_aborted, committed.last_stable_offset) == (False, 7)
     log.state.on_log_start_offset(7)
     assert log.state.first_unstable_offset() is None
-    assert log.state.oldest_transaction_timestamp() == -1
     assert log.mark(COMMIT, producer=8) is None  # an empty transaction
 
 
@@ -246,8 +242,7 @@ def observed(state: ProducerStateManager) -> tuple[object, ...]:
     return (
         {entry.producer_id: repr(entry) for entry in state.active_producers()},
         state.first_unstable_offset(),
-        state.first_undecided_offset(),
-        state.oldest_transaction_timestamp(),
+        list(state._ongoing.items()),
         state.snapshot_bytes() if not state.is_empty else b"",
     )
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykbroker.log.record_scan import scan_keys, scan_records
-from pykbroker.protocol.record import CorruptRecord, encode_record, read_record, read_varint
+from pykbroker.protocol.record import CorruptRecord, encode_record, read_records, read_varint
 
 RECORDS = st.lists(
     st.tuples(
@@ -68,6 +68,6 @@ def test_mutations(data: st.DataObject) -> None:
 def decode_all(payload: bytes) -> None:
     pos = 0
     for _ in range(12):
-        pos = read_record(payload, pos)[5]
+        pos = next(read_records(payload, 1, pos))[5]
     if pos != len(payload):
         raise CorruptRecord("bytes left")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykbroker.log.record_walk import survey_records
-from pykbroker.protocol.record import CorruptRecord, encode_record, read_record
+from pykbroker.protocol.record import CorruptRecord, encode_record, read_records
 
 DELTA = st.integers(-300, 300) | st.integers(-(2**62), 2**62)
 FIELD = st.none() | st.binary(max_size=100) | st.binary(min_size=8180, max_size=8200)
@@ -78,7 +78,7 @@ def decodes(payload: bytes, count: int) -> bool:
     pos = 0
     try:
         for _ in range(count):
-            pos = read_record(payload, pos)[5]
+            pos = next(read_records(payload, 1, pos))[5]
     except (CorruptRecord, IndexError):
         return False
     except UnicodeDecodeError:
@@ -123,7 +123,7 @@ def test_a_mutation_inside_a_run_of_equal_records(data: st.DataObject) -> None:
     pos = 0
     deltas, offsets, keyless = [], [], []
     for index in range(len(EQUAL)):
-        delta, offset, key, _, _, pos = read_record(bytes(payload), pos)
+        delta, offset, key, _, _, pos = next(read_records(bytes(payload), 1, pos))
         deltas.append(delta)
         offsets.append(offset)
         if key is None:

@@ -198,13 +198,3 @@ def test_renaming(files: MemoryFiles) -> None:
         "00000000000000000100.timeindex.deleted",
     ]
     assert segment.translate(100) == 0
-
-
-def test_roll_waits_for_record_time_or_wall_time(files: MemoryFiles) -> None:
-    segment = new_segment(files)
-    assert segment.waited_for_roll_ms(NOW_MS + 50, NOW_MS) == 50
-    put(segment, 100, b"x", timestamp=NOW_MS - 1000)
-    assert segment.waited_for_roll_ms(NOW_MS + 50, NOW_MS) == 1000
-    bare = new_segment(files, 500)
-    put(bare, 500, b"x", timestamp=-1)
-    assert bare.waited_for_roll_ms(NOW_MS + 70, -1) == 70

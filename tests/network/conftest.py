@@ -17,8 +17,6 @@ import uvloop
 from pykbroker.network.request import Request
 from pykbroker.network.socket_server import SocketServer
 
-HEAD = struct.pack(">hhih", 3, 0, 7, -1)  # Metadata v0, correlation id 7, no client id
-
 
 def frame(body: bytes, correlation_id: int = 7) -> bytes:
     """A Metadata v0 request frame whose body is any bytes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.protocol.framing import FrameError, check_length, cut_frames, frame_length
+from pykbroker.protocol.framing import FrameError, check_length, frame_length
 
 
 def test_frame_length_needs_four_bytes() -> None:
@@ -26,26 +26,3 @@ def test_strangers_are_named() -> None:
         with pytest.raises(FrameError, match="HTTP"):
             frame_length(text, 0, 1000)
     assert check_length(7, 7) == 7
-
-
-def test_cut_frames_takes_the_whole_ones() -> None:
-    wire = memoryview(b"\0\0\0\x01a\0\0\0\x02bc\0\0\0\x03d")
-    frames, pos = cut_frames(wire, 0, 10)
-    assert [bytes(frame) for frame in frames] == [b"a", b"bc"]
-    assert bytes(wire[pos:]) == b"\0\0\0\x03d"
-    assert cut_frames(wire[:3], 0, 10) == ([], 0)
-    assert frames[0].obj is wire.obj
-
-
-@pytest.mark.parametrize("step", [1, 2, 3, 7])
-def test_cut_frames_is_the_same_however_the_bytes_arrive(step: int) -> None:
-    wire = b"".join(bytes([0, 0, 0, n]) + bytes([n]) * n for n in range(1, 20))
-    seen: list[bytes] = []
-    held = b""
-    for start in range(0, len(wire), step):
-        held += wire[start : start + step]
-        frames, pos = cut_frames(memoryview(held), 0, 100)
-        seen += [bytes(frame) for frame in frames]
-        held = held[pos:]
-    assert seen == [bytes([n]) * n for n in range(1, 20)]
-    assert held == b""

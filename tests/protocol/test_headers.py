@@ -37,8 +37,7 @@ def test_every_api_and_version_has_the_header_of_the_schema(
 ) -> None:
     api = APIS[api_key]
     for version in range(api.min_version, api.latest_version + 1):
-        header_version = api.request_header_version(version)
-        assert header_version == (2 if version >= api.flexible_from else 1)
+        header_version = 2 if version >= api.flexible_from else 1
         message = RequestHeader(
             request_api_key=api_key,
             request_api_version=version,
@@ -52,14 +51,13 @@ def test_every_api_and_version_has_the_header_of_the_schema(
         assert (header.api, header.api_key, header.api_version) == (api, api_key, version)
         assert header.correlation_id == -7
         assert header.client_id == (client_id or "")
-        assert header.is_supported
         assert f"{api.name} v{version}" in repr(header)
 
 
 def test_unknown_versions_still_have_a_header_but_unknown_apis_do_not() -> None:
     wire = struct.pack(">hhih", 18, 99, 1, -1) + b"\0"
     header = decode_request_header(wire)
-    assert (header.api_version, header.is_supported, header.body_pos) == (99, False, 11)
+    assert (header.api_version, header.body_pos) == (99, 11)
     for key in (-1, 4, 7, 95, 32767):
         with pytest.raises(DecodeError, match="unknown API key"):
             decode_request_header(struct.pack(">hhih", key, 0, 1, -1))
@@ -83,7 +81,8 @@ def test_response_frames(version: int) -> None:
     frame = wire[4:]
     correlation_id, pos = decode_response_header(frame, api, version)
     assert correlation_id == 42
-    message, end = ResponseHeader.decode(frame, 0, api.response_header_version(version))
+    header_version = 1 if version >= api.flexible_from else 0
+    message, end = ResponseHeader.decode(frame, 0, header_version)
     assert (message.correlation_id, end) == (42, pos)
     back, end = HeartbeatResponse.decode(frame, pos, version)
     assert (back.error_code, end) == (27, len(frame))
@@ -94,7 +93,6 @@ def test_api_versions_answers_always_have_header_zero() -> None:
     out: list[Any] = []
     encode_response(api, 3, 1, ApiVersionsResponse(), out)
     frame = join_parts(out)[4:]
-    assert api.response_header_version(3) == 0
     assert decode_response_header(frame, api, 3) == (1, 4)
     assert ApiVersionsResponse.decode(frame, 4, 3)[0] == ApiVersionsResponse()
 

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from pykbroker.protocol.api import message_class
-from pykbroker.protocol.json_form import from_json, message_versions, to_json
+from pykbroker.protocol.json_form import from_json, to_json
 from pykbroker.protocol.messages.client_quota_record import ClientQuotaRecord
 from pykbroker.protocol.messages.fetch_request import FetchRequest, ReplicaState
 from pykbroker.protocol.messages.partition_record import PartitionRecord
@@ -128,8 +128,3 @@ def test_missing_fields_and_wrong_shapes_are_refused() -> None:
     node = to_json(produce(b""), 7)
     with pytest.raises(DecodeError, match="not a JSON array"):
         from_json(ProduceRequest, node | {"topicData": {}}, 7)
-
-
-def test_versions_by_name() -> None:
-    versions = message_versions("FetchRequest")
-    assert (versions.low, versions.high) == (4, 18)

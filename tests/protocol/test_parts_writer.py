@@ -6,7 +6,6 @@ from typing import Any
 
 from pykbroker.protocol.parts_writer import (
     SMALL_PART_BYTES,
-    frame_parts,
     join_parts,
     open_tail,
     part_size,
@@ -60,9 +59,3 @@ def test_foreign_parts_are_never_copied_but_empty_ones_vanish() -> None:
     part = Elsewhere(b"1")
     put_part(out, tail, part, 1)
     assert out[1] is part
-
-
-def test_frame_parts_puts_the_length_in_front() -> None:
-    assert join_parts(frame_parts([bytearray(b"abc"), b"defg"])) == b"\0\0\0\x07abcdefg"
-    assert join_parts(frame_parts([b"abc", bytearray()])) == b"\0\0\0\x03abc"
-    assert join_parts(frame_parts([])) == b"\0\0\0\0"

@@ -13,7 +13,7 @@ from pykbroker.protocol.record import (
     Record,
     encode_record,
     encode_varint,
-    read_record,
+    read_records,
     read_varint,
 )
 
@@ -55,7 +55,7 @@ def test_record_both_ways(
     headers: list[tuple[str, bytes | None]],
 ) -> None:
     encoded = encode_record(delta, timestamp_delta, key, value, headers)
-    found = read_record(b"?" + encoded + b"?", 1)
+    found = next(read_records(b"?" + encoded + b"?", 1, 1))
     assert found[:4] == (timestamp_delta, delta, key, value)
     assert list(found[4]) == headers
     assert found[5] == 1 + len(encoded)
@@ -76,7 +76,7 @@ def test_record_both_ways(
 )
 def test_malformed_records(encoded: bytes, reason: str) -> None:
     with pytest.raises(CorruptRecord, match=reason):
-        read_record(encoded, 0)
+        next(read_records(encoded, 1, 0))
 
 
 def test_records_compare_by_value() -> None:

@@ -263,5 +263,3 @@ def test_high_watermarks_for_the_checkpoint(node: Node) -> None:
     partition = node.create_topic()
     node.append(partition, b"a", b"b")
     assert node.manager.high_watermarks() == {TP: 2}
-    assert node.manager.high_watermark_of(TP) == 2
-    assert node.manager.high_watermark_of(TopicPartition("x", 0)) == 0

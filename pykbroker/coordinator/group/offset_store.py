@@ -85,10 +85,6 @@ class OffsetStore:
         """A transaction that has not ended commits this partition."""
         return (topic, partition) in self.open_by_group.get(group_id, ())
 
-    def has_any(self, group_id: str) -> bool:
-        """The group has committed offsets, or a transaction is about to."""
-        return group_id in self.committed or group_id in self.open_by_group
-
     # ---- replay
 
     def replay_commit(

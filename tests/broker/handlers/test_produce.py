@@ -88,7 +88,9 @@ def test_acks_0_has_no_reply(broker: Broker) -> None:
     call = produce(broker, request(batch(), acks=0))
     broker.node.end_turn()
     assert call.answer is None
-    assert broker.node.manager.high_watermark_of(TP) == 1
+    partition = broker.node.manager.find(*TP)
+    assert partition is not None
+    assert partition.high_watermark == 1
 
 
 def test_an_error_with_acks_0_closes_the_connection(broker: Broker) -> None:
