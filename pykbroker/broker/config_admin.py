@@ -75,8 +75,11 @@ def _check(broker: BrokerServer, resource: Any, merge: Merge) -> None:
         if name:
             _check_node_id(broker, name)
         try:
-            overrides = merge(broker.image.config(BROKER_RESOURCE, name), resource.configs)
-            validate_broker_overrides(broker.config, overrides, per_broker=bool(name))
+            current = broker.image.config(BROKER_RESOURCE, name)
+            overrides = merge(current, resource.configs)
+            validate_broker_overrides(
+                broker.config, overrides, per_broker=bool(name), current=current
+            )
         except ConfigError as fault:
             raise _invalid(fault.message) from None
     elif kind == BROKER_LOGGER_RESOURCE and merge is merge_incremental:

@@ -2,8 +2,8 @@
 
 State: none; the image holds the overrides. In: `apply` (metadata publisher). Out: a new
 `BrokerConfig` for the server and for whoever keeps something made of it.
-Invariant: overrides that the controller let in and that this node cannot use are logged, and the
-last good configuration stays.
+Invariant: overrides that the controller let in and that this node cannot use are logged, and do not
+keep the others from their effect.
 Source: Kafka's `DynamicBrokerConfig.scala`.
 """
 
@@ -12,11 +12,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from pykbroker.config import ConfigError
+from pykbroker.config.dynamic import with_usable_overrides
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
-    from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
 
@@ -25,21 +24,13 @@ BROKER = 4  # ConfigResource.Type
 _log = logging.getLogger("pykbroker.server")
 
 
-def with_overrides(static: BrokerConfig, image: MetadataImage) -> BrokerConfig | None:
-    """A node's configuration under what the image sets; None, and a line, if it cannot be used."""
-    try:
-        return static.with_dynamic(image.cluster_config(), image.broker_config(static.node_id))
-    except ConfigError as fault:
-        _log.error("cannot use the dynamic configuration: %s", fault)
-        return None
-
-
 def take_overrides(server: BrokerServer) -> None:
-    """Before the logs are opened: what they are opened with."""
-    config = with_overrides(server.config, server.kraft.image)
-    if config is not None:
-        server.config = config
-        server.log_manager.on_config(config)
+    """Before the logs are opened: what they are opened with. `apply` tells what cannot be used."""
+    image = server.kraft.image
+    server.config, _ = with_usable_overrides(
+        server.config, image.cluster_config(), image.broker_config(server.node_id)
+    )
+    server.log_manager.on_config(server.config)
 
 
 class DynamicConfig:
@@ -55,9 +46,11 @@ class DynamicConfig:
         names = {name for kind, name in delta.changed_configs if kind == BROKER}
         if not names & {"", str(server.node_id)}:
             return
-        config = with_overrides(self._static, image)
-        if config is None:
-            return
+        config, faults = with_usable_overrides(
+            self._static, image.cluster_config(), image.broker_config(server.node_id)
+        )
+        for fault in faults:
+            _log.error("cannot use the dynamic configuration: %s", fault)
         server.config = config
         server.network.on_config(config)
         server.log_manager.on_config(config)

@@ -291,6 +291,11 @@ def _check(config: BrokerConfig) -> None:
             "must be at least 1MB per cleaner thread.",
         ),
         (
+            config.log_flush_interval_time_ms >= 0,
+            "log.flush.interval.ms",
+            "must be greater than or equal to 0",
+        ),
+        (
             config.max_connections_per_ip != 0 or config.max_connections_per_ip_by_address,
             "max.connections.per.ip",
             "can be set to zero only if max.connections.per.ip.overrides property is set.",
@@ -306,6 +311,9 @@ def _check(config: BrokerConfig) -> None:
             f"max.compaction.lag.ms ({high})",
             "log.cleaner.min.compaction.lag.ms",
         )
+    if "classic" not in config.group_coordinator_rebalance_protocols:
+        why = "Disabling the 'classic' protocol is not supported."
+        raise ConfigError(why, "group.coordinator.rebalance.protocols")
     _check_quorum(config)
 
 

@@ -44,13 +44,67 @@ _TABLES: Final[dict[str, tuple[Mapping[str, Key], ...]]] = {
 }
 
 
+def with_usable_overrides(
+    config: BrokerConfig, cluster: Mapping[str, str], node: Mapping[str, str]
+) -> tuple[BrokerConfig, list[ConfigError]]:
+    """The node under those dynamic settings that it can use, and what is wrong with the others.
+
+    What a client set is in the metadata for ever, also what another node, or Apache Kafka, let in:
+    one setting that cannot be used must not cost the others
+    (DynamicBrokerConfig.removeInvalidConfigs), least of all those that say what is kept.
+    """
+    levels = dict(cluster), dict(node)
+    faults = [
+        _fixed(name) for level in levels for name in _FIXED_WHILE_RUNNING if level.pop(name, None)
+    ]
+    try:
+        return config.with_dynamic(*levels), faults
+    except ConfigError:
+        usable: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        changed = config.with_dynamic(*usable)
+    for level, taken in zip(levels, usable, strict=True):
+        for name, text in level.items():
+            taken[name] = text
+            try:
+                changed = config.with_dynamic(*usable)
+            except ConfigError as fault:
+                faults.append(fault)
+                del taken[name]
+    return changed, faults
+
+
+def _fixed(name: str) -> ConfigError:
+    return ConfigError(f"{name}: changing the listeners of a running broker is not built yet", name)
+
+
+def _is_usable(name: str, text: str) -> bool:
+    key = find_key("broker", name)
+    try:
+        if key is not None:
+            key.parse_supported(text)
+    except ConfigError:
+        return False
+    return name not in _FIXED_WHILE_RUNNING
+
+
 def validate_broker_overrides(
-    config: BrokerConfig, overrides: Mapping[str, str], *, per_broker: bool
+    config: BrokerConfig,
+    overrides: Mapping[str, str],
+    *,
+    per_broker: bool,
+    current: Mapping[str, str] | None = None,
 ) -> None:
     """Check dynamic settings of one broker, or (`per_broker` false) of all brokers.
 
-    `overrides` is everything that shall be set at this level, not only what is new.
+    `overrides` is everything that shall be set at this level, not only what is new. What stands in
+    `current` already and cannot be used, because Apache Kafka let it in, forbids no other change.
     """
+    kept = current or {}
+    overrides = {
+        name: text
+        for name, text in overrides.items()
+        if kept.get(name) != text or _is_usable(name, text)
+    }
     _refuse(
         "Cannot update these configs dynamically",
         [name for name in overrides if _mode(name) is UpdateMode.READ_ONLY],
@@ -72,8 +126,7 @@ def validate_broker_overrides(
         )
     for name in _FIXED_WHILE_RUNNING:
         if name in overrides:
-            why = "changing the listeners of a running broker is not built yet"
-            raise ConfigError(f"{name}: {why}", name)
+            raise _fixed(name)
     if per_broker:
         wanted = config.with_dynamic(config.cluster_properties, overrides)
     else:

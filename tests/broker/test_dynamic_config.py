@@ -83,20 +83,41 @@ def test_they_are_there_after_a_restart(tmp_path: Path) -> None:
     run(make_config(tmp_path / "d"), look)
 
 
-def test_what_this_node_cannot_use_is_logged_and_changes_nothing(
+def test_what_this_node_cannot_use_is_logged_and_costs_nothing_else(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = make_config(tmp_path)
-    server: Any = SimpleNamespace(config=config, node_id=1)
+    told: list[BrokerConfig] = []
+    listening = SimpleNamespace(on_config=told.append, on_broker_config=told.append)
+    server: Any = SimpleNamespace(
+        config=config,
+        node_id=1,
+        network=listening,
+        log_manager=listening,
+        replica_manager=listening,
+    )
     step = DynamicConfig(server)
     delta: Any = SimpleNamespace(changed_configs={(BROKER, "1")})
     image: Any = SimpleNamespace(
-        cluster_config=dict, broker_config=lambda node: {"message.max.bytes": "many"}
+        cluster_config=lambda: {"log.retention.ms": "-1", "num.replica.fetchers": "4"},
+        broker_config=lambda node: {"message.max.bytes": "many"},
     )
     with caplog.at_level(logging.ERROR):
         step.apply(delta, image)
-    assert server.config is config
-    assert "cannot use the dynamic configuration" in caplog.text
+    assert told == [server.config] * 3
+    assert server.config.log_retention_time_ms == -1
+    assert server.config.message_max_bytes == config.message_max_bytes
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == [
+        (
+            "cannot use the dynamic configuration: num.replica.fetchers: "
+            "replication between brokers is not built yet"
+        ),
+        (
+            "cannot use the dynamic configuration: Invalid value many for configuration "
+            "message.max.bytes: Not a number of type INT"
+        ),
+    ]
 
 
 def test_other_resources_are_none_of_its_business(tmp_path: Path) -> None:

@@ -132,6 +132,14 @@ REFUSED = [
     ),
     ({"log.roll.ms": "0"}, "log.roll.ms must be greater than or equal to 1"),
     (
+        {"log.flush.scheduler.interval.ms": "-1"},
+        "log.flush.interval.ms must be greater than or equal to 0",
+    ),
+    (
+        {"group.coordinator.rebalance.protocols": "consumer"},
+        "Disabling the 'classic' protocol is not supported.",
+    ),
+    (
         {"log.cleaner.dedupe.buffer.size": "1000"},
         "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.",
     ),

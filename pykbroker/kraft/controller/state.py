@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pykbroker.config import BrokerConfig, ConfigError, TopicConfig
+from pykbroker.config.dynamic import with_usable_overrides
 from pykbroker.kraft.controller.sessions import BrokerSessions
 from pykbroker.kraft.image import MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import UNASSIGNED_DIRECTORY, PartitionImage
@@ -57,13 +58,10 @@ class ControllerState:
         cached = self._effective
         if cached is not None and cached[0] is configs:
             return cached[1]
-        try:
-            effective = self.static_config.with_dynamic(
-                self.image.cluster_config(), self.image.broker_config(self.node_id)
-            )
-        except ConfigError:
-            # Written by another node that knows more keys: what this file says still holds.
-            effective = self.static_config
+        # The broker tells what it cannot use, written by a node that knows more keys.
+        effective, _ = with_usable_overrides(
+            self.static_config, self.image.cluster_config(), self.image.broker_config(self.node_id)
+        )
         self._effective = (configs, effective)
         return effective
 
