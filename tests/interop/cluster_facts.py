@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -209,11 +208,3 @@ def table(servers: str, topic: str) -> dict[bytes | None, bytes | None]:
     """Key -> last value of partition 0: what compaction must never change."""
     (records,) = records_of(servers, [TopicPartition(topic, 0)], "read_committed").values()
     return {record.key: record.value for record in records}
-
-
-def wait_for(condition: Any, what: str, timeout_s: float = 40) -> None:
-    """Poll: the cleaner of a foreign process tells nobody when it is done."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)

@@ -26,6 +26,7 @@ from pykbroker.protocol.messages import (
 from pykbroker.protocol.primitives import Message
 from pykbroker.protocol.record_batch import build_batch
 from tests.harness.raw_client import RawClient
+from tests.harness.waiting import wait_for
 from tests.interop.data_plane_fetch import (
     UNKNOWN_ID,
     Line,
@@ -65,10 +66,7 @@ class Play:
 
     def await_leaders(self) -> None:
         """Until every partition serves."""
-        deadline = time.monotonic() + 30
-        while not self._all_led():
-            assert time.monotonic() < deadline, "the topics have no leaders"
-            time.sleep(0.05)
+        wait_for(self._all_led, "the leaders of the topics", 30)
 
     def learn(self, made: Any) -> None:
         """Remember the ids of new topics; an id of before keeps its name too."""

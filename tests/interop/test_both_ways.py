@@ -28,12 +28,12 @@ from confluent_kafka.admin import (
 
 from pykbroker.testing import Broker
 from tests.harness.apache import ApacheBroker, java_command
+from tests.harness.waiting import wait_for
 from tests.interop.cluster_facts import (
     dumps_agree,
     facts,
     same_but,
     table,
-    wait_for,
 )
 
 TRANSACTIONS = Path(__file__).parent / "java" / "Transactions.java"

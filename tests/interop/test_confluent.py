@@ -25,6 +25,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from tests.harness.waiting import wait_for
 from tests.interop.samples import BASE_TIMESTAMP_MS, CODECS, samples
 
 
@@ -223,10 +224,7 @@ def test_admin_topics_partitions_configs_and_offsets(servers, admin, name):
     latest = admin.list_offsets({tp: OffsetSpec.latest() for tp in tps})
     assert sum(future.result(10).offset for future in latest.values()) == 10
     admin.delete_topics([name])[name].result(10)
-    deadline = time.monotonic() + 10
-    while name in admin.list_topics(timeout=10).topics and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert name not in admin.list_topics(timeout=10).topics
+    wait_for(lambda: name not in admin.list_topics(timeout=10).topics, "the deletion", 10)
     cluster = admin.describe_cluster().result(10)
     assert cluster.cluster_id
     assert [node.id for node in cluster.nodes] == [1]

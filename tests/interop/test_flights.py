@@ -15,6 +15,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.harness.flights import Flight, flights
+from tests.harness.waiting import wait_for
 from tests.interop.samples import CODECS
 
 PARTITIONS = 6
@@ -146,7 +147,7 @@ def test_a_group_of_three_loses_nothing_when_one_is_killed(servers: str, name: s
     total = sum(len(sent) for sent in acknowledged.values())
     members = [_GroupMember(servers, name, name) for _ in range(3)]
     try:
-        _wait(lambda: sum(len(m.lines) for m in members) > total // 2, 90)
+        wait_for(lambda: sum(len(m.lines) for m in members) > total // 2, "half of them", 90)
         members[0].kill()
         seen = _wait_for_everything(members, total)
     finally:
@@ -154,13 +155,6 @@ def test_a_group_of_three_loses_nothing_when_one_is_killed(servers: str, name: s
             member.kill()
     for partition, sent in acknowledged.items():
         assert [seen[partition, offset] for offset in range(len(sent))] == sent
-
-
-def _wait(condition: Callable[[], bool], timeout_s: float) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "timed out"
-        time.sleep(0.05)
 
 
 def _wait_for_everything(members: list[_GroupMember], total: int) -> dict[tuple[int, int], Row]:
@@ -177,7 +171,7 @@ def _wait_for_everything(members: list[_GroupMember], total: int) -> dict[tuple[
                 assert seen.setdefault((partition, offset), tuple(row)) == tuple(row)
         return len(seen) == total
 
-    _wait(complete, 120)
+    wait_for(complete, "all of them", 120)
     return seen
 
 

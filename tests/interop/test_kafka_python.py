@@ -9,6 +9,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 from kafka.errors import UnknownTopicOrPartitionError
 
+from tests.harness.waiting import wait_for
 from tests.interop.samples import BASE_TIMESTAMP_MS, CODECS, samples
 
 
@@ -125,9 +126,7 @@ def test_topics_are_created_described_grown_deleted_and_made_again(admin, server
     producer.send(name, b"old", partition=4).get(10)
     producer.close()
     admin.delete_topics([name])
-    deadline = time.monotonic() + 10
-    while name in admin.list_topics() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(lambda: name not in admin.list_topics(), "the deletion", 10)
     admin.create_topics([NewTopic(name, 1, 1)])
     [again] = admin.describe_topics([name])
     assert len(again["partitions"]) == 1

@@ -13,6 +13,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kafka.admin import KafkaAdminClient
 from kafka.structs import TopicPartitionReplica
 
+from tests.harness.waiting import wait_for
+
 TOPIC = "wanderer"
 
 
@@ -45,13 +47,6 @@ class Load:
         return self.acknowledged
 
 
-def wait_for(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < deadline, "it did not happen within a minute"
-        time.sleep(0.05)
-
-
 def read_all(servers: str, count: int) -> list[int]:
     consumer = Consumer(
         {"bootstrap.servers": servers, "group.id": TOPIC, "auto.offset.reset": "earliest"}
@@ -75,17 +70,17 @@ def test_a_partition_moves_while_it_is_written(
         admin = AdminClient({"bootstrap.servers": servers})
         admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(20)
         load = Load(servers)
-        wait_for(lambda: load.acknowledged > 2000)
+        wait_for(lambda: load.acknowledged > 2000, "records")
         home = first if Path(first, f"{TOPIC}-0").is_dir() else second
         away = second if home == first else first
         mover = KafkaAdminClient(bootstrap_servers=servers)
         replica = TopicPartitionReplica(TOPIC, 0, 1)
         mover.alter_replica_log_dirs({replica: away})
-        wait_for(Path(away, f"{TOPIC}-0").is_dir)
+        wait_for(Path(away, f"{TOPIC}-0").is_dir, "the move")
         before = load.acknowledged
-        wait_for(lambda: load.acknowledged > before + 2000)
+        wait_for(lambda: load.acknowledged > before + 2000, "more records")
         mover.alter_replica_log_dirs({replica: home})
-        wait_for(Path(home, f"{TOPIC}-0").is_dir)
+        wait_for(Path(home, f"{TOPIC}-0").is_dir, "the move back")
         mover.close()
         count = load.stop()
         assert count > 4000

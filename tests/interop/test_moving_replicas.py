@@ -17,7 +17,8 @@ from kafka.structs import TopicPartitionReplica
 
 from pykbroker.testing import Broker
 from tests.harness.apache import LOG_DIRS, ApacheBroker, run_tool
-from tests.interop.cluster_facts import records_of, wait_for
+from tests.harness.waiting import wait_for
+from tests.interop.cluster_facts import records_of
 
 TOPIC = "wandering"
 COUNT = 60_000

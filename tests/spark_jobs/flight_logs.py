@@ -24,6 +24,7 @@ from kafka.admin import NewTopic
 from pykbroker.log.checkpoints import parse_offsets
 from pykbroker.types import TopicPartition as Partition
 from tests.harness.flights import Flight, flights
+from tests.harness.waiting import wait_for
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 PLANES_ROWS = 80_789
@@ -207,14 +208,13 @@ def write_bookings(bootstrap: str) -> None:
 def wait_until_compacted(log_dir: Path) -> None:
     """Until the cleaner has reached the active segment of both partitions of `planes`."""
     wanted = [Partition("planes", number) for number in range(PLANES_PARTITIONS)]
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        checkpoint = log_dir / "cleaner-offset-checkpoint"
+    checkpoint = log_dir / "cleaner-offset-checkpoint"
+
+    def is_compacted() -> bool:
         reached = parse_offsets(checkpoint.read_bytes(), "") if checkpoint.exists() else {}
-        if all(reached.get(each, 0) >= _active_base(log_dir, each) for each in wanted):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{log_dir} was not compacted")
+        return all(reached.get(each, 0) >= _active_base(log_dir, each) for each in wanted)
+
+    wait_for(is_compacted, f"the compaction of {log_dir}")
 
 
 def _active_base(log_dir: Path, partition: Partition) -> int:

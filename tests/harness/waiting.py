@@ -1,0 +1,16 @@
+"""Waiting for what another process or thread does and tells nobody of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+PAUSE_SECONDS = 0.05
+
+
+def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 60) -> None:
+    """Look again and again until `condition` holds; AssertionError names `what` did not come."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(PAUSE_SECONDS)
