@@ -11,7 +11,7 @@ Invariants: the file never holds less than it did at the last `write_back`; afte
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from pykbroker.log.files import Files
 from pykbroker.log.index_memory import Droppable, IndexMemory
@@ -19,10 +19,6 @@ from pykbroker.log.offset_index import OffsetIndex
 from pykbroker.log.producer_state import CompletedTxn
 from pykbroker.log.time_index import TimeIndex
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
-
-OFFSET_ENTRY_BYTES = 8
-TIME_ENTRY_BYTES = 12
-TXN_ENTRY_BYTES = 34
 
 IndexT = TypeVar("IndexT", OffsetIndex, TimeIndex, TransactionIndex)
 
@@ -75,11 +71,6 @@ class IndexFile(Droppable, Generic[IndexT]):
     def fault_of(self, index: IndexT) -> str | None:
         """What is wrong with what was read, if it can be seen in the index alone."""
         return index.check()
-
-    @property
-    @abstractmethod
-    def entry_bytes(self) -> int:
-        """The size of one entry in the file."""
 
     @property
     def index(self) -> IndexT:
@@ -167,6 +158,8 @@ class PreallocatedIndexFile(IndexFile[EntryIndexT]):
 
     __slots__ = ()
 
+    ENTRY_BYTES: ClassVar[int]
+
     @property
     def is_full(self) -> bool:
         return self.index.is_full
@@ -178,7 +171,7 @@ class PreallocatedIndexFile(IndexFile[EntryIndexT]):
             self.memory.forget(self)
         self._is_writable = True
         if not self._preallocated:
-            self.files.resize(self.path, self.max_bytes - self.max_bytes % self.entry_bytes)
+            self.files.resize(self.path, self.max_bytes - self.max_bytes % self.ENTRY_BYTES)
             self._preallocated = True
 
     def trim(self) -> None:
@@ -196,16 +189,14 @@ class OffsetIndexFile(PreallocatedIndexFile[OffsetIndex]):
 
     __slots__ = ()
 
+    ENTRY_BYTES = OffsetIndex.ENTRY.size
+
     def make(self, payload: bytes) -> OffsetIndex:
         return OffsetIndex(self.base_offset, self.max_bytes, payload)
 
     def fault_of(self, index: OffsetIndex) -> str | None:
         """Looking at every entry would take long, and each look-up checks the entry it uses."""
         return None
-
-    @property
-    def entry_bytes(self) -> int:
-        return OFFSET_ENTRY_BYTES
 
     @property
     def last_offset(self) -> int:
@@ -228,12 +219,10 @@ class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):
 
     __slots__ = ()
 
+    ENTRY_BYTES = TimeIndex.ENTRY.size
+
     def make(self, payload: bytes) -> TimeIndex:
         return TimeIndex(self.base_offset, self.max_bytes, payload)
-
-    @property
-    def entry_bytes(self) -> int:
-        return TIME_ENTRY_BYTES
 
     @property
     def last_entry(self) -> tuple[int, int]:
@@ -249,9 +238,9 @@ class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):
             size = self.files.size(self.path)
         except FileNotFoundError:
             return None
-        if not size or size % TIME_ENTRY_BYTES:
+        if not size or size % self.ENTRY_BYTES:
             return None
-        tail = self.files.read_range(self.path, size - TIME_ENTRY_BYTES, TIME_ENTRY_BYTES)
+        tail = self.files.read_range(self.path, size - self.ENTRY_BYTES, self.ENTRY_BYTES)
         index = self.make(tail)
         return index.last_entry if index.entry_count else None
 
@@ -270,10 +259,6 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
 
     def make(self, payload: bytes) -> TransactionIndex:
         return TransactionIndex(self.base_offset, payload)
-
-    @property
-    def entry_bytes(self) -> int:
-        return TXN_ENTRY_BYTES
 
     @property
     def is_empty(self) -> bool:

@@ -15,7 +15,7 @@ from pykbroker.log.files import Buffer, Files, LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager, ProducerUpdate
-from pykbroker.log.segment import CorruptSegment, Segment
+from pykbroker.log.segment import DELETED_SUFFIX, CorruptSegment, Segment
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.segment_recovery import rebuild_indexes, rebuild_transaction_index
 from pykbroker.log.validation_rules import ValidationRules
@@ -199,6 +199,18 @@ class LogState:
                 )
             elif fault.path in segment.paths():
                 rebuild_indexes(segment)
+
+    def remove_segment(self, segment: Segment, *, with_snapshot: bool = True) -> None:
+        """Out of the list; its files and snapshot renamed, and unlinked after their delay."""
+        self.segments.remove(segment)
+        segment.release()
+        segment.change_suffix("", DELETED_SUFFIX)
+        paths = segment.paths()
+        snapshot = self.snapshots.remove(segment.base_offset) if with_snapshot else None
+        if snapshot is not None:
+            self.files.rename(snapshot, snapshot + DELETED_SUFFIX)
+            paths.append(snapshot + DELETED_SUFFIX)
+        self.chores.delete_later(paths, self.config.file_delete_delay_ms)
 
     def epochs_changed(self) -> None:
         latest = self.leader_epochs.latest_epoch

@@ -24,7 +24,7 @@ from pykbroker.log.flush import FlushJob
 from pykbroker.log.log_appending import AppendOrigin, AppendOutcome, LogAppending
 from pykbroker.log.log_reading import LogReading
 from pykbroker.log.retention import deletable_segments, retention_rules
-from pykbroker.log.segment import DELETED_SUFFIX, Segment
+from pykbroker.log.segment import Segment
 from pykbroker.log.segment_recovery import rebuild_producer_state
 
 __all__ = ["AppendOrigin", "AppendOutcome", "PartitionLog"]
@@ -164,18 +164,6 @@ class PartitionLog(LogAppending, LogReading):
         for segment in deletable:
             _log.info("%s: deleting %r: %s breached", self.topic_partition, segment, reason)
             self.remove_segment(segment)
-
-    def remove_segment(self, segment: Segment) -> None:
-        """Out of the list; its files and snapshot renamed, and unlinked after their delay."""
-        self.segments.remove(segment)
-        snapshot = self.snapshots.remove(segment.base_offset)
-        segment.release()
-        segment.change_suffix("", DELETED_SUFFIX)
-        paths = segment.paths()
-        if snapshot is not None:
-            self.files.rename(snapshot, snapshot + DELETED_SUFFIX)
-            paths.append(snapshot + DELETED_SUFFIX)
-        self.chores.delete_later(paths, self.config.file_delete_delay_ms)
 
     def _end_at(self, offset: int) -> None:
         self.truncations += 1

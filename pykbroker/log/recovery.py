@@ -31,10 +31,9 @@ from pykbroker.log.segment import (
     CLEANED_SUFFIX,
     DELETED_SUFFIX,
     INDEX_SUFFIX,
+    INDEX_SUFFIXES,
     LOG_SUFFIX,
     SWAP_SUFFIX,
-    TIME_INDEX_SUFFIX,
-    TXN_INDEX_SUFFIX,
     CorruptSegment,
     Segment,
     segment_path,
@@ -46,8 +45,6 @@ from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
 
-INDEX_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TXN_INDEX_SUFFIX)
-ENTRY_SIZES = {INDEX_SUFFIX: 8, TIME_INDEX_SUFFIX: 12}
 SNAPSHOT_DELETED = ".checkpoint.deleted"
 END_OF_TIME = 1 << 62
 
@@ -325,14 +322,14 @@ class LogLoader:
 
     def index_fault(self, segment: Segment, sizes: dict[str, int]) -> str | None:
         """Why the indexes of the segment cannot be right, from their sizes alone."""
-        for suffix, entry_size in ENTRY_SIZES.items():
-            name = os.path.basename(segment_path("", segment.base_offset, suffix))
+        for index in (segment.offset_index, segment.time_index):
+            name = os.path.basename(index.path)
             size = sizes.get(name)
             if size is None:
                 if segment.size:
                     return f"{name} is missing"
-            elif size % entry_size:
-                return f"{name} has {size} bytes, not a multiple of {entry_size}"
+            elif size % index.ENTRY_BYTES:
+                return f"{name} has {size} bytes, not a multiple of {index.ENTRY_BYTES}"
         if os.path.basename(segment.txn_index.path) in sizes:
             try:
                 _ = segment.txn_index.index

@@ -35,6 +35,7 @@ LOG_SUFFIX = ".log"
 INDEX_SUFFIX = ".index"
 TIME_INDEX_SUFFIX = ".timeindex"
 TXN_INDEX_SUFFIX = ".txnindex"
+INDEX_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TXN_INDEX_SUFFIX)
 DELETED_SUFFIX = ".deleted"
 CLEANED_SUFFIX = ".cleaned"
 SWAP_SUFFIX = ".swap"
@@ -167,8 +168,8 @@ class Segment:
         roll_jitter_ms: int = 0,
     ) -> Segment:
         """A new, empty, active segment; whatever lay under its names is gone."""
-        for index_suffix in (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TXN_INDEX_SUFFIX):
-            files.unlink(segment_path(directory, base_offset, index_suffix) + suffix)
+        for kind in (LOG_SUFFIX, *INDEX_SUFFIXES):
+            files.unlink(segment_path(directory, base_offset, kind) + suffix)
         segment = cls(files, directory, base_offset, config, now_ms, suffix, create=True)
         if config.preallocate:
             segment.file.truncate(config.segment_bytes)

@@ -17,25 +17,17 @@ Source: Kafka's LocalLog.replaceSegments.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from pykbroker.log.files import Files
+from pykbroker.log.log_state import LogState
 from pykbroker.log.segment import (
     CLEANED_SUFFIX,
-    DELETED_SUFFIX,
-    INDEX_SUFFIX,
+    INDEX_SUFFIXES,
     LOG_SUFFIX,
     SWAP_SUFFIX,
-    TIME_INDEX_SUFFIX,
-    TXN_INDEX_SUFFIX,
     Segment,
     segment_path,
 )
-
-if TYPE_CHECKING:
-    from pykbroker.log.log_state import LogState
-
-_SUFFIXES = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TXN_INDEX_SUFFIX)
 
 
 def replace_segments(
@@ -51,7 +43,8 @@ def replace_segments(
             return False
         swapped = [_to_swap(log, base_offset) for base_offset in sorted(new, reverse=True)]
         for segment in old:
-            _retire(log, segment, is_replaced=segment.base_offset in new)
+            # A producer snapshot goes with a segment whose base offset goes.
+            log.remove_segment(segment, with_snapshot=segment.base_offset not in new)
         for segment in reversed(swapped):
             segment.change_suffix(SWAP_SUFFIX, "")
             log.segments.add(segment)
@@ -68,22 +61,8 @@ def _to_swap(log: LogState, base_offset: int) -> Segment:
     return segment
 
 
-def _retire(log: LogState, segment: Segment, *, is_replaced: bool) -> None:
-    """Out of the log. A producer snapshot goes with a segment whose base offset goes."""
-    log.segments.remove(segment)
-    segment.release()
-    segment.change_suffix("", DELETED_SUFFIX)
-    paths = segment.paths()
-    if not is_replaced:
-        snapshot = log.snapshots.remove(segment.base_offset)
-        if snapshot is not None:
-            log.files.rename(snapshot, snapshot + DELETED_SUFFIX)
-            paths.append(snapshot + DELETED_SUFFIX)
-    log.chores.delete_later(paths, log.config.file_delete_delay_ms)
-
-
 def discard_cleaned(files: Files, directory: str, base_offsets: Iterable[int]) -> None:
     """Throw away what a round made that is not wanted any more."""
     for base_offset in base_offsets:
-        for suffix in _SUFFIXES:
-            files.unlink(segment_path(directory, base_offset, suffix) + CLEANED_SUFFIX)
+        for kind in (LOG_SUFFIX, *INDEX_SUFFIXES):
+            files.unlink(segment_path(directory, base_offset, kind) + CLEANED_SUFFIX)
