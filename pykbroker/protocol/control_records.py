@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from pykbroker.protocol import record_batch
+from pykbroker.protocol.api import message_class
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import ProtocolError
 from pykbroker.protocol.record import CorruptRecord, NewRecord, Record
@@ -49,45 +50,29 @@ KRAFT_VERSION = 5
 KRAFT_VOTERS = 6
 UNKNOWN = -1
 
-_TYPES_BY_MESSAGE = {
+_TYPES = {
     "LeaderChangeMessage": LEADER_CHANGE,
     "SnapshotHeaderRecord": SNAPSHOT_HEADER,
     "SnapshotFooterRecord": SNAPSHOT_FOOTER,
     "KRaftVersionRecord": KRAFT_VERSION,
     "VotersRecord": KRAFT_VOTERS,
 }
+_NAMES = {control_type: name for name, control_type in _TYPES.items()}
 _MESSAGE_VERSION = 0
 
 _KEY = struct.Struct(">hh")
 _MARKER_VALUE = struct.Struct(">hi")
 
 
-class EndTxnMarker:
+class EndTxnMarker(NamedTuple):
     """The end of a transaction: COMMIT or ABORT, and the epoch of the coordinator that wrote it."""
 
-    __slots__ = ("control_type", "coordinator_epoch")
-
-    def __init__(self, control_type: int, coordinator_epoch: int) -> None:
-        self.control_type = control_type
-        self.coordinator_epoch = coordinator_epoch
+    control_type: int
+    coordinator_epoch: int
 
     @property
     def is_commit(self) -> bool:
         return self.control_type == COMMIT
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EndTxnMarker):
-            return NotImplemented
-        return (self.control_type, self.coordinator_epoch) == (
-            other.control_type,
-            other.coordinator_epoch,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.control_type, self.coordinator_epoch))
-
-    def __repr__(self) -> str:
-        return f"EndTxnMarker({self.control_type}, coordinator_epoch={self.coordinator_epoch})"
 
 
 def encode_key(control_type: int) -> bytes:
@@ -125,7 +110,7 @@ def encode_message(message: RaftControlMessage) -> tuple[bytes, bytes]:
     """(key, value) of a control record of the quorum."""
     out: Parts = []
     message.encode(out, _MESSAGE_VERSION)
-    return encode_key(_TYPES_BY_MESSAGE[type(message).__name__]), join_parts(out)
+    return encode_key(_TYPES[type(message).__name__]), join_parts(out)
 
 
 def decode_message(record: Record) -> RaftControlMessage | None:
@@ -141,27 +126,10 @@ def decode_message(record: Record) -> RaftControlMessage | None:
 
 
 def _message_class(control_type: int) -> type[RaftControlMessage]:
-    if control_type == LEADER_CHANGE:
-        from pykbroker.protocol.messages.leader_change_message import LeaderChangeMessage
-
-        return LeaderChangeMessage
-    if control_type == SNAPSHOT_HEADER:
-        from pykbroker.protocol.messages.snapshot_header_record import SnapshotHeaderRecord
-
-        return SnapshotHeaderRecord
-    if control_type == SNAPSHOT_FOOTER:
-        from pykbroker.protocol.messages.snapshot_footer_record import SnapshotFooterRecord
-
-        return SnapshotFooterRecord
-    if control_type == KRAFT_VERSION:
-        from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
-
-        return KRaftVersionRecord
-    if control_type == KRAFT_VOTERS:
-        from pykbroker.protocol.messages.voters_record import VotersRecord
-
-        return VotersRecord
-    raise CorruptRecord(f"control record of type {control_type} is none of the quorum's")
+    name = _NAMES.get(control_type)
+    if name is None:
+        raise CorruptRecord(f"control record of type {control_type} is none of the quorum's")
+    return cast("type[RaftControlMessage]", message_class(name))
 
 
 def build_marker_batch(

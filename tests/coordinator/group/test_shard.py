@@ -106,9 +106,8 @@ def check_members(world: GroupWorld) -> None:
         assert not group.pending_sync - group.members.keys()
 
 
-@given(COMMANDS)
-@settings(max_examples=150, deadline=None)
-def test_replaying_the_log_gives_the_same_state(commands: list[tuple[str, int]]) -> None:
+def eventful_world() -> GroupWorld:
+    """Small limits and short times, so that everything happens."""
     world = GroupWorld(
         initial_rebalance_delay_ms=2_000,
         max_size=4,
@@ -117,6 +116,13 @@ def test_replaying_the_log_gives_the_same_state(commands: list[tuple[str, int]])
     )
     world.elect()
     world.commit(group="simple")  # the machine is there from now on
+    return world
+
+
+@given(COMMANDS)
+@settings(max_examples=150, deadline=None)
+def test_replaying_the_log_gives_the_same_state(commands: list[tuple[str, int]]) -> None:
+    world = eventful_world()
     for verb, number in commands:
         do(world, verb, number)
         check_members(world)
@@ -171,14 +177,7 @@ VERBS = (
 def test_long_lives(seed: int) -> None:
     """200 steps: far into generations that short random scripts do not reach."""
     choice = random.Random(seed)
-    world = GroupWorld(
-        initial_rebalance_delay_ms=2_000,
-        max_size=4,
-        offsets_retention_ms=200_000,
-        offsets_retention_check_interval_ms=50_000,
-    )
-    world.elect()
-    world.commit(group="simple")
+    world = eventful_world()
     for _ in range(200):
         do(world, choice.choice(VERBS), choice.randrange(8))
         check_members(world)
