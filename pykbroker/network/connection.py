@@ -23,6 +23,7 @@ Invariants:
 
 from __future__ import annotations
 
+import logging
 import socket
 import struct
 from collections.abc import Callable, Sequence
@@ -57,6 +58,8 @@ REPLY_BYTES_PER_TURN = 256 * 1024
 
 _SIZE = struct.Struct(">i")
 _unpack_size = _SIZE.unpack_from
+_log = logging.getLogger(__name__)
+
 _EMPTY = memoryview(b"")
 
 ANONYMOUS = "User:ANONYMOUS"
@@ -143,6 +146,12 @@ class Connection:
     # ---------------------------------------------------------------- bytes in
 
     def _on_readable(self) -> None:
+        try:
+            self._read()
+        except Exception:
+            self._our_bug()
+
+    def _read(self) -> None:
         if self._frame_buffer is not None:
             self._receive_frame(self._frame_buffer)
             return
@@ -383,7 +392,10 @@ class Connection:
             self._loop.add_writer(self._fd, self._on_writable)
 
     def _on_writable(self) -> None:
-        self._send()
+        try:
+            self._send()
+        except Exception:
+            self._our_bug()
 
     def _read_cold(self, outgoing: SendQueue) -> None:
         """Have a thread fetch what is not in the page cache; sending goes on when it is there."""
@@ -453,6 +465,12 @@ class Connection:
         if not self.closed:
             self._server.peer_log.closed(self.peer, self.listener.name, reason, monotonic())
             self.close()
+
+    def _our_bug(self) -> None:
+        """Nobody above the event loop hears of it, and the socket would stay ready for ever."""
+        self._server.counters.unexpected_errors += 1
+        _log.exception("cannot serve %s", self.peer)
+        self.close()
 
     def close(self) -> None:
         """Close at once; a request in flight is answered to nobody."""

@@ -267,3 +267,25 @@ class Slice:
 def _only_connection(echo: Served):  # type: ignore[no-untyped-def]
     echo.until(lambda: len(echo.server.connections) == 1)
     return next(iter(echo.server.connections))
+
+
+def test_a_bug_of_ours_closes_that_connection_and_no_other(
+    echo: Served, client: socket.socket, caplog: pytest.LogCaptureFixture
+) -> None:
+    with echo.connect() as unlucky:
+        echo.until(lambda: len(echo.server.connections) == 2)
+        port = unlucky.getsockname()[1]
+
+        def break_it() -> None:
+            for connection in echo.server.connections:
+                if connection.peer.endswith(f":{port}"):
+                    connection._channel = None  # type: ignore[assignment]
+
+        echo.call(break_it)
+        with caplog.at_level(logging.ERROR):
+            unlucky.sendall(frame(b"x"))
+            assert is_closed(unlucky)
+    assert "cannot serve 127.0.0.1" in caplog.text
+    assert echo.server.counters.unexpected_errors == 1
+    client.sendall(frame(b"hello", 41))
+    assert read_reply(client) == (41, b"hello")
