@@ -51,6 +51,17 @@ def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef
             yield node
 
 
+def _names(tree: ast.AST) -> Iterator[str]:
+    """Of classes, functions, arguments and variables."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
 def _ids(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
@@ -69,9 +80,8 @@ def test_file(path: Path):
         if function.end_lineno and function.end_lineno - function.lineno >= MAX_FUNCTION_LINES
     ]
     assert long == []
-    named = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    named |= {function.name for function in _functions(tree)}
-    assert not {name for name in named if name.lower().lstrip("_") in BANNED_NAMES}
+    banned = {name for name in _names(tree) if name.lower().strip("_") in BANNED_NAMES}
+    assert banned == set(), "say what it is"
 
 
 def _modules() -> list[Path]:

@@ -207,8 +207,8 @@ class MetadataDecoder:
             return None, f"Error at {record.offset}, skipping. {error}"
         message, version = decoded.message, decoded.version
         kind = snake_case(type(message).__name__).upper()
-        data = to_json(message, version)
-        return None, compact({"type": kind, "version": version, "data": data})
+        node = {"type": kind, "version": version, "data": to_json(message, version)}
+        return None, compact(node)
 
 
 def control_text(record: Record) -> str:

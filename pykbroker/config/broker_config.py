@@ -9,6 +9,7 @@ Invariant: every name in the layers is a key that Kafka knows, and none is silen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
@@ -186,12 +187,18 @@ class BrokerConfig(BrokerFields):
             roles = ",".join(self.process_roles)
             why = "only broker,controller together is built yet"
             raise ConfigError(f"process.roles: {roles}: {why}", "process.roles")
-        self.log_directories = self.log_dir if self.log_dirs is None else self.log_dirs
+        directories = self.log_dir if self.log_dirs is None else self.log_dirs
+        self.log_directories = tuple(dict.fromkeys(map(_plain_path, directories)))
         if not self.log_directories:
             raise ConfigError(
                 "At least one log directory must be defined via log.dirs or log.dir.", "log.dirs"
             )
-        self.metadata_log_directory = self.metadata_log_dir or self.log_directories[0]
+        for inner in self.log_directories:
+            for outer in self.log_directories:
+                if inner.startswith(f"{outer}/"):
+                    why = f"{inner} lies in {outer}, and would be taken for a partition of it"
+                    raise ConfigError(f"log.dirs: {why}", "log.dirs")
+        self.metadata_log_directory = _plain_path(self.metadata_log_dir or self.log_directories[0])
 
     def _resolve_listeners(self, listeners: Listeners) -> None:
         self.endpoints = listeners.broker
@@ -199,6 +206,11 @@ class BrokerConfig(BrokerFields):
         self.advertised_endpoints = listeners.advertised
         self.advertised_controller_endpoints = listeners.advertised_controller
         self.inter_broker_listener = listeners.inter_broker_name
+
+
+def _plain_path(path: str) -> str:
+    """Slashes that say nothing left out, as java.io.File does: names are made from paths here."""
+    return re.sub("/+", "/", path).rstrip("/") or path[:1]
 
 
 def _parse(merged: Mapping[str, str]) -> dict[str, Value]:

@@ -3,7 +3,7 @@
 State: the image it starts from, and the parts that records have changed since.
 In:  `replay(message, version)` for each record, in the order of the log.
 Out: `apply(provenance) -> MetadataImage`; and for publishers the names of what changed:
-     `changed_topics`, `deleted_topics`, `changed_configs`, `features_changed`.
+     `changed_topics`, `deleted_topics`, `changed_configs`.
 Invariants: the image it starts from is not touched. A record that cannot follow the state before it
 (a partition of no topic, say) raises `InconsistentMetadata`: the log is corrupt or we have a bug.
 Source: Kafka's `MetadataDelta.java`.

@@ -47,7 +47,7 @@ class ProducerSnapshots:
         self.offsets = sorted(
             int(name[:20])
             for name in names
-            if name.endswith(SNAPSHOT_SUFFIX) and len(name) == 29 and name[:20].isdigit()
+            if _SNAPSHOT_NAME.fullmatch(name) and int(name[:20]) <= _LAST_OFFSET
         )
 
     def fresh_copy(self) -> ProducerSnapshots:

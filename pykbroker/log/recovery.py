@@ -440,9 +440,9 @@ def segment_end(segment: Segment) -> int:
 
 def is_segment_name(name: str) -> bool:
     stem = name.split(".", 1)[0]
-    return len(stem) == 20 and stem.isdigit()
+    return len(stem) == 20 and stem.isascii() and stem.isdigit() and int(stem) <= END_OF_TIME
 
 
 def offset_of(name: str) -> int:
     stem = name.split(".", 1)[0]
-    return int(stem) if stem.isdigit() else END_OF_TIME
+    return int(stem) if stem.isascii() and stem.isdigit() else END_OF_TIME

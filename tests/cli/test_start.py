@@ -83,21 +83,21 @@ def test_ready_line_logs_and_a_clean_stop(tmp_path: Path, number: signal.Signals
 def test_bad_configuration_is_one_line(
     run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    data = tmp_path / "data"
-    outcome = run("start", "--data-dir", str(data), *arguments)
+    directory = tmp_path / "data"
+    outcome = run("start", "--data-dir", str(directory), *arguments)
     assert (outcome.code, outcome.out, outcome.err) == (1, "", f"pykbroker start: {message}\n")
-    assert not data.exists()
+    assert not directory.exists()
 
 
 def test_a_port_in_use(run: Run, broker: Broker, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    outcome = run("start", "--data-dir", str(data), "--listen", broker.bootstrap_servers)
+    directory = tmp_path / "data"
+    outcome = run("start", "--data-dir", str(directory), "--listen", broker.bootstrap_servers)
     assert outcome.code == 1
     assert outcome.err.splitlines()[-1] == (
         f"pykbroker start: Socket server failed to bind to {broker.bootstrap_servers}: "
         "Address already in use."
     )
-    assert not data.exists()
+    assert not directory.exists()
 
 
 def test_a_directory_in_use(run: Run, broker: Broker) -> None:
@@ -138,8 +138,8 @@ def test_a_cluster_id_that_is_none(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLUSTER_ID", "cluster-1")
-    data = tmp_path / "data"
-    outcome = run("start", "--data-dir", str(data), "--listen", "127.0.0.1:0")
+    directory = tmp_path / "data"
+    outcome = run("start", "--data-dir", str(directory), "--listen", "127.0.0.1:0")
     assert (outcome.code, outcome.err.splitlines()[-1]) == (
         1,
         "pykbroker start: Cluster ID string cluster-1 does not appear to be a valid UUID",

@@ -111,15 +111,15 @@ class RaftWorld:
     def do_fetch(self, node_id: int, leader: str) -> None:
         """A Fetch of `node_id` from `leader`: its offset goes there, records come back."""
         follower, source = self.replicas[node_id], self.replicas[int(leader)]
-        common = 0
+        agreed = 0
         for mine, theirs in zip(follower.epochs, source.epochs, strict=False):
             if mine != theirs:
                 break
-            common += 1
-        if common < len(follower.epochs):
-            del follower.epochs[common:]
+            agreed += 1
+        if agreed < len(follower.epochs):
+            del follower.epochs[agreed:]
             self.step(node_id, ev.Truncated(follower.end))
-        self.step(int(leader), ev.FollowerFetched(follower.node.key, common))
+        self.step(int(leader), ev.FollowerFetched(follower.node.key, agreed))
         follower.epochs[:] = source.epochs
         self.step(node_id, ev.Appended(follower.end))
         raft = source.raft

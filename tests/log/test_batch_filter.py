@@ -236,8 +236,8 @@ def test_a_spent_marker_gets_a_horizon_and_goes_when_it_has_passed(control_type:
 
 def test_a_marker_stays_while_its_transaction_has_records() -> None:
     rules = retention({})
-    data = producer_batch(is_transactional=True)
-    assert filter_batch(data, read_header(data), rules) is data
+    records = producer_batch(is_transactional=True)
+    assert filter_batch(records, read_header(records), rules) is records
     commit = marker(COMMIT)
     assert filter_batch(commit, read_header(commit), rules) is commit
 

@@ -337,10 +337,10 @@ def test_producers_must_not_claim_log_append_time() -> None:
 
 @given(st.data(), st.integers(0, 4))
 @settings(max_examples=200)
-def test_what_passes_can_be_read(data: st.DataObject, codec: int) -> None:
+def test_what_passes_can_be_read(chance: st.DataObject, codec: int) -> None:
     batch = bytearray(build_batch([(*record[:3], ()) for record in RECORDS[:5]], codec=codec))
-    for _ in range(data.draw(st.integers(1, 3))):
-        batch[data.draw(st.integers(0, len(batch) - 1))] = data.draw(st.integers(0, 255))
+    for _ in range(chance.draw(st.integers(1, 3))):
+        batch[chance.draw(st.integers(0, len(batch) - 1))] = chance.draw(st.integers(0, 255))
     struct.pack_into(">I", batch, rb.CRC_AT, rb.compute_crc(batch))
     outcome = validate(memoryview(batch), RULES, NOW)
     if outcome.error:

@@ -250,7 +250,7 @@ def observed(state: ProducerStateManager) -> tuple[object, ...]:
 @given(st.lists(STEP, max_size=30), st.data())
 @settings(max_examples=80)
 def test_undoing_restores_every_earlier_state(
-    steps: list[tuple[str, int, int, int]], data: st.DataObject
+    steps: list[tuple[str, int, int, int]], chance: st.DataObject
 ) -> None:
     log = Log()
     sequences: dict[int, int] = {}
@@ -268,7 +268,7 @@ def test_undoing_restores_every_earlier_state(
             sequences[producer] = sequence + count
             log.append(batch_of(sequence, count, producer=producer, transactional=transactional))
         history.append(observed(log.state))
-    back_to = data.draw(st.integers(0, len(steps)))
+    back_to = chance.draw(st.integers(0, len(steps)))
     for update in reversed(log.updates[back_to:]):
         log.state.undo(update)
     assert observed(log.state) == history[back_to]

@@ -51,10 +51,10 @@ BASE = b"".join(encode_record(i, i, b"key%d" % i, b"v" * i) for i in range(12))
 
 @given(st.data())
 @settings(max_examples=200)
-def test_mutations(data: st.DataObject) -> None:
+def test_mutations(chance: st.DataObject) -> None:
     payload = bytearray(BASE)
-    for _ in range(data.draw(st.integers(1, 3))):
-        payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
+    for _ in range(chance.draw(st.integers(1, 3))):
+        payload[chance.draw(st.integers(0, len(payload) - 1))] = chance.draw(st.integers(0, 255))
     try:
         placed = scan_records(bytes(payload), 12)
     except CorruptRecord:

@@ -94,10 +94,10 @@ BASE = [
 
 @given(st.data())
 @settings(max_examples=400)
-def test_nothing_passes_that_does_not_decode(data: st.DataObject) -> None:
+def test_nothing_passes_that_does_not_decode(chance: st.DataObject) -> None:
     payload = bytearray(b"".join(BASE))
-    for _ in range(data.draw(st.integers(1, 3))):
-        payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
+    for _ in range(chance.draw(st.integers(1, 3))):
+        payload[chance.draw(st.integers(0, len(payload) - 1))] = chance.draw(st.integers(0, 255))
     try:
         survey_records(bytes(payload), len(BASE))
     except CorruptRecord:
@@ -111,10 +111,10 @@ EQUAL = [encode_record(i, i // 2, b"k%03d" % i, b"value", ()) for i in range(400
 
 @given(st.data())
 @settings(max_examples=300)
-def test_a_mutation_inside_a_run_of_equal_records(data: st.DataObject) -> None:
+def test_a_mutation_inside_a_run_of_equal_records(chance: st.DataObject) -> None:
     payload = bytearray(b"".join(EQUAL))
-    for _ in range(data.draw(st.integers(1, 2))):
-        payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
+    for _ in range(chance.draw(st.integers(1, 2))):
+        payload[chance.draw(st.integers(0, len(payload) - 1))] = chance.draw(st.integers(0, 255))
     try:
         survey = survey_records(bytes(payload), len(EQUAL))
     except CorruptRecord:

@@ -97,10 +97,10 @@ def test_garbage_is_corrupt_and_nothing_else(codec: int, garbage: bytes) -> None
 
 
 @given(st.sampled_from(PACKED), st.data())
-def test_flipped_bytes_never_leak_another_exception(codec: int, data: st.DataObject) -> None:
+def test_flipped_bytes_never_leak_another_exception(codec: int, chance: st.DataObject) -> None:
     packed = bytearray(compress(codec, TEXT[:3000]))
-    for _ in range(data.draw(st.integers(1, 4))):
-        packed[data.draw(st.integers(0, len(packed) - 1))] = data.draw(st.integers(0, 255))
+    for _ in range(chance.draw(st.integers(1, 4))):
+        packed[chance.draw(st.integers(0, len(packed) - 1))] = chance.draw(st.integers(0, 255))
     with contextlib.suppress(CorruptCompression):
         assert len(decompress(codec, packed, 100_000)) <= 100_000
 

@@ -182,13 +182,13 @@ def test_malformed_batches(batch: bytearray, reason: str) -> None:
 
 @given(st.data(), st.integers(0, 4))
 @settings(max_examples=150)
-def test_mutated_batches_raise_nothing_else(data: st.DataObject, codec: int) -> None:
+def test_mutated_batches_raise_nothing_else(chance: st.DataObject, codec: int) -> None:
     batch = build_batch(
         [(b"k%d" % i, b"value" * 9, T0 + i, [("h", b"v")] if i % 2 else ()) for i in range(9)],
         codec=codec,
     )
-    for _ in range(data.draw(st.integers(1, 5))):
-        batch[data.draw(st.integers(8, len(batch) - 1))] = data.draw(st.integers(0, 255))
+    for _ in range(chance.draw(st.integers(1, 5))):
+        batch[chance.draw(st.integers(8, len(batch) - 1))] = chance.draw(st.integers(0, 255))
     try:
         for _, view in iter_batches(batch, partial_tail=True):
             assert len(list(iter_records(view, max_decompressed=10_000))) <= 2**31

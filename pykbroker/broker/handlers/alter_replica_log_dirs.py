@@ -12,6 +12,7 @@ Not done: throttling (`replica.alter.log.dirs.io.max.bytes.per.second`).
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
@@ -55,6 +56,10 @@ def _asked(message: AlterReplicaLogDirsRequest) -> list[tuple[str, int, str]]:
 
 
 def _move(broker: BrokerServer, topic: str, index: int, path: str) -> int:
+    here = os.getcwd()
+    for directory in broker.log_manager.directories:  # by the name that DescribeLogDirs gives
+        if path == os.path.join(here, directory.path):
+            path = directory.path
     try:
         broker.housekeeping.mover.move(TopicPartition(topic, index), path)
     except KafkaError as refused:

@@ -10,6 +10,7 @@ Not done: nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ def _result(broker: BrokerServer, report: DirectoryReport) -> DescribeLogDirsRes
         )
     return DescribeLogDirsResult(
         error_code=report.error,
-        log_dir=report.path,
+        log_dir=os.path.join(os.getcwd(), report.path),  # as java.io.File.getAbsolutePath
         topics=[DescribeLogDirsTopic(name=name, partitions=logs) for name, logs in topics.items()],
         total_bytes=report.total_bytes,
         usable_bytes=report.usable_bytes,

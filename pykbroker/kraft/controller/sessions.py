@@ -2,7 +2,7 @@
 
 State: per broker the time of its last heartbeat and the offset it reported. Soft: a controller that
 becomes active gives every registered broker a whole session to report.
-In:  touch, forget. Out: `expired(now_ms)`, `lowest_active_offset()`.
+In:  touch, begin_controlled_shutdown, forget. Out: `is_valid`, `expired(now_ms)`, `lowest_offset`.
 Source: Kafka's `BrokerHeartbeatManager.java`, `BrokerHeartbeatTracker.java`.
 """
 
