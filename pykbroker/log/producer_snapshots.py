@@ -11,6 +11,7 @@ Source: ProducerStateManager.takeSnapshot, truncateAndReload, removeStraySnapsho
 from __future__ import annotations
 
 import logging
+import re
 from bisect import insort
 from collections.abc import Collection, Iterable
 
@@ -25,6 +26,7 @@ from pykbroker.log.producer_state import (
 _log = logging.getLogger(__name__)
 
 SNAPSHOT_SUFFIX = ".snapshot"
+_NAME = re.compile(r"[0-9]{20}\.snapshot")
 
 
 class ProducerSnapshots:
@@ -45,9 +47,7 @@ class ProducerSnapshots:
     def found(self, names: Iterable[str]) -> None:
         """The names of the directory's files: remember the snapshots among them."""
         self.offsets = sorted(
-            int(name[:20])
-            for name in names
-            if _SNAPSHOT_NAME.fullmatch(name) and int(name[:20]) <= _LAST_OFFSET
+            int(name[:20]) for name in names if _NAME.fullmatch(name) and int(name[:20]) < 1 << 63
         )
 
     def fresh_copy(self) -> ProducerSnapshots:

@@ -440,7 +440,7 @@ def segment_end(segment: Segment) -> int:
 
 def is_segment_name(name: str) -> bool:
     stem = name.split(".", 1)[0]
-    return len(stem) == 20 and stem.isascii() and stem.isdigit() and int(stem) <= END_OF_TIME
+    return len(stem) == 20 and stem.isascii() and stem.isdigit() and int(stem) < 1 << 63
 
 
 def offset_of(name: str) -> int:

@@ -20,9 +20,11 @@ from pykbroker.log.log_manager import LogManager
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
+from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.metadata_request import MetadataRequest
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.purgatory import Deferred, DelayedOperation
+from pykbroker.types import TopicPartition
 
 
 def make_config(directory: Path, **overrides: str) -> BrokerConfig:
@@ -285,3 +287,21 @@ def test_a_step_down_that_fails_does_not_keep_the_others_from_it(
     run(make_config(tmp_path / "d"), scenario)
     assert "cannot stop" in caplog.text
     assert (tmp_path / "d" / ".kafka_cleanshutdown").exists()
+
+
+def test_a_slash_behind_the_directory_means_nothing(tmp_path: Path) -> None:
+    async def create(server: BrokerServer) -> None:
+        reply = await call(server.listeners[0].port, 19, 7, topic)
+        assert reply.topics[0].error_code == 0
+
+    async def look(server: BrokerServer) -> None:
+        log = server.log_manager.get(TopicPartition("t", 0))
+        assert log is not None
+        assert log.directory == f"{tmp_path}/d/t-0"
+
+    topic = CreateTopicsRequest(
+        topics=[CreatableTopic(name="t", num_partitions=1, replication_factor=1)], timeout_ms=5000
+    )
+    config = make_config(tmp_path, log_dirs=f"{tmp_path}/d//")
+    run(config, create)
+    run(config, look)

@@ -41,6 +41,17 @@ def test_defaults_are_those_of_kafka() -> None:
     assert config.value("ssl.protocol") == "TLSv1.3"
 
 
+def test_directories_are_written_plainly() -> None:
+    config = make(log__dirs="/data/,/more//,rel/,/data,//x//y", metadata__log__dir="/meta/")
+    assert config.log_directories == ("/data", "/more", "rel", "/x/y")
+    assert config.metadata_log_directory == "/meta"
+    assert make(log__dirs="/").log_directories == ("/",)
+    assert refusal({"log.dirs": "/data/,/data/in-0"}) == (
+        "log.dirs: /data/in-0 lies in /data, and would be taken for a partition of it"
+    )
+    assert len(make(log__dirs="/data,/data-2").log_directories) == 2
+
+
 def test_endpoints() -> None:
     config = make(
         listeners="PLAINTEXT://:9092,inside://127.0.0.1:9192,CONTROLLER://[::1]:9093",

@@ -284,8 +284,11 @@ def test_a_bad_epoch_checkpoint_is_built_again_by_recovery(files: MemoryFiles) -
 
 def test_foreign_files_are_left_alone(files: MemoryFiles) -> None:
     three_segments(files)
-    for name in ("README", "notes.log", "123.index"):
+    beyond = f"{1 << 63}"
+    names = (f"0{beyond}.log", f"9{beyond}.log", f"0{beyond}.snapshot", "\N{SUPERSCRIPT TWO}" * 20)
+    for name in ("README", "notes.log", "123.index", *names, f"{names[-1]}.log"):
         files.write_file(f"{DIRECTORY}/{name}", b"mine")
-    open_orders(files, is_clean=False)
+    end = open_orders(files, is_clean=False).log_end_offset
+    assert open_orders(files).log_end_offset == end < 1 << 32
     assert files.read_file(f"{DIRECTORY}/notes.log") == b"mine"
     assert files.read_file(f"{DIRECTORY}/123.index") == b"mine"

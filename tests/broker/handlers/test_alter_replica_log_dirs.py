@@ -50,7 +50,7 @@ def test_moves(version: int) -> None:
             high_watermarks=dict,
             on_failure=node.manager.on_directory_failure,
         )
-        broker = SimpleNamespace(node=node, housekeeping=housekeeping)
+        broker = SimpleNamespace(node=node, housekeeping=housekeeping, log_manager=node.log_manager)
 
         def call(message: AlterReplicaLogDirsRequest) -> dict[tuple[str, int], int]:
             return codes(Call(broker, HANDLER, message, version).answer)  # type: ignore[arg-type]

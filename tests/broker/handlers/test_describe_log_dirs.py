@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -70,3 +72,13 @@ def test_error_reply(broker: Broker) -> None:
     call = Call(broker, HANDLER, DescribeLogDirsRequest(topics=None), 5)
     reply: Any = HANDLER.error_reply(call.request, 31, None)
     assert (reply.error_code, reply.results) == (31, [])
+
+
+def test_a_relative_directory_is_named_whole(broker: Broker) -> None:
+    (report,) = broker.node.log_manager.reports(None)
+    relative = report._replace(path="kafka-logs", logs=[])
+    found = SimpleNamespace(reports=lambda wanted: [relative])
+    request = SimpleNamespace(message=DescribeLogDirsRequest(topics=None))
+    node: Any = SimpleNamespace(log_manager=found)
+    answer: Any = HANDLER.handle(node, request)  # type: ignore[arg-type]
+    assert answer.results[0].log_dir == f"{os.getcwd()}/kafka-logs"
