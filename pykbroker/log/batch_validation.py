@@ -266,17 +266,14 @@ def _validate_records(
     else:
         max_timestamp = header.base_timestamp + survey.max_delta
         min_timestamp = header.base_timestamp + survey.min_delta
+    is_out_of_range = not rules.log_append_time and (
+        max_timestamp - now_ms > rules.after_max_ms or now_ms - min_timestamp > rules.before_max_ms
+    )
     if (
-        (rules.compact and survey.first_keyless >= 0)
+        is_out_of_range
+        or (rules.compact and survey.first_keyless >= 0)
         or survey.largest > rules.max_record_bytes
         or attributes & LOG_APPEND_TIME_BIT
-        or (
-            not rules.log_append_time
-            and (
-                max_timestamp - now_ms > rules.after_max_ms
-                or now_ms - min_timestamp > rules.before_max_ms
-            )
-        )
     ):
         _check_each_record(payload, header, rules, now_ms)
     if rules.log_append_time:

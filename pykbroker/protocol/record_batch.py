@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from operator import lt
+from operator import attrgetter, lt
 from typing import NamedTuple
 
 from pykbroker.protocol import compression
@@ -114,6 +114,21 @@ NO_LEADER_EPOCH = -1
 MAX_DECOMPRESSED_BYTES = 0x7FFFFFFF
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
+_header_fields = attrgetter(
+    "base_offset",
+    "batch_length",
+    "partition_leader_epoch",
+    "magic",
+    "crc",
+    "attributes",
+    "last_offset_delta",
+    "base_timestamp",
+    "max_timestamp",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "record_count",
+)
 _I64 = struct.Struct(">q")
 _I32 = struct.Struct(">i")
 _U32 = struct.Struct(">I")
@@ -430,27 +445,10 @@ def assemble_batch(payload: BytesLike, header: BatchHeader, level: int | None = 
     batch = bytearray(RECORDS_AT)
     batch += stored
     header.batch_length = len(batch) - LOG_OVERHEAD
-    HEADER.pack_into(batch, 0, *(getattr(header, name) for name in _HEADER_FIELDS))
+    HEADER.pack_into(batch, 0, *_header_fields(header))
     header.crc = compute_crc(batch)
     _U32.pack_into(batch, CRC_AT, header.crc)
     return batch
-
-
-_HEADER_FIELDS = (
-    "base_offset",
-    "batch_length",
-    "partition_leader_epoch",
-    "magic",
-    "crc",
-    "attributes",
-    "last_offset_delta",
-    "base_timestamp",
-    "max_timestamp",
-    "producer_id",
-    "producer_epoch",
-    "base_sequence",
-    "record_count",
-)
 
 
 # -- patching in place --------------------------------------------------------------------------
