@@ -99,7 +99,8 @@ class KraftNodeDriver:
         self._is_open = False
         self.raft: RaftDriver
         self.controller: ControllerDriver
-        log_ids = [storage.directory_ids[directory] for directory in config.log_directories]
+        ids = storage.directory_ids
+        log_ids = [ids[directory] for directory in config.log_directories if directory in ids]
         self.broker = BrokerLifecycleDriver(
             config=config,
             cluster_id=storage.cluster_id,
@@ -172,9 +173,15 @@ class KraftNodeDriver:
         self._is_open = True
         self.raft.open(snapshot)
         if not self.controller.is_active:
+            voters = history.voters.ids
+            if voters == [local.key.id]:
+                raise UnsupportedCluster(
+                    "The voter of this cluster is another directory of this node: the directory.id "
+                    f"of {self.config.metadata_log_directory} is not the one in the metadata log"
+                )
             raise UnsupportedCluster(
                 "This version serves quorums of one voter; the voters of this one are "
-                f"{history.voters.ids}, and this node is {local.key.id}"
+                f"{voters}, and this node is {local.key.id}"
             )
         self._register_controller(local)
         self._schedule_clean()

@@ -41,8 +41,12 @@ class StorageError(Exception):
     """A directory that cannot be used, in one sentence for the operator."""
 
 
+class UnreadableDirectory(StorageError):
+    """The disk does not say whose the directory is: the others can go on without it."""
+
+
 class Storage(NamedTuple):
-    """Formatted directories of one node."""
+    """Formatted directories of one node; those that cannot be read have no id here."""
 
     cluster_id: str
     directory_ids: dict[str, bytes]
@@ -72,7 +76,7 @@ def read_meta_properties(files: Files, directory: str) -> MetaProperties | None:
     except CorruptCheckpoint as fault:
         raise StorageError(str(fault)) from None
     except OSError as fault:
-        raise StorageError(f"{path}: {fault.strerror}") from fault
+        raise UnreadableDirectory(f"{path}: {fault.strerror}") from fault
 
 
 def format_storage(
@@ -120,12 +124,21 @@ class Survey(NamedTuple):
 
 
 def survey_directories(files: Files, config: BrokerConfig) -> Survey:
-    """Look whether every directory is this node's, or empty. StorageError; writes nothing."""
+    """Look whether every directory is this node's, or empty. StorageError; writes nothing.
+
+    One that cannot be read is left to the log manager, which takes it offline; not so the one with
+    the metadata log, nor a lone one.
+    """
     found: dict[str, MetaProperties] = {}
     fresh: list[str] = []
     cluster_id: str | None = None
     for directory in all_directories(config):
-        properties = read_meta_properties(files, directory)
+        try:
+            properties = read_meta_properties(files, directory)
+        except UnreadableDirectory:
+            if directory == config.metadata_log_directory:
+                raise
+            continue
         if properties is None:
             check_empty(files, directory)
             fresh.append(directory)
@@ -166,7 +179,7 @@ def ensure_storage(
     nameless = [directory for directory, at in found.items() if at.directory_id is None]
     _write(files, config, cluster_id, fresh + nameless, now_ms, new_uuid, FORMATTED_FEATURES)
     ids: dict[str, bytes] = {}
-    for directory in all_directories(config):
+    for directory in (*found, *fresh):
         written = read_meta_properties(files, directory)
         if written is None or written.directory_id is None:
             raise StorageError(f"{directory}/{META_PROPERTIES} could not be written")

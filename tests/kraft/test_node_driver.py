@@ -283,7 +283,7 @@ def test_the_directory_of_another_voter_is_refused() -> None:
         for line in properties.splitlines()
     ]
     world.files.write_file(path, "\n".join(other).encode() + b"\n")
-    with pytest.raises(UnsupportedCluster, match="quorums of one voter"):
+    with pytest.raises(UnsupportedCluster, match=r"directory\.id of /disk is not the one"):
         world.open()
 
 

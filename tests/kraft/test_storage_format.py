@@ -13,6 +13,7 @@ from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, decode_snapshot
 from pykbroker.kraft.storage_format import (
     Storage,
     StorageError,
+    UnreadableDirectory,
     ensure_storage,
     format_storage,
     read_meta_properties,
@@ -222,3 +223,15 @@ def test_an_unwritable_place(tmp_path: Path) -> None:
     disk = Disk(tmp_path, log_dirs=f"{tmp_path}/file/a")
     with pytest.raises(StorageError, match="Not a directory"):
         disk.ensure()
+
+
+def test_a_directory_that_cannot_be_read_does_not_cost_the_others(tmp_path: Path) -> None:
+    disk = two(tmp_path)
+    disk.ensure()
+    (tmp_path / "b" / "meta.properties").unlink()
+    (tmp_path / "b" / "meta.properties").mkdir()  # read(2) fails, as on a broken disk
+    storage = disk.ensure()
+    assert list(storage.directory_ids) == [f"{tmp_path}/a"]
+    assert storage.formatted == []
+    with pytest.raises(UnreadableDirectory, match=r"b/meta\.properties: Is a directory"):
+        two(tmp_path, metadata_log_dir=f"{tmp_path}/b").ensure()
