@@ -461,11 +461,9 @@ class Raft:
         """A later epoch: nobody has this replica's vote in it."""
         role = self.role
         deadline = self._election_deadline(now_ms)
-        if isinstance(role, (Unattached, Candidate, Resigned)):
+        if isinstance(role, (Unattached, Candidate)):
             # An epoch raised by others must not put this replica's own election off for ever.
             deadline = min(deadline, role.election_deadline_ms)
-        if isinstance(role, Resigned):
-            deadline = self._election_deadline(now_ms)
         self.epoch = epoch
         self.role = Unattached(deadline, leader_id)
         self._save()
