@@ -51,7 +51,6 @@ from pykbroker.protocol.record_batch import (
     CODEC_MASK,
     CONTROL_BIT,
     CREATE_TIME,
-    HEADER,
     LOG_APPEND_TIME,
     LOG_APPEND_TIME_BIT,
     LOG_OVERHEAD,
@@ -66,6 +65,7 @@ from pykbroker.protocol.record_batch import (
     check_crc,
     iter_batches,
     stored_crc,
+    unpack_header,
 )
 
 __all__ = [
@@ -145,7 +145,7 @@ def stamp(outcome: ValidationOutcome, now_ms: int) -> None:
     if outcome.error or now_ms <= outcome.log_append_time:
         return
     assign_timestamp(outcome.batch, LOG_APPEND_TIME, now_ms)
-    outcome.header = BatchHeader(*HEADER.unpack_from(outcome.batch, 0))
+    outcome.header = unpack_header(outcome.batch)
     outcome.log_append_time = outcome.max_timestamp = now_ms
 
 
@@ -156,7 +156,7 @@ def _read_one_batch(view: memoryview, rules: ValidationRules, origin: int) -> Ba
     remaining = len(view)
     if remaining < RECORD_BATCH_OVERHEAD:
         raise Refused(*_explain_framing(view, rules))
-    header = BatchHeader(*HEADER.unpack_from(view, 0))
+    header = unpack_header(view)
     size = LOG_OVERHEAD + header.batch_length
     if header.magic != MAGIC_V2 or not RECORD_BATCH_OVERHEAD <= size <= remaining:
         raise Refused(*_explain_framing(view, rules))
@@ -341,7 +341,7 @@ def _patch(
     batch: bytearray | memoryview = bytearray(view) if view.readonly else view
     if max_timestamp != header.max_timestamp or kind != header.timestamp_type:
         assign_timestamp(batch, kind, max_timestamp)
-        header = BatchHeader(*HEADER.unpack_from(batch, 0))
+        header = unpack_header(batch)
     outcome.batch = batch
     outcome.header = header
 

@@ -24,11 +24,11 @@ from typing import NamedTuple, Protocol
 from pykbroker.log.files import Buffer, Files, FileSlice
 from pykbroker.log.index_files import CorruptIndex, OffsetIndexFile, TimeIndexFile, TxnIndexFile
 from pykbroker.protocol.record_batch import (
-    HEADER,
     LOG_OVERHEAD,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
+    unpack_header,
 )
 
 LOG_SUFFIX = ".log"
@@ -450,8 +450,3 @@ class Segment:
         self.file.close()
         for index in (self.offset_index, self.time_index, self.txn_index):
             index.unload()
-
-
-def unpack_header(buf: Buffer, pos: int) -> BatchHeader:
-    """The fields as they stand, whether or not the whole batch is in the buffer."""
-    return BatchHeader(*HEADER.unpack_from(buf, pos))

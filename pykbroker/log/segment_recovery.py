@@ -18,7 +18,7 @@ from pykbroker.log.epoch_checkpoint import EpochCheckpoint
 from pykbroker.log.files import Buffer
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager
-from pykbroker.log.segment import CorruptSegment, Segment, TimestampOffset, unpack_header
+from pykbroker.log.segment import CorruptSegment, Segment, TimestampOffset
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.validation_rules import REPLICATION
 from pykbroker.protocol.crc32c import crc32c
@@ -29,6 +29,7 @@ from pykbroker.protocol.record_batch import (
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
+    unpack_header,
 )
 
 _log = logging.getLogger(__name__)

@@ -72,6 +72,7 @@ __all__ = [
     "record_columns",
     "records_payload",
     "stored_crc",
+    "unpack_header",
 ]
 
 
@@ -249,6 +250,11 @@ def decrement_sequence(sequence: int, decrement: int) -> int:
 # -- reading ------------------------------------------------------------------------------------
 
 
+def unpack_header(buf: BytesLike, pos: int = 0) -> BatchHeader:
+    """The fields as they stand, whether or not they make sense and the whole batch is there."""
+    return BatchHeader(*HEADER.unpack_from(buf, pos))
+
+
 def read_header(buf: BytesLike, pos: int = 0) -> BatchHeader:
     """The header of the batch that begins at `pos`; CorruptBatch unless all of the batch is there.
 
@@ -257,7 +263,7 @@ def read_header(buf: BytesLike, pos: int = 0) -> BatchHeader:
     remaining = len(buf) - pos
     if remaining < RECORD_BATCH_OVERHEAD:
         raise CorruptBatch(f"{remaining} bytes are too few for a record batch")
-    header = BatchHeader(*HEADER.unpack_from(buf, pos))
+    header = unpack_header(buf, pos)
     if header.magic != MAGIC_V2:
         raise CorruptBatch(f"record batch of magic {header.magic}")
     size = LOG_OVERHEAD + header.batch_length
