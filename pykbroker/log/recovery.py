@@ -291,9 +291,7 @@ class LogLoader:
                     self.files, self.directory, offset_of(name), self.config, self.now_ms
                 )
                 fault = self.index_fault(segment, sizes)
-                if fault is not None and self.is_recovered_anyway(segment):
-                    fault = None
-                if fault is not None:
+                if fault is not None and not self.is_recovered_anyway(segment):
                     _log.warning("%s: %s; rebuilding its indexes", segment.file.path, fault)
                     self.recover(segment)
                     segment.sync()  # it lies below the recovery point: no flush comes by
