@@ -90,7 +90,7 @@ class GroupBroker(Broker):
             node_id=1,
             config=self.config,
             replica_manager=self.replica_manager,
-            scheduler=self.loop,
+            loop=self.loop,
             now_ms=lambda: NOW_MS,
             wake=lambda: self.replica_manager.end_turn(NOW_MS),
         )

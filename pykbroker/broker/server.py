@@ -439,7 +439,7 @@ class BrokerServer:
                 node_id=self.node_id,
                 config=self.config,
                 replica_manager=self.replica_manager,
-                scheduler=self.loop,
+                loop=self.loop,
                 now_ms=self.now_ms,
                 wake=self.wake,
             )

@@ -66,8 +66,8 @@ class Handle(Protocol):
         """Do not call."""
 
 
-class Scheduler(Protocol):
-    """The part of an event loop that the runtime uses."""
+class EventLoop(Protocol):
+    """The part of one that the runtime uses."""
 
     def call_soon(self, callback: Callable[[], None], /) -> object:
         """Call in the next turn."""
@@ -85,7 +85,7 @@ class CoordinatorRuntime:
         log: CoordinatorLog,
         codec: RecordCodec,
         make_shard: Callable[[], Shard],
-        scheduler: Scheduler,
+        loop: EventLoop,
         now_ms: Callable[[], int],
         commit_timeout_ms: int,
         load_chunk_bytes: int,
@@ -94,7 +94,7 @@ class CoordinatorRuntime:
         self._log = log
         self._codec = codec
         self._make_shard = make_shard
-        self._scheduler = scheduler
+        self._loop = loop
         self._now_ms = now_ms
         self._commit_timeout_ms = commit_timeout_ms
         self._load_chunk_bytes = load_chunk_bytes
@@ -371,7 +371,7 @@ class CoordinatorRuntime:
     def _schedule_loading(self) -> None:
         if not self._load_scheduled:
             self._load_scheduled = True
-            self._scheduler.call_soon(self._load_slice)
+            self._loop.call_soon(self._load_slice)
 
     def _load_slice(self) -> None:
         """Load for a few milliseconds, then let the event loop have its turn."""
@@ -459,7 +459,7 @@ class CoordinatorRuntime:
             self._armed.cancel()
         self._armed_ms = deadline
         delay = max(0.0, (deadline - self._now_ms()) / 1000)
-        self._armed = self._scheduler.call_later(delay, self._timers_due)
+        self._armed = self._loop.call_later(delay, self._timers_due)
 
     def _timers_due(self) -> None:
         self._armed = None

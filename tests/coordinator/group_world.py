@@ -90,7 +90,7 @@ class GroupWorld:
             node_id=1,
             settings=self.settings,
             log=self.log,
-            scheduler=self.loop,
+            loop=self.loop,
             now_ms=self.loop.now_ms,
             new_uuid=self._new_uuid,
         )

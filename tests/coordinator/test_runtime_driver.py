@@ -212,7 +212,7 @@ def test_elections() -> None:
 def test_groups_of_many_partitions() -> None:
     loop, log = VirtualLoop(), MemoryLog()
     groups = GroupCoordinator(
-        node_id=1, settings=GroupSettings(), log=log, scheduler=loop, now_ms=loop.now_ms
+        node_id=1, settings=GroupSettings(), log=log, loop=loop, now_ms=loop.now_ms
     )
     for partition in range(50):
         groups.runtime.on_elected(partition, 0)

@@ -21,7 +21,7 @@ from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC, GroupSett
 from pykbroker.coordinator.group.shard import GroupShard
 from pykbroker.coordinator.group.step import CallerContext
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
-from pykbroker.coordinator.runtime_driver import CoordinatorRuntime, Scheduler
+from pykbroker.coordinator.runtime_driver import CoordinatorRuntime, EventLoop
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
 from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
@@ -61,7 +61,7 @@ class GroupCoordinator:
         node_id: int,
         settings: GroupSettings,
         log: CoordinatorLog,
-        scheduler: Scheduler,
+        loop: EventLoop,
         now_ms: Callable[[], int],
         new_uuid: Callable[[], object] = uuid.uuid4,
     ) -> None:
@@ -73,7 +73,7 @@ class GroupCoordinator:
             log=log,
             codec=RecordCodec(GROUP_RECORD_TYPES),
             make_shard=lambda: GroupShard(self.settings),
-            scheduler=scheduler,
+            loop=loop,
             now_ms=now_ms,
             commit_timeout_ms=settings.commit_timeout_ms,
             load_chunk_bytes=settings.load_buffer_bytes,
@@ -87,7 +87,7 @@ class GroupCoordinator:
         node_id: int,
         config: BrokerConfig,
         replica_manager: ReplicaManager,
-        scheduler: Scheduler,
+        loop: EventLoop,
         now_ms: Callable[[], int],
         wake: Callable[[], None],
     ) -> GroupCoordinator:
@@ -96,7 +96,7 @@ class GroupCoordinator:
             node_id=node_id,
             settings=GroupSettings.from_config(config),
             log=ReplicaLog(GROUP_METADATA_TOPIC, replica_manager, wake),
-            scheduler=scheduler,
+            loop=loop,
             now_ms=now_ms,
         )
 

@@ -61,7 +61,7 @@ class GroupBroker(Broker):
             node_id=1,
             config=self.config,
             replica_manager=self.replica_manager,
-            scheduler=self.loop,
+            loop=self.loop,
             now_ms=self.loop.now_ms,
             wake=self.node.end_turn,
         )

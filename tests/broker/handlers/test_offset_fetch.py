@@ -113,7 +113,7 @@ def test_offsets_survive_a_restart() -> None:
         node_id=1,
         config=broker.config,
         replica_manager=broker.replica_manager,
-        scheduler=broker.loop,
+        loop=broker.loop,
         now_ms=broker.loop.now_ms,
         wake=broker.node.end_turn,
     )
