@@ -53,6 +53,7 @@ def test_an_empty_host_listens_on_ipv4_and_names_its_peer_so(
 
 def test_several_listeners(serve: Callable[..., Served]) -> None:
     served = serve(endpoints=(endpoint("INSIDE"), endpoint("OUTSIDE")))
+    assert [listener.name for listener in served.server.listeners] == ["INSIDE", "OUTSIDE"]
     for listener in served.server.listeners:
         with socket.create_connection(("127.0.0.1", listener.port), timeout=10) as sock:
             served.answer = lambda request, name=listener.name: _say_listener(request, name)
