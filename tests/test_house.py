@@ -28,6 +28,7 @@ TESTED_IN = {
     "kraft/raft_events": "kraft/test_raft.py",
     "kraft/raft_roles": "kraft/test_raft.py",
     "kraft/random_source": "kraft/test_raft.py",
+    "log/log_loader": "log/test_recovery.py",
     "log/read_outcome": "log/test_log_reading.py",
     "offline/columns": "offline/test_reader.py",
     "offline/faults": "offline/test_layout.py",

@@ -26,8 +26,8 @@ from pykbroker.log.checkpoints import (
     PartitionMetadata,
     parse_offsets,
 )
+from pykbroker.log.log_loader import is_segment_name
 from pykbroker.log.partition_directories import parse_directory_name
-from pykbroker.log.recovery import is_segment_name
 from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
 from pykbroker.protocol.control_records import ABORT, decode_type
 from pykbroker.protocol.record import CorruptBatch

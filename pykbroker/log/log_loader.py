@@ -1,0 +1,318 @@
+"""Reading a partition's directory: whatever a crash left behind becomes sound segments.
+
+    *.deleted             unlinked
+    *.cleaned             unlinked, with every *.swap at or above the lowest of them
+    *.swap                a finished compaction: replaces the segments that it covers
+    index without a .log  unlinked
+    .log without an index, or with one of a wrong size: checked and indexed again
+    unclean shutdown      every batch from the recovery point on is checked; at the first bad
+                          one the segment is cut and the segments behind it are thrown away
+
+In:    the directory, what the checkpoints say, whether the shutdown was clean.
+Out:   segments, the log's bounds, leader epochs and producers: what recovery.py makes a log of.
+Invariants: the same directory read twice gives the same; a clean one is not scanned.
+Source: Kafka's LogLoader.java.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from pykbroker.config import TopicConfig
+from pykbroker.log.epoch_checkpoint import EpochCheckpoint
+from pykbroker.log.files import Files
+from pykbroker.log.index_files import CorruptIndex
+from pykbroker.log.producer_snapshots import ProducerSnapshots
+from pykbroker.log.segment import (
+    CLEANED_SUFFIX,
+    DELETED_SUFFIX,
+    INDEX_SUFFIX,
+    INDEX_SUFFIXES,
+    LOG_SUFFIX,
+    SWAP_SUFFIX,
+    CorruptSegment,
+    Segment,
+    segment_path,
+)
+from pykbroker.log.segment_list import SegmentList
+from pykbroker.log.segment_recovery import rebuild_producer_state, recover_segment
+from pykbroker.types import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+SNAPSHOT_DELETED = ".checkpoint.deleted"
+END_OF_TIME = 1 << 62
+
+
+class LogLoader:
+    """One opening of one directory; see the module."""
+
+    def __init__(
+        self,
+        files: Files,
+        directory: str,
+        topic_partition: TopicPartition,
+        config: TopicConfig,
+        *,
+        now_ms: int,
+        is_clean: bool,
+        recovery_point: int,
+        log_start_offset: int,
+        is_contiguous: bool,
+        epochs: EpochCheckpoint,
+        snapshots: ProducerSnapshots,
+    ) -> None:
+        self.files = files
+        self.directory = directory
+        self.topic_partition = topic_partition
+        self.config = config
+        self.now_ms = now_ms
+        self.is_clean = is_clean
+        self.recovery_point = recovery_point
+        self.log_start_offset = log_start_offset
+        self.is_contiguous = is_contiguous
+        self.epochs = epochs
+        self.snapshots = snapshots
+        self.segments = SegmentList()
+
+    def load(self) -> int:
+        """Returns the log end offset; segments, log start, epochs and producers stand then."""
+        self.finish_interrupted_work()
+        self.load_segments()
+        if not self.is_clean:
+            self.recover_unflushed()
+        end_offset = self.find_end_offset()
+        first = self.segments.first.base_offset
+        self.log_start_offset = max(self.log_start_offset, first)
+        self.epochs.truncate_from_end(end_offset)
+        self.epochs.truncate_from_start(self.log_start_offset)
+        self.snapshots.remove_stray(self.segments.base_offsets)
+        rebuild_producer_state(
+            self.snapshots,
+            self.segments,
+            self.log_start_offset,
+            end_offset,
+            self.now_ms,
+            self.is_clean,
+        )
+        return end_offset
+
+    # -- leftovers ------------------------------------------------------------------------------
+
+    def finish_interrupted_work(self) -> None:
+        names = self.files.listdir(self.directory)
+        cleaned = [name for name in names if name.endswith(CLEANED_SUFFIX)]
+        swaps = [name for name in names if name.endswith(SWAP_SUFFIX)]
+        for name in names:
+            if name.endswith(DELETED_SUFFIX) and not name.endswith(SNAPSHOT_DELETED):
+                self.unlink(name)
+        lowest_cleaned = min((offset_of(name) for name in cleaned), default=END_OF_TIME)
+        for name in swaps:
+            if offset_of(name) >= lowest_cleaned:  # a swap that was not complete
+                self.unlink(name)
+        for name in cleaned:
+            self.unlink(name)
+        swaps = [name for name in swaps if offset_of(name) < lowest_cleaned]
+        if swaps:
+            self.finish_swap(swaps)
+
+    def finish_swap(self, swaps: list[str]) -> None:
+        """The segments that the compacted ones cover go, then these take their names."""
+        low, high = END_OF_TIME, -1
+        for name in swaps:
+            if name.endswith(LOG_SUFFIX + SWAP_SUFFIX):
+                base = offset_of(name)
+                segment = Segment(
+                    self.files, self.directory, base, self.config, self.now_ms, suffix=SWAP_SUFFIX
+                )
+                low = min(low, base)
+                high = max(high, segment_end(segment))
+                segment.release()
+        for name in self.files.listdir(self.directory):
+            is_segment_file = name.endswith((LOG_SUFFIX, *INDEX_SUFFIXES, ".snapshot"))
+            if is_segment_file and low <= offset_of(name) < high:
+                _log.info("Deleting %s/%s: it was compacted", self.directory, name)
+                self.unlink(name)
+        for name in swaps:
+            path = f"{self.directory}/{name}"
+            _log.info("Recovering %s from an interrupted swap by renaming", path)
+            self.files.rename(path, path.removesuffix(SWAP_SUFFIX))
+        self.files.sync_dir(self.directory)
+
+    def unlink(self, name: str) -> None:
+        self.files.unlink(f"{self.directory}/{name}")
+
+    # -- segments -------------------------------------------------------------------------------
+
+    def load_segments(self) -> None:
+        sizes = self.files.list_sizes(self.directory)
+        self.snapshots.found(sizes)
+        orphaned: list[int] = []
+        for name in sorted(sizes):
+            if name.endswith(INDEX_SUFFIXES) and is_segment_name(name):
+                base = offset_of(name)
+                if os.path.basename(segment_path("", base)) not in sizes:
+                    _log.warning("Found an orphaned index file %s/%s", self.directory, name)
+                    self.unlink(name)
+                    if name.endswith(INDEX_SUFFIX):
+                        orphaned.append(base)
+        for name in sorted(sizes):
+            if name.endswith(LOG_SUFFIX) and is_segment_name(name):
+                segment = Segment(
+                    self.files, self.directory, offset_of(name), self.config, self.now_ms
+                )
+                fault = self.index_fault(segment, sizes)
+                if fault is not None and not self.is_recovered_anyway(segment):
+                    _log.warning("%s: %s; rebuilding its indexes", segment.file.path, fault)
+                    self.recover(segment)
+                    segment.sync()  # it lies below the recovery point: no flush comes by
+                self.segments.add(segment)
+        if self.is_contiguous:
+            self.tell_losses(orphaned)
+
+    def tell_losses(self, orphaned: list[int]) -> None:
+        """Closed segments whose log file is gone or empty: what can be seen without scanning."""
+        emptied = [
+            s.base_offset for s in self.segments if not s.size and s is not self.segments.last
+        ]
+        for base in sorted({*orphaned, *emptied}):
+            following = self.segments.higher(base)
+            if following is not None and self.segments.first.base_offset <= base:
+                _log.error(
+                    "%s: %s is gone or empty: offsets %d to %d are lost",
+                    self.topic_partition,
+                    segment_path(self.directory, base),
+                    base,
+                    following.base_offset - 1,
+                )
+
+    def is_recovered_anyway(self, segment: Segment) -> bool:
+        return not self.is_clean and segment.base_offset >= self.recovery_point
+
+    def index_fault(self, segment: Segment, sizes: dict[str, int]) -> str | None:
+        """Why the indexes of the segment cannot be right, from their sizes alone."""
+        for index in (segment.offset_index, segment.time_index):
+            name = os.path.basename(index.path)
+            size = sizes.get(name)
+            if size is None:
+                if segment.size:
+                    return f"{name} is missing"
+            elif size % index.ENTRY_BYTES:
+                return f"{name} has {size} bytes, not a multiple of {index.ENTRY_BYTES}"
+        if os.path.basename(segment.txn_index.path) in sizes:
+            try:
+                _ = segment.txn_index.index
+            except CorruptIndex as fault:
+                return str(fault)
+        return None
+
+    def recover(self, segment: Segment) -> int:
+        """Check one segment with producer state as of its start; returns the bytes cut."""
+        snapshots = self.snapshots.fresh_copy()
+        rebuild_producer_state(
+            snapshots, self.segments, self.log_start_offset, segment.base_offset, self.now_ms
+        )
+        cut = recover_segment(segment, snapshots, self.epochs, self.is_contiguous)
+        # The next segment starts from here instead of scanning this one again.
+        snapshots.take()
+        return cut
+
+    def recover_unflushed(self) -> None:
+        unflushed = self.segments.within(self.recovery_point, END_OF_TIME)
+        for number, segment in enumerate(unflushed):
+            _log.info(
+                "%s: recovering segment %d of %d at offset %d",
+                self.topic_partition,
+                number + 1,
+                len(unflushed),
+                segment.base_offset,
+            )
+            self.segments.remove(segment)
+            cut = self.recover(segment)
+            self.segments.add(segment)
+            later = unflushed[number + 1 :]
+            if later and (cut or self.is_hole(segment, later[0])):
+                for lost in later:
+                    _log.warning("%s: deleting %r behind a bad batch", self.topic_partition, lost)
+                    self.remove(lost)
+                return
+
+    def is_hole(self, segment: Segment, following: Segment) -> bool:
+        """Did the end of a segment get lost, although the next one is there?
+
+        A power failure may lose the pages of a file and keep those of one written later. Apache
+        Kafka goes on behind such a hole; but a log is a prefix of what was appended.
+        """
+        return self.is_contiguous and segment.next_offset() != following.base_offset
+
+    def remove(self, segment: Segment) -> None:
+        self.segments.remove(segment)
+        segment.release()
+        for path in segment.paths():
+            self.files.unlink(path)
+        self.snapshots.delete(segment.base_offset)
+
+    def find_end_offset(self) -> int:
+        """Of the last segment; there is one afterwards."""
+        if len(self.segments):
+            end_offset = self.end_of_last_segment()
+            if end_offset >= self.log_start_offset:
+                return end_offset
+            if self.is_clean and self.recovery_point <= end_offset:
+                _log.error(
+                    "%s: the checkpointed log start offset %d is not believed: %s ends at %d, and "
+                    "nothing of it is lost",
+                    self.topic_partition,
+                    self.log_start_offset,
+                    self.directory,
+                    end_offset,
+                )
+                self.log_start_offset = self.segments.first.base_offset
+                return end_offset
+            _log.warning(
+                "%s: deleting all segments, the log ends at %d before its start offset %d",
+                self.topic_partition,
+                end_offset,
+                self.log_start_offset,
+            )
+            for segment in list(self.segments):
+                self.remove(segment)
+            self.epochs.clear()
+            self.snapshots.truncate_fully_and_start_at(self.log_start_offset)
+        self.segments.add(
+            Segment.create(
+                self.files, self.directory, self.log_start_offset, self.config, self.now_ms
+            )
+        )
+        return self.log_start_offset
+
+    def end_of_last_segment(self) -> int:
+        """A clean shutdown may still lie: an index or a log that does not parse is recovered."""
+        last = self.segments.last
+        try:
+            return last.next_offset()
+        except (CorruptSegment, CorruptIndex) as fault:
+            _log.warning("%s: %s; recovering the segment", self.topic_partition, fault)
+            self.segments.remove(last)
+            self.recover(last)
+            self.segments.add(last)
+            return last.next_offset()
+
+
+def segment_end(segment: Segment) -> int:
+    """The offset after its last batch, without its indexes."""
+    end = segment.base_offset
+    for _, header in segment.headers_from(0):
+        end = header.next_offset
+    return end
+
+
+def is_segment_name(name: str) -> bool:
+    stem = name.split(".", 1)[0]
+    return len(stem) == 20 and stem.isascii() and stem.isdigit() and int(stem) < 1 << 63
+
+
+def offset_of(name: str) -> int:
+    stem = name.split(".", 1)[0]
+    return int(stem) if stem.isascii() and stem.isdigit() else END_OF_TIME
