@@ -29,7 +29,7 @@ from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
-from pykbroker.config import Endpoint, TopicConfig
+from pykbroker.config import ConfigError, Endpoint, TopicConfig
 from pykbroker.errors import KafkaError, StartError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
@@ -169,7 +169,10 @@ class BrokerServer:
 
     def _topic_config(self, topic: str) -> TopicConfig:
         """The configuration that a topic's logs are opened with."""
-        return TopicConfig.from_overrides(self.config, self.kraft.image.topic_config(topic))
+        try:
+            return TopicConfig.from_overrides(self.config, self.kraft.image.topic_config(topic))
+        except ConfigError as fault:  # of an older Kafka, with other limits
+            raise StartError(f"topic {topic}: {fault}") from fault
 
     def _clean_epoch(self) -> int | None:
         """The broker epoch that the last stop left behind; None when that was not a clean one."""

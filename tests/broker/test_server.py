@@ -14,13 +14,18 @@ import pytest
 from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.config.topic_keys import TOPIC_KEYS
 from pykbroker.errors import ErrorCode, KafkaError, StartError
 from pykbroker.log.files import LogDirFailure
 from pykbroker.log.log_manager import LogManager
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
-from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from pykbroker.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from pykbroker.protocol.messages.metadata_request import MetadataRequest
 from pykbroker.protocol.messages.produce_request import (
     PartitionProduceData,
@@ -351,3 +356,20 @@ def test_a_directory_of_a_dead_disk_does_not_end_the_start(tmp_path: Path) -> No
     meta.rmdir()
     (tmp_path / "kept").rename(meta)
     run(config, back)
+
+
+def test_a_topic_with_limits_of_an_older_kafka_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def create(server: BrokerServer) -> None:
+        small = CreatableTopicConfig(name="segment.bytes", value="1000")
+        topic = CreatableTopic(name="old", num_partitions=1, replication_factor=1, configs=[small])
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=5000)
+        reply = await call(server.listeners[0].port, 19, 7, request)
+        assert reply.topics[0].error_code == 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TOPIC_KEYS["segment.bytes"], "validator", None)
+        run(make_config(tmp_path / "d"), create)
+    with pytest.raises(StartError, match=r"^topic old: Invalid value 1000 .* segment\.bytes"):
+        asyncio.run(BrokerServer(make_config(tmp_path / "d")).start())
