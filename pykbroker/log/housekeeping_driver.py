@@ -19,12 +19,12 @@ from pykbroker.errors import KafkaError
 from pykbroker.log.chores import Deletion
 from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
+from pykbroker.log.partition_log import PartitionLog
 
 if TYPE_CHECKING:
     from pykbroker.log.log_manager import LogManager
     from pykbroker.log.log_mover_driver import LogMover
     from pykbroker.log.log_state import LogState
-    from pykbroker.log.partition_log import PartitionLog
     from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -174,8 +174,6 @@ class HousekeepingDriver:
 
     async def flush(self, log: LogState, closed_only: bool = False) -> None:
         """fsync one log in a thread."""
-        from pykbroker.log.partition_log import PartitionLog
-
         assert isinstance(log, PartitionLog)
         try:
             job = log.prepare_flush(up_to_active=not closed_only)

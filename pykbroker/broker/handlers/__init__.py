@@ -20,7 +20,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pykbroker.protocol.api import API_BY_NAME, Api
+from pykbroker.protocol.api import API_BY_NAME, Api, request_class
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
@@ -86,8 +86,6 @@ class Route:
 
     def load(self) -> None:
         """Import the handler and the classes of its messages."""
-        from pykbroker.protocol.api import request_class
-
         handler: Handler = import_module(f"{__name__}.{self.module}").HANDLER
         if handler.api_key != self.api.key:
             raise AssertionError(f"{self.module} handles API {handler.api_key}, not {self.api}")
