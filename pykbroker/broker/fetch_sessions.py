@@ -34,7 +34,8 @@ from pykbroker.protocol.messages.fetch_response import (
     NodeEndpoint,
     PartitionData,
 )
-from pykbroker.replication.fetch_reader import ZERO_UUID, FetchPartition
+from pykbroker.protocol.primitives import ZERO_UUID
+from pykbroker.replication.fetch_reader import FetchPartition
 
 SHARDS = 8
 SESSION_ID_RANGE = 0x7FFFFFFF // SHARDS

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         AllocateProducerIdsResponse,
     )
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 PREFETCH_AT = 0.9
 
@@ -82,7 +82,7 @@ class ProducerIds:
         elif answer.error_code:
             self._refuse(answer.error_code)
         elif answer.producer_id_start < self._end or answer.producer_id_len <= 0:
-            logger.error("the controller gave the producer ids from %d on again", self._end)
+            _log.error("the controller gave the producer ids from %d on again", self._end)
             self._refuse(int(ErrorCode.UNKNOWN_SERVER_ERROR))
         else:
             start = answer.producer_id_start
@@ -101,7 +101,7 @@ class ProducerIds:
 
     def _refuse(self, code: int) -> None:
         """Clients try again on COORDINATOR_LOAD_IN_PROGRESS; other codes end old ones."""
-        logger.warning("no producer ids from the controller: error %d", code)
+        _log.warning("no producer ids from the controller: error %d", code)
         waiting, self._waiting = self._waiting, []
         for deferred in waiting:
             deferred.resolve(KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))

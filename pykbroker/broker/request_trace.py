@@ -22,14 +22,13 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.worker import REQUEST_LOG, Worker
+from pykbroker.protocol.framing import LENGTH_BYTES
 
 if TYPE_CHECKING:
     from pykbroker.broker.handlers import Route
     from pykbroker.broker.server import BrokerServer
     from pykbroker.network.request import Request
     from pykbroker.network.request_channel import RequestChannel
-
-_LENGTH_BYTES = 4
 
 _log = logging.getLogger(REQUEST_LOG)
 
@@ -53,7 +52,7 @@ class TracingWorker(Worker):
     def _serve(self, request: Request) -> None:
         if not request.connection.closed:
             self._taken_ns[request] = perf_counter_ns()
-            _log.debug("%s: %d bytes", _name(request), _LENGTH_BYTES + len(request.frame))
+            _log.debug("%s: %d bytes", _name(request), LENGTH_BYTES + len(request.frame))
         super()._serve(request)
         if request.connection.closed:
             self._over(request, "connection closed")

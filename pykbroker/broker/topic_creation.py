@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC, GroupSettings
+from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,

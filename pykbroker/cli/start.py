@@ -46,7 +46,7 @@ _LOG_VARIABLE: Final = "PYKBROKER_LOG"
 # Apache's container image takes the cluster id of a fresh node from here.
 _CLUSTER_ID_VARIABLE: Final = "CLUSTER_ID"
 
-log = logging.getLogger("pykbroker.start")
+_log = logging.getLogger("pykbroker.start")
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     except ConfigError as error:
         raise CommandError(f"pykbroker start: {error.message}") from error
     for name in foreign_variables(os.environ):
-        log.warning("Ignoring %s of the environment: it names no configuration key", name)
+        _log.warning("Ignoring %s of the environment: it names no configuration key", name)
     try:
         config = BrokerConfig.from_properties(properties)
     except ConfigError as error:
@@ -170,7 +170,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
 
     def end(code: int, level: int, message: str, *arguments: object) -> None:
         if not ending.done():
-            log.log(level, message, *arguments)
+            _log.log(level, message, *arguments)
             ending.set_result(code)
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -190,27 +190,27 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
     else:
         starting.cancel()
         await asyncio.wait((starting,))
-    log.info("[BrokerServer id=%d] shutting down", config.node_id)
+    _log.info("[BrokerServer id=%d] shutting down", config.node_id)
     await server.stop()
-    log.info("[BrokerServer id=%d] shut down completed", config.node_id)
+    _log.info("[BrokerServer id=%d] shut down completed", config.node_id)
     return ending.result()
 
 
 def _announce(server: BrokerServer, config: BrokerConfig) -> None:
     # Tools that start Kafka in containers wait for this line of its log.
-    log.info(
+    _log.info(
         "[BrokerLifecycleManager id=%d] The broker has been unfenced. "
         "Transitioning from RECOVERY to RUNNING.",
         config.node_id,
     )
-    log.info("[KafkaServer id=%d] started", config.node_id)
+    _log.info("[KafkaServer id=%d] started", config.node_id)
     listeners = ",".join(map(str, server.listeners))
     directories = ",".join(config.log_directories)
     line = f"ready node={config.node_id} listeners={listeners} log.dirs={directories}"
     try:
         print(line, flush=True)
     except OSError:
-        log.warning("Nobody reads standard output")
+        _log.warning("Nobody reads standard output")
 
 
 # --- logs ---------------------------------------------------------------------------------------

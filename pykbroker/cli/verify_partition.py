@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from pykbroker.cli.command import CommandError
 from pykbroker.cli.log_files import base_offset_of, batches, map_file
+from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
 from pykbroker.log.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
@@ -38,8 +38,6 @@ Fault = tuple[str, str]
 Topics = dict[str | bytes, tuple[str | bytes, str]]
 """Topic -> its id and the file that says so; id -> its topic and that file."""
 
-_METADATA_TOPIC: Final = "__cluster_metadata"
-
 
 def partition_faults(directory: str, names: Sequence[str], topics: Topics) -> Iterator[Fault]:
     """The faults of a directory with these files; none where it is no partition in use."""
@@ -48,7 +46,7 @@ def partition_faults(directory: str, names: Sequence[str], topics: Topics) -> It
     if parsed is None or parsed.kind:
         return
     yield from _missing_files(directory, names)
-    if parsed.topic_partition.topic != _METADATA_TOPIC:
+    if parsed.topic_partition.topic != CLUSTER_METADATA_TOPIC:
         yield from _topic_faults(directory, names, logs, parsed.topic_partition.topic, topics)
     if logs:
         yield from _offset_faults(directory, logs, parsed.topic_partition)

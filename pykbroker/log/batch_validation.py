@@ -56,6 +56,7 @@ from pykbroker.protocol.record_batch import (
     LOG_OVERHEAD,
     MAGIC_AT,
     MAGIC_V2,
+    NO_TIMESTAMP,
     RECORD_BATCH_OVERHEAD,
     RECORDS_AT,
     TRANSACTIONAL_BIT,
@@ -83,7 +84,6 @@ __all__ = [
 #: The most that one batch may hold once decompressed, however well it compresses.
 MAX_DECOMPRESSED_BATCH_BYTES = 128 * 1024 * 1024
 
-_NO_TIMESTAMP = -1
 _SMALLEST_BATCH_LENGTH = 14
 _HEADER_UP_TO_MAGIC = MAGIC_AT + 1
 _MAX_REPORTED_ERRORS = 3
@@ -283,7 +283,7 @@ def _validate_records(
     outcome.max_timestamp = max_timestamp
 
     if not survey.dense or rules.recompresses(attributes):
-        if min_timestamp < _NO_TIMESTAMP:
+        if min_timestamp < NO_TIMESTAMP:
             raise Refused(
                 _INVALID_TIMESTAMP, f"Negative timestamp {min_timestamp} in {rules.partition}"
             )
@@ -405,7 +405,7 @@ def _check_each_record(
             errors.append((index, _no_key(rules)))
             continue
         timestamp = header.max_timestamp if append_time else header.base_timestamp + timestamp_delta
-        if not rules.log_append_time and timestamp != _NO_TIMESTAMP:
+        if not rules.log_append_time and timestamp != NO_TIMESTAMP:
             if not -rules.after_max_ms <= now_ms - timestamp <= rules.before_max_ms:
                 bad_timestamp = True
                 errors.append((index, _out_of_range(timestamp, index, rules, now_ms)))

@@ -21,11 +21,12 @@ from pykbroker.log.batch_validation import (
     stamp,
     validate,
 )
+from pykbroker.log.entry_index import MAX_RELATIVE_OFFSET
 from pykbroker.log.files import Buffer, LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.log_state import LogState
 from pykbroker.log.producer_state import ProducerUpdate
-from pykbroker.log.segment import MAX_RELATIVE_OFFSET, CorruptSegment, Segment
+from pykbroker.log.segment import CorruptSegment, Segment
 from pykbroker.log.validation_rules import CLIENT, COORDINATOR, RAFT_LEADER, REPLICATION
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import LOG_OVERHEAD, BatchHeader, assign_offset

@@ -21,6 +21,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from pykbroker.log.entry_index import MAX_RELATIVE_OFFSET
 from pykbroker.log.files import Buffer, Files, FileSlice
 from pykbroker.log.index_files import CorruptIndex, OffsetIndexFile, TimeIndexFile, TxnIndexFile
 from pykbroker.protocol.record_batch import (
@@ -40,7 +41,6 @@ DELETED_SUFFIX = ".deleted"
 CLEANED_SUFFIX = ".cleaned"
 SWAP_SUFFIX = ".swap"
 
-MAX_RELATIVE_OFFSET = 0x7FFFFFFF
 MAX_HINTS = 64
 WINDOW_BYTES = 8 * 1024
 HEADER_CHUNK_BYTES = 64 * 1024

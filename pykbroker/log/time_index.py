@@ -12,8 +12,7 @@ import struct
 from typing import ClassVar
 
 from pykbroker.log.entry_index import EntryIndex
-
-NO_TIMESTAMP = -1
+from pykbroker.protocol.record_batch import NO_TIMESTAMP
 
 
 class TimeIndex(EntryIndex):

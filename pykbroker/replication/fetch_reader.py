@@ -24,12 +24,12 @@ from pykbroker.protocol.messages.fetch_response import (
     EpochEndOffset,
     PartitionData,
 )
+from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.partition import LOG_END, READ_COMMITTED, READ_UNCOMMITTED, Partition
 
 if TYPE_CHECKING:
     from pykbroker.replication.replica_manager import ReplicaManager
 
-ZERO_UUID = bytes(16)
 NO_RECORDS = b""
 FUTURE_REPLICA_ID = -3
 UNKNOWN_CODES = (int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), int(ErrorCode.UNKNOWN_TOPIC_ID))

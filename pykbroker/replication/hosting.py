@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pykbroker.log.log_manager import LogManager
     from pykbroker.log.partition_log import PartitionLog
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 Touched = list[tuple[Partition, bool]]
 """Partitions with something new for those who wait on them; True: it is gone."""
@@ -125,7 +125,7 @@ class Hosting:
         )
         for effect in partition.step(event, now_ms):
             if isinstance(effect, (BecameLeader, BecameFollower)):
-                logger.debug("%s: %s", partition.topic_partition, effect)
+                _log.debug("%s: %s", partition.topic_partition, effect)
         touched.append((partition, False))
 
     def _host(
@@ -237,5 +237,5 @@ class Hosting:
                 None if topic is None else topic.partitions.get(topic_partition.partition)
             )
             if registration is None or self._node_id not in registration.replicas:
-                logger.warning("%s is no partition of this node: set aside", topic_partition)
+                _log.warning("%s is no partition of this node: set aside", topic_partition)
                 self._log_manager.make_stray(topic_partition)

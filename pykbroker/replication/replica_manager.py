@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Protocol
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.files import LogDirFailure
 from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
+from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.hosting import Hosting
 from pykbroker.replication.partition import ACKS_ALL, Partition
 from pykbroker.replication.partition_events import FollowerFetched
@@ -38,9 +39,8 @@ if TYPE_CHECKING:
     from pykbroker.replication.delayed_produce import DelayedProduce
     from pykbroker.replication.fetch_reader import FetchParams, FetchPartition
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
-ZERO_UUID = bytes(16)
 STORAGE_ERROR = int(ErrorCode.KAFKA_STORAGE_ERROR)
 
 
@@ -336,7 +336,7 @@ class ReplicaManager:
 
 
 def _nobody_told() -> None:
-    logger.critical("all log directories have failed: this node has no partitions any more")
+    _log.critical("all log directories have failed: this node has no partitions any more")
 
 
 def _controller_not_told(placed: Mapping[tuple[bytes, int], bytes]) -> None:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.topic_creation import auto_create_topics
 from pykbroker.coordinator.gathering import then
-from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC
 from pykbroker.errors import ErrorCode, error_message
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.find_coordinator_response import (
     Coordinator,
     FindCoordinatorResponse,

@@ -39,6 +39,7 @@ from pykbroker.errors import ErrorCode, KafkaError, error_message
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.log.validation_rules import HEAVY_RECOMPRESSED_BYTES
 from pykbroker.network.request import CloseConnection
+from pykbroker.protocol.compression import ZSTD
 from pykbroker.protocol.messages.produce_response import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -47,7 +48,13 @@ from pykbroker.protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from pykbroker.protocol.record_batch import CorruptBatch
+from pykbroker.protocol.record_batch import (
+    CODEC_MASK,
+    LOG_OVERHEAD,
+    RECORD_BATCH_OVERHEAD,
+    TRANSACTIONAL_BIT,
+    CorruptBatch,
+)
 from pykbroker.purgatory import Deferred
 from pykbroker.replication.delayed_produce import DelayedProduce
 
@@ -67,12 +74,7 @@ FIRST_WITH_ZSTD = 7
 FIRST_WITH_LEADER_HINTS = 10
 FIRST_BY_ID = 13
 
-ZSTD = 4
-CODEC_MASK = 0x07
-TRANSACTIONAL = 0x10
-LOOK_CLOSER = TRANSACTIONAL | ZSTD  # bits of the attributes that may not be fine
-MIN_BATCH_BYTES = 61
-LOG_OVERHEAD = 12
+LOOK_CLOSER = TRANSACTIONAL_BIT | ZSTD  # bits of the attributes that may not be fine
 UP_TO_MAGIC = 17
 MIN_LEGACY_BATCH_LENGTH = 14
 _batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
@@ -215,7 +217,7 @@ class PendingProduce(DelayedProduce):
         partition = manager.lookup(topic, index)
         if isinstance(partition, int):
             return self._refuse(index, partition)
-        if records is None or len(records) < MIN_BATCH_BYTES:
+        if records is None or len(records) < RECORD_BATCH_OVERHEAD:
             return self._refuse_malformed(index, records)
         size = len(records)
         length, magic, attributes = _batch_head(records)
@@ -250,7 +252,7 @@ class PendingProduce(DelayedProduce):
         """The code for a batch that is not even given to the log; 0 when it may go there."""
         if attributes & CODEC_MASK == ZSTD and self._request.api_version < FIRST_WITH_ZSTD:
             return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        if attributes & TRANSACTIONAL:
+        if attributes & TRANSACTIONAL_BIT:
             if self._request.message.transactional_id is None:
                 return int(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             return int(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
@@ -356,7 +358,7 @@ def is_one_batch(records: memoryview) -> bool:
         sizes = list(islice(batch_sizes(records), 2))
     except CorruptBatch:
         return False
-    return len(sizes) == 1 and sizes[0] >= MIN_BATCH_BYTES and records[16] == 2
+    return len(sizes) == 1 and sizes[0] >= RECORD_BATCH_OVERHEAD and records[16] == 2
 
 
 def code_of_malformed(records: memoryview | None) -> int:

@@ -17,12 +17,13 @@ from pykbroker.coordinator.gathering import gather
 from pykbroker.coordinator.group import offsets, queries
 from pykbroker.coordinator.group.classic.replies import join_error, sync_error
 from pykbroker.coordinator.group.partitioning import partition_for
-from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC, GroupSettings
+from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.shard import GroupShard
 from pykbroker.coordinator.group.step import CallerContext
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
 from pykbroker.coordinator.runtime_driver import CoordinatorRuntime, EventLoop
 from pykbroker.errors import ErrorCode
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
 from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.primitives import ZERO_UUID
+from pykbroker.protocol.record_batch import NO_PRODUCER_ID
 
-NO_PRODUCER_ID = -1
 NO_EXPIRY = -1
 
 TopicOffsets = dict[str, dict[int, "CommittedOffset"]]

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
 
-GROUP_METADATA_TOPIC = "__consumer_offsets"
-
 # Kafka has no key for it: CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS, GroupCoordinatorConfig.java
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 

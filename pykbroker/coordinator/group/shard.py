@@ -23,7 +23,7 @@ from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.rebalance import JOIN, SESSION, SYNC
 from pykbroker.coordinator.group.classic.replies import join_error, sync_error
 from pykbroker.coordinator.group.classic.states import RULES, GroupState
-from pykbroker.coordinator.group.offset_store import NO_PRODUCER_ID, OffsetStore
+from pykbroker.coordinator.group.offset_store import OffsetStore
 from pykbroker.coordinator.group.records import group_tombstone, new_group_record
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.step import CallerContext, Step
@@ -46,6 +46,7 @@ from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteReques
 from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
 from pykbroker.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
+from pykbroker.protocol.record_batch import NO_PRODUCER_ID
 
 EXPIRE_OFFSETS = "expire-offsets"
 

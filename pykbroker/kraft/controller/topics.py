@@ -16,6 +16,7 @@ from pykbroker.config import ConfigError, validate_topic_overrides
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.assignment import manual_partitions, placed_partitions
+from pykbroker.kraft.controller.configs import MAX_CONFIG_VALUE_LENGTH
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TOPIC_RESOURCE, TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
@@ -39,7 +40,6 @@ from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.primitives import ZERO_UUID
 
 MAX_PARTITIONS_PER_REQUEST: Final = 10_000
-MAX_CONFIG_VALUE_LENGTH: Final = 0x7FFF
 
 
 def create_topics(state: ControllerState, request: Any) -> Decision[MetadataRecord]:

@@ -14,8 +14,8 @@ from pykbroker.broker.handlers import (
 )
 from pykbroker.broker.topic_creation import TopicCreation
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
-from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC
 from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.create_topics_request import CreateTopicsRequest
 from pykbroker.protocol.messages.create_topics_response import (
     CreatableTopicResult,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.broker.handlers.find_coordinator import HANDLER
-from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC
 from pykbroker.errors import ErrorCode
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from pykbroker.protocol.primitives import uuid_to_str
 from tests.broker.handlers.group_broker import GroupBroker

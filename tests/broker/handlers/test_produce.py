@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.broker.handlers.produce import HANDLER, MIN_BATCH_BYTES
+from pykbroker.broker.handlers.produce import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.produce_request import (
@@ -15,6 +15,7 @@ from pykbroker.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from pykbroker.protocol.messages.produce_response import PartitionProduceResponse
+from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
 from pykbroker.types import TopicPartition
 from tests.broker.handlers.data_plane import Broker, Call
 from tests.replication.node import NOW_MS, batch, topic_id_of
@@ -147,8 +148,8 @@ def with_length(length: int) -> memoryview:
         (None, ErrorCode.INVALID_RECORD),
         (b"", ErrorCode.INVALID_RECORD),
         (cut(11), ErrorCode.INVALID_RECORD),
-        (cut(MIN_BATCH_BYTES - 1), ErrorCode.INVALID_RECORD),
-        (cut(MIN_BATCH_BYTES), ErrorCode.INVALID_RECORD),
+        (cut(RECORD_BATCH_OVERHEAD - 1), ErrorCode.INVALID_RECORD),
+        (cut(RECORD_BATCH_OVERHEAD), ErrorCode.INVALID_RECORD),
         (with_magic(1), ErrorCode.INVALID_RECORD),
         (with_magic(3), ErrorCode.CORRUPT_MESSAGE),
         (with_length(13), ErrorCode.CORRUPT_MESSAGE),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.coordinator.group.settings import GROUP_METADATA_TOPIC
 from pykbroker.coordinator.hosted_shard import HostState
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from tests.broker.handlers.group_broker import OFFSETS_TOPIC_NUMBER, GroupBroker
 from tests.replication.node import topic_id_of
