@@ -60,8 +60,7 @@ class LogLoader:
         recovery_point: int,
         log_start_offset: int,
         is_contiguous: bool,
-        epochs: EpochCheckpoint,
-        snapshots: ProducerSnapshots,
+        producer_id_expiration_ms: int,
     ) -> None:
         self.files = files
         self.directory = directory
@@ -72,8 +71,10 @@ class LogLoader:
         self.recovery_point = recovery_point
         self.log_start_offset = log_start_offset
         self.is_contiguous = is_contiguous
-        self.epochs = epochs
-        self.snapshots = snapshots
+        self.epochs = EpochCheckpoint(files, directory)
+        self.snapshots = ProducerSnapshots(
+            files, directory, str(topic_partition), producer_id_expiration_ms
+        )
         self.segments = SegmentList()
 
     def load(self) -> int:

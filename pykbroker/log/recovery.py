@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from pykbroker.config import TopicConfig
 from pykbroker.log.chores import Chores
-from pykbroker.log.epoch_checkpoint import EpochCheckpoint
 from pykbroker.log.files import Files
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.log_loader import LogLoader, is_segment_name, offset_of
 from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.segment import LOG_SUFFIX, CorruptSegment
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.types import TopicPartition
@@ -50,31 +49,24 @@ def open_log(
     if not files.is_dir(directory):
         files.mkdir(directory)
     synced_up_to = recovery_point
-
-    def loader_of(is_clean: bool, recovery_point: int) -> LogLoader:
-        return LogLoader(
-            files,
-            directory,
-            topic_partition,
-            config,
-            now_ms=now_ms,
-            is_clean=is_clean,
-            recovery_point=recovery_point,
-            log_start_offset=log_start_offset,
-            is_contiguous=is_contiguous,
-            epochs=EpochCheckpoint(files, directory),
-            snapshots=ProducerSnapshots(
-                files, directory, str(topic_partition), producer_id_expiration_ms
-            ),
-        )
-
-    loader = loader_of(is_clean, recovery_point)
+    make_loader = partial(
+        LogLoader,
+        files,
+        directory,
+        topic_partition,
+        config,
+        now_ms=now_ms,
+        log_start_offset=log_start_offset,
+        is_contiguous=is_contiguous,
+        producer_id_expiration_ms=producer_id_expiration_ms,
+    )
+    loader = make_loader(is_clean=is_clean, recovery_point=recovery_point)
     try:
         end_offset = loader.load()
     except (CorruptSegment, CorruptIndex, CorruptBatch) as fault:
         _log.error("%s: %s; checking the whole log", topic_partition, fault)
         is_clean, recovery_point = False, 0
-        loader = loader_of(is_clean, recovery_point)
+        loader = make_loader(is_clean=is_clean, recovery_point=recovery_point)
         end_offset = loader.load()
     if synced_up_to > end_offset:
         lost = f"{end_offset} but was synced up to {synced_up_to}: what is between is lost"
