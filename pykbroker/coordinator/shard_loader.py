@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.hosted_shard import Shard
 from pykbroker.coordinator.record_codecs import RecordCodec
-from pykbroker.protocol.control_records import decode_marker, decode_type
+from pykbroker.protocol.control_records import ABORT, COMMIT, decode_marker, decode_type
 from pykbroker.protocol.record_batch import CorruptBatch, check_crc, iter_batches, iter_records
 
 STEP_RECORDS = 100
-_ABORT_OR_COMMIT = (0, 1)
 
 
 def load(
@@ -45,7 +44,7 @@ def load(
                 if record.offset < offset:
                     continue
                 if header.is_control:
-                    if decode_type(record.key) in _ABORT_OR_COMMIT:
+                    if decode_type(record.key) in (ABORT, COMMIT):
                         marker = decode_marker(record.key, record.value)
                         shard.replay_end_of_transaction(header.producer_id, marker.is_commit)
                 elif record.key is not None:
