@@ -152,6 +152,8 @@ def _check_steps(config: BrokerConfig, wanted: BrokerConfig) -> None:
         if cleaners > now * 2 > 0:
             why = f"{what} cannot be increased to more than double the current value {now}"
             raise _unusable(why, "log.cleaner.threads")
+    _check_local_retention("ms", config, wanted, wanted.log_retention_time_ms)
+    _check_local_retention("bytes", config, wanted, wanted.log_retention_bytes)
     for at in wanted.endpoints:
         most = wanted.socket_overrides(at.listener_name).max_connections
         if most < 1 and most != config.socket_overrides(at.listener_name).max_connections:
@@ -166,6 +168,24 @@ def _check_threads(name: str, now: Value, wanted: Value) -> None:
         raise _unusable(f"{failed} be at least half the current value {now}", name)
     if wanted > now * 2:
         raise _unusable(f"{failed} not be greater than double the current value {now}", name)
+
+
+def _check_local_retention(
+    unit: str, config: BrokerConfig, wanted: BrokerConfig, retention: int
+) -> None:
+    """DynamicLogConfig: what is kept here of a tiered topic cannot be more than all of it."""
+    names = tuple(f"log.{kind}.{unit}" for kind in ("retention", "local.retention"))
+    if retention < 0 or [config.value(name) for name in names] == [*map(wanted.value, names)]:
+        return
+    local = wanted.value(names[1])
+    assert isinstance(local, int)
+    if local == -1:
+        why = f"Value must not be -1 as {names[0]} value is set as {retention}."
+    elif local > retention:
+        why = f"Value must not be more than {names[0]} property value: {retention}"
+    else:
+        return
+    raise _unusable(invalid_value(names[1], local, why).message, names[1])
 
 
 def _unusable(why: str, name: str) -> ConfigError:

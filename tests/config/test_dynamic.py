@@ -74,6 +74,19 @@ def test_cleaners_change_in_steps() -> None:
         validate_broker_overrides(eight, {"log.cleaner.threads": "3"}, per_broker=True)
 
 
+def test_local_retention_is_not_more_than_retention() -> None:
+    validate_broker_overrides(BROKER, {"log.local.retention.ms": "5"}, per_broker=True)
+    validate_broker_overrides(BROKER, {"log.local.retention.bytes": "-1"}, per_broker=True)
+    assert refused(log_local_retention_ms="-1") == (
+        "Invalid value org.apache.kafka.common.config.ConfigException: Invalid value -1 for "
+        "configuration log.local.retention.ms: Value must not be -1 as log.retention.ms value is "
+        "set as 604800000. for configuration Invalid dynamic configuration"
+    )
+    assert "must not be more than log.retention.bytes property value: 5 for" in refused(
+        log_local_retention_bytes="6", log_retention_bytes="5"
+    )
+
+
 def test_no_connections_and_entries_twice() -> None:
     assert "Invalid max.connections 0 for" in refused(max_connections="0")
     assert refused(log_cleanup_policy="compact, compact") == (
