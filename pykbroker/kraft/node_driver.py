@@ -237,6 +237,7 @@ class KraftNodeDriver:
             if self._files.exists(path):
                 records = decode_snapshot(BOOTSTRAP, self._files.read_file(path)).records
             elif log.end.offset == 0:
+                self._refuse_lost_metadata(log.directory)
                 raise StorageError(f"{log.directory} holds no metadata: format the directory again")
         levels = {
             record.message.name: record.message.feature_level

@@ -169,7 +169,7 @@ class Files(ABC):
 
     @abstractmethod
     def list_sizes(self, path: str) -> dict[str, int]:
-        """Name -> size of every regular file of a directory."""
+        """Name -> size of every regular file of a directory, also of one behind a link."""
 
     @abstractmethod
     def mkdir(self, path: str) -> None:
@@ -447,11 +447,7 @@ class RealFiles(Files):
 
     def list_sizes(self, path: str) -> dict[str, int]:
         with os.scandir(path) as entries:
-            return {
-                entry.name: entry.stat().st_size
-                for entry in entries
-                if entry.is_file(follow_symlinks=False)
-            }
+            return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
     def mkdir(self, path: str) -> None:
         os.makedirs(path, exist_ok=True)
@@ -467,7 +463,10 @@ class RealFiles(Files):
                 raise
 
     def remove_tree(self, path: str) -> None:
-        shutil.rmtree(path)
+        if os.path.islink(path):
+            os.unlink(path)  # what somebody moved elsewhere is his
+        else:
+            shutil.rmtree(path)
 
     def sync_file(self, path: str) -> None:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

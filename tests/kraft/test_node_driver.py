@@ -294,6 +294,14 @@ def test_a_directory_without_metadata_is_refused() -> None:
         world.open()
 
 
+def test_nobody_is_told_to_format_over_partitions() -> None:
+    world = formatted()
+    world.files.unlink(f"/disk/__cluster_metadata-0/{BOOTSTRAP.file_name}")
+    world.files.mkdir("/disk/orders-0")
+    with pytest.raises(StorageError, match=r"has lost its records, but /disk holds .*orders-0"):
+        world.open()
+
+
 def test_a_damaged_quorum_state_is_refused() -> None:
     world = NodeWorld().open()
     world.stop()

@@ -215,3 +215,22 @@ def test_where_nobody_may_wait_only_the_page_cache_is_read(
         cold.value.warm()
     files.may_wait = True
     assert [read() for read in reads] == [b"2345"] * 3
+
+
+def test_a_segment_behind_a_link_is_one(tmp_path: Path) -> None:
+    files = RealFiles()
+    (tmp_path / "elsewhere").write_bytes(b"abc")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "0.log").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "d" / "1.log").symlink_to(tmp_path / "nothing")
+    assert files.list_sizes(f"{tmp_path}/d") == {"0.log": 3}
+
+
+def test_what_is_behind_a_link_is_not_removed(tmp_path: Path) -> None:
+    files = RealFiles()
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "0.log").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to(tmp_path / "kept")
+    files.remove_tree(f"{tmp_path}/link")
+    assert not (tmp_path / "link").is_symlink()
+    assert files.list_sizes(f"{tmp_path}/kept") == {"0.log": 3}
