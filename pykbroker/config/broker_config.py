@@ -9,8 +9,10 @@ Invariant: every name in the layers is a key that Kafka knows, and none is silen
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import product
 from typing import Final, NamedTuple
 
 from pykbroker.config import describe
@@ -193,12 +195,9 @@ class BrokerConfig(BrokerFields):
             raise ConfigError(
                 "At least one log directory must be defined via log.dirs or log.dir.", "log.dirs"
             )
-        for inner in self.log_directories:
-            for outer in self.log_directories:
-                if inner.startswith(f"{outer}/"):
-                    why = f"{inner} lies in {outer}, and would be taken for a partition of it"
-                    raise ConfigError(f"log.dirs: {why}", "log.dirs")
         self.metadata_log_directory = _plain_path(self.metadata_log_dir or self.log_directories[0])
+        _check_nesting("log.dirs", self.log_directories, self.log_directories)
+        _check_nesting("metadata.log.dir", (self.metadata_log_directory,), self.log_directories)
 
     def _resolve_listeners(self, listeners: Listeners) -> None:
         self.endpoints = listeners.broker
@@ -211,6 +210,14 @@ class BrokerConfig(BrokerFields):
 def _plain_path(path: str) -> str:
     """Slashes that say nothing left out, as java.io.File does: names are made from paths here."""
     return re.sub("/+", "/", path).rstrip("/") or path[:1]
+
+
+def _check_nesting(name: str, inner: Iterable[str], outer: Iterable[str]) -> None:
+    """Everything in a log directory is a partition: another one there would be set aside."""
+    for path, around in product(inner, outer):
+        if os.path.abspath(path).startswith(f"{os.path.abspath(around)}/"):
+            why = f"{path} lies in {around}, and would be taken for a partition of it"
+            raise ConfigError(f"{name}: {why}", name)
 
 
 def _parse(merged: Mapping[str, str]) -> dict[str, Value]:

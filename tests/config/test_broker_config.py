@@ -49,7 +49,12 @@ def test_directories_are_written_plainly() -> None:
     assert refusal({"log.dirs": "/data/,/data/in-0"}) == (
         "log.dirs: /data/in-0 lies in /data, and would be taken for a partition of it"
     )
+    assert refusal({"log.dirs": "data,./data/../data/in-0"}).startswith("log.dirs: ./data/../data/")
+    assert refusal({"metadata.log.dir": "/data/meta-0"}) == (
+        "metadata.log.dir: /data/meta-0 lies in /data, and would be taken for a partition of it"
+    )
     assert len(make(log__dirs="/data,/data-2").log_directories) == 2
+    assert make(log__dirs="/data/logs", metadata__log__dir="/data").is_broker
 
 
 def test_endpoints() -> None:
