@@ -141,7 +141,8 @@ class HousekeepingDriver:
                     self._on_failure(failure)
                 except Exception:
                     _log.exception("Housekeeping task %r failed", name)
-                self._due_ms[index] = self._now_ms() + max(interval_ms, 1)
+                # KafkaScheduler: without a period a task runs once.
+                self._due_ms[index] = self._now_ms() + interval_ms if interval_ms > 0 else NEVER_MS
 
     async def _in_thread(self, call: Callable[..., None], *arguments: object) -> None:
         await self._loop.run_in_executor(self._threads, call, *arguments)

@@ -123,6 +123,29 @@ def test_checkpoints(house: House) -> None:
     house.run(story)
 
 
+def test_an_interval_of_zero_means_once(house: House) -> None:
+    name = "log_flush_start_offset_checkpoint_interval_ms"
+    setattr(house.manager.config, name, 0)
+    log = house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
+    for _ in range(3):
+        append(log, b"a")
+    house.high_watermarks = {ORDERS[0]: 3}
+    path = "/a/log-start-offset-checkpoint"
+
+    async def story(driver: HousekeepingDriver) -> None:
+        log.advance_log_start_offset(1)
+        house.now_ms += 31 * SECOND
+        await driver.run_due()
+        assert house.files.read_file(path) == b"0\n1\norders 0 1\n"
+        log.advance_log_start_offset(2)
+        for _ in range(3):
+            house.now_ms += 3600 * SECOND
+            await driver.run_due()
+        assert house.files.read_file(path) == b"0\n1\norders 0 1\n"
+
+    house.run(story)
+
+
 def test_unchanged_checkpoints_are_not_written_again(house: House) -> None:
     house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
     house.high_watermarks = {ORDERS[0]: 0}
