@@ -67,7 +67,11 @@ def add_arguments(parser: CommandParser) -> None:
             help=f"how {kind}s are shown: String-, Integer-, Long- or DoubleDecoder",
         )
     parser.add_argument(
-        "--max-message-size", type=int, default=5 << 20, metavar="N", help="bytes of a batch"
+        "--max-message-size",
+        type=int,
+        default=5 << 20,
+        metavar="N",
+        help="for scripts that give it: batches of any size are printed",
     )
     parser.add_argument(
         "--max-bytes", type=int, default=NO_LIMIT, metavar="N", help="bytes to read of each log"

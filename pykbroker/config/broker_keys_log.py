@@ -143,7 +143,7 @@ KEYS: Final = (
     ),
     Key(
         "log.cleaner.io.max.bytes.per.second", DOUBLE, sys.float_info.max, mode=CLUSTER_WIDE
-    ).honoured("Most bytes per second that compaction reads and writes."),
+    ).honoured("Most bytes per second that compaction reads and writes; 0: it pauses."),
     Key("log.cleaner.delete.retention.ms", LONG, 86400000, at_least(0), mode=CLUSTER_WIDE).honoured(
         "How long tombstones and markers stay readable after compaction (topic key "
         "delete.retention.ms)."

@@ -41,6 +41,8 @@ _log = logging.getLogger(__name__)
 
 LOGS_PER_SLICE = 64
 WORKER_IDLE_S = 60.0
+LEAST_PAUSE_S = 0.01  # the event loop has other things to do
+LONGEST_NAP_S = 15.0
 LEAST_MAP_BYTES = 1024 * 1024
 
 
@@ -103,16 +105,30 @@ class CleanerDriver:
                 self._call_in(config.log_cleaner_threads)
             elif number >= config.log_cleaner_threads:
                 break
-            backoff_s = config.log_cleaner_backoff_ms / 1000
-            if config.log_cleaner_threads > 0 and await self.clean_one(number):
+            is_wanted = (
+                config.log_cleaner_threads > 0 and config.log_cleaner_io_max_bytes_per_second > 0
+            )
+            if is_wanted and await self.clean_one(number):
                 idle_s = 0.0
                 continue
-            await asyncio.sleep(backoff_s)
-            idle_s += backoff_s
+            idle_s += await self._pause()
             if idle_s >= WORKER_IDLE_S:
                 self.worker(number).end_process()
         self.worker(number).end_process()
         del self._tasks[number]
+
+    async def _pause(self) -> float:
+        """log.cleaner.backoff.ms, which may become less meanwhile; how many seconds it was."""
+        waited_s = 0.0
+        while True:
+            left_s = (
+                max(self._manager.config.log_cleaner_backoff_ms / 1000, LEAST_PAUSE_S) - waited_s
+            )
+            if left_s <= 0:
+                return waited_s
+            nap_s = min(left_s, LONGEST_NAP_S)
+            await asyncio.sleep(nap_s)
+            waited_s += nap_s
 
     def _call_in(self, threads: int) -> None:
         for number in range(1, threads):
@@ -147,7 +163,7 @@ class CleanerDriver:
         else:
             if end_offset is None:
                 self.state.aborted(partition)
-                await asyncio.sleep(self._manager.config.log_cleaner_backoff_ms / 1000)
+                await self._pause()
             elif end_offset < 0:
                 self.state.failed(partition)
             else:

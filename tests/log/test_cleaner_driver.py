@@ -12,6 +12,7 @@ import pytest
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.log import cleaner_driver
 from pykbroker.log.cleaner_driver import CleanerDriver
 from pykbroker.log.files import LogDirFailure, RealFiles
 from pykbroker.log.log_manager import LogManager
@@ -157,15 +158,36 @@ def test_two_cleaners_take_two_logs_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_no_threads_is_a_pause(tmp_path: Path) -> None:
-    node = Node(tmp_path, log_cleaner_backoff_ms="5", log_cleaner_threads="0")
+@pytest.mark.parametrize("key", ["log.cleaner.threads", "log.cleaner.io.max.bytes.per.second"])
+def test_no_threads_or_no_throughput_is_a_pause(tmp_path: Path, key: str) -> None:
+    node = Node(tmp_path, log_cleaner_backoff_ms="5", **{key.replace(".", "_"): "0"})
     node.log()
 
     async def script(node: Node) -> None:
         node.cleaner.start()
         await asyncio.sleep(0.05)
         assert not node.cleaner.state.first_dirty
-        node.manager.on_config(node.manager.config.with_dynamic({"log.cleaner.threads": "1"}, {}))
+        node.manager.on_config(
+            node.manager.config.with_dynamic({key: "1e9" if "bytes" in key else "1"}, {})
+        )
+        while ACCOUNTS not in node.cleaner.state.first_dirty:
+            await asyncio.sleep(0.01)
+
+    run(node, script)
+
+
+def test_a_long_pause_ends_when_it_becomes_a_short_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cleaner_driver, "LONGEST_NAP_S", 0.01)
+    node = Node(tmp_path, log_cleaner_backoff_ms="3600000")
+
+    async def script(node: Node) -> None:
+        node.cleaner.start()
+        await asyncio.sleep(0.05)  # it found nothing to do
+        node.log()
+        shorter = node.manager.config.with_dynamic({"log.cleaner.backoff.ms": "0"}, {})
+        node.manager.on_config(shorter)
         while ACCOUNTS not in node.cleaner.state.first_dirty:
             await asyncio.sleep(0.01)
 
