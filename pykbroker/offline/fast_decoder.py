@@ -116,10 +116,6 @@ class _FastReader:
     def run(self) -> Iterator[Any]:
         position = self.split.start_position
         end = self.end
-        if end < self.split.end_position and position >= end:
-            reason = f"the file ends at {end}, before {self.split.end_position}"
-            self.reporter.report(position, 0, reason)
-            return
         while position < end:
             room = min(self.wanted, len(self.buffer) - PADDING_BYTES, end - position)
             filled = self.opened.read_into(memoryview(self.buffer)[:room], position)
@@ -134,6 +130,9 @@ class _FastReader:
             self.wanted = self.chunk_bytes
             if compressed:
                 self.wanted = min(self.chunk_bytes, _COMPRESSED_CHUNK)
+        if end < self.split.end_position:
+            reason = f"the file ends at {end}, before {self.split.end_position}"
+            self.reporter.report(position, 0, reason)
 
     def _base_at(self, position: int, used: int, filled: int) -> int | None:
         """The base offset of the batch behind a chunk."""

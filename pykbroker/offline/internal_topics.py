@@ -23,7 +23,7 @@ import pyarrow as pa
 from pykbroker.offline.columns import TIMESTAMP_TYPE
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.reader import LogScan, names_of, open_log, read_split
-from pykbroker.offline.split import ReadOptions, Split
+from pykbroker.offline.split import READ_COMMITTED, ReadOptions, Split
 from pykbroker.offline.storage import join, list_directory, open_file
 from pykbroker.protocol.api import (
     metadata_record_class,
@@ -94,7 +94,11 @@ _SCHEMAS: Final = {
 
 
 def consumer_offsets(paths: str | Iterable[str], **options: Any) -> Any:
-    """All records of `__consumer_offsets` (CONSUMER_OFFSETS_SCHEMA); options as of `open_log`."""
+    """All committed records of `__consumer_offsets` (CONSUMER_OFFSETS_SCHEMA).
+
+    Options as of `open_log`; `isolation` is read_committed by default: offsets that were committed
+    in a transaction that was aborted are not the group's.
+    """
     return _table(CONSUMER_OFFSETS, paths, options)
 
 
@@ -119,6 +123,7 @@ def cluster_metadata(paths: str | Iterable[str], **options: Any) -> Any:
 
 
 def _table(topic: str, paths: str | Iterable[str], options: dict[str, Any]) -> Any:
+    options.setdefault("isolation", READ_COMMITTED)  # as the coordinators read: aborted is not so
     scan = open_log(paths, topic, columns=_COLUMNS, **options)
     return pa.Table.from_batches([records_of(topic, rows) for rows in scan], schema=_SCHEMAS[topic])
 

@@ -7,7 +7,9 @@
         <20 digits>.log .index .timeindex .txnindex  a segment, by its base offset
         <20 digits>.snapshot                         producers as of that offset
 
-Left alone: directories `-delete`, `-future`, `-stray`, files `.deleted`, `.cleaned`, `.swap`.
+Left alone: directories `-delete`, `-future`, `-stray`, files `.deleted`, `.cleaned`. What `.swap`
+files mean: see swaps.py. A directory in which segments are being swapped is listed again: one
+listing may have seen some names from before the swap and others from after it.
 
 In      paths or URIs of log directories, or of single partitions.
 Out     PartitionFiles, sorted by topic and partition, each partition once: of several replicas the
@@ -31,7 +33,8 @@ from pykbroker.log.checkpoints import (
     parse_offsets,
 )
 from pykbroker.offline.faults import NotALogDirectory, OfflineError
-from pykbroker.offline.storage import join, list_directory, read_small_file, split_name
+from pykbroker.offline.storage import is_remote, join, list_directory, read_small_file, split_name
+from pykbroker.offline.swaps import is_swapping, with_swaps
 from pykbroker.types import TopicPartition
 
 _PARTITION: Final = re.compile(r"([a-zA-Z0-9._-]{1,249})-(0|[1-9]\d{0,9})")
@@ -42,6 +45,8 @@ _OWN_FILES: Final = frozenset(
 )
 _OWN_SUFFIXES: Final = frozenset({".log", ".index", ".timeindex", ".txnindex", ".snapshot"})
 _CHECKPOINT: Final = re.compile(r"\d{20}-\d{10}\.checkpoint")
+_MAX_PARTITION: Final = 0x7FFF_FFFF
+_MOST_LISTINGS: Final = 50
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,9 @@ class LogDirectoryFiles:
 def parse_partition(name: str) -> TopicPartition | None:
     """Topic and partition of a directory's name; None for every other directory."""
     match = _PARTITION.fullmatch(name)
-    return TopicPartition(match[1], int(match[2])) if match is not None else None
+    if match is None or int(match[2]) > _MAX_PARTITION:
+        return None
+    return TopicPartition(match[1], int(match[2]))
 
 
 def read_log_directory(path: str) -> LogDirectoryFiles:
@@ -191,10 +198,9 @@ def _reach(files: PartitionFiles) -> tuple[int, int]:
 def _read_partition(
     partition: TopicPartition, place: str, directory: LogDirectoryFiles
 ) -> PartitionFiles | None:
-    listed = list_directory(place)
-    if listed is None:
+    files = _list_segments(place)
+    if files is None:
         return None  # deleted since the directory was listed
-    files = listed[0]
     by_offset: dict[int, dict[str, str]] = {}
     foreign: list[str] = []
     for name in sorted(files):
@@ -203,6 +209,9 @@ def _read_partition(
             by_offset.setdefault(int(match[1]), {})[match[2]] = name
         elif not (_PASSING.fullmatch(name) or name in _OWN_FILES or _CHECKPOINT.fullmatch(name)):
             foreign.append(name)
+
+    if is_swapping(files):
+        by_offset = with_swaps(place, files, by_offset)
 
     def path_of(names: dict[str, str], suffix: str) -> str | None:
         return join(place, names[suffix]) if suffix in names else None
@@ -236,6 +245,28 @@ def _read_partition(
         directory.high_watermarks.get(partition),
         tuple(foreign),
     )
+
+
+def _list_segments(place: str) -> dict[str, int] | None:
+    """Name -> size, of two listings that agree about the closed segments; None: no directory."""
+    listed = list_directory(place)
+    for _ in range(_MOST_LISTINGS):
+        if listed is None or is_remote(place):
+            break
+        again = list_directory(place)
+        if again is None:
+            return None
+        agree = _closed_logs(listed[0]) == _closed_logs(again[0])
+        listed = again
+        if agree and not is_swapping(listed[0]):
+            break
+    return None if listed is None else listed[0]
+
+
+def _closed_logs(files: dict[str, int]) -> list[tuple[str, int]]:
+    """The last segment grows, and a new one may come behind it: that is no swap."""
+    logs = sorted((name, size) for name, size in files.items() if name.endswith(".log"))
+    return logs[:-1]
 
 
 def _topic_id(place: str, files: dict[str, int]) -> bytes | None:

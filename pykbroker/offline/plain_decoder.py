@@ -106,9 +106,6 @@ def _batches(
     position = split.start_position
     end = min(split.end_position, opened.size)
     known = KnownBatches(opened, split.index_path, split.segment_base_offset)
-    if end < split.end_position and position >= end:
-        reporter.report(position, 0, f"the file ends at {end}, before {split.end_position}")
-        return
     order = OffsetOrder(split)
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
     while position < end:
@@ -134,6 +131,8 @@ def _batches(
             reporter.report(at, size, fault, header, batch)
             continue
         yield at, header, batch
+    if end < split.end_position:
+        reporter.report(position, 0, f"the file ends at {end}, before {split.end_position}")
 
 
 def _is_elsewhere(header: BatchHeader, split: Split) -> bool:

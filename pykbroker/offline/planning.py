@@ -21,6 +21,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pykbroker.offline.faults import OffsetsGone, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
@@ -30,7 +31,7 @@ from pykbroker.offline.layout import (
     find_partitions,
     read_partitions,
 )
-from pykbroker.offline.segment_index import is_entry_true, offset_entries, time_entries
+from pykbroker.offline.segment_index import entry_batch, is_entry_true, offset_entries, time_entries
 from pykbroker.offline.segment_walk import walk_headers
 from pykbroker.offline.split import (
     DEFAULT_SPLIT_BYTES,
@@ -47,6 +48,8 @@ from pykbroker.offline.split import (
 from pykbroker.offline.storage import open_file
 from pykbroker.offline.transaction_scan import transaction_state
 from pykbroker.types import TopicPartition
+
+_MOST_TRIES: Final = 10
 
 
 @dataclass(frozen=True)
@@ -137,27 +140,50 @@ def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
     splits: list[Split] = []
     partitions: list[PlannedPartition] = []
     for files in read_partitions(selection.paths, select_partitions(selection)):
-        frozen = freeze(files)
-        readable, aborted = _readable_end(files, frozen, selection)
-        log_end = frozen.next_offset
-        start, end = _resolve(files, readable, selection)
-        partitions.append(
-            PlannedPartition(
-                files.topic,
-                files.partition,
-                files.topic_id,
-                files.directory,
-                files.log_start_offset,
-                log_end,
-                files.high_watermark,
-                readable if selection.isolation == READ_COMMITTED else None,
-                start,
-                end,
-                files.foreign,
-            )
-        )
-        splits += _PartitionPlanner(files, frozen, selection, split_bytes, start, end).cut(aborted)
+        planned = _plan_partition(files, selection, split_bytes)
+        if planned is not None:
+            partitions.append(planned[0])
+            splits += planned[1]
     return Plan(splits, partitions)
+
+
+def _plan_partition(
+    files: PartitionFiles, selection: Selection, split_bytes: int
+) -> tuple[PlannedPartition, list[Split]] | None:
+    """None: it was deleted meanwhile. Files that compaction took meanwhile are listed again."""
+    wanted = [TopicPartition(files.topic, files.partition)]
+    found: list[PartitionFiles] = [files]
+    for _ in range(_MOST_TRIES):
+        try:
+            return _plan_files(found[0], selection, split_bytes)
+        except FileNotFoundError:
+            found = read_partitions(selection.paths, wanted)
+            if not found:
+                return None
+    return _plan_files(found[0], selection, split_bytes)
+
+
+def _plan_files(
+    files: PartitionFiles, selection: Selection, split_bytes: int
+) -> tuple[PlannedPartition, list[Split]]:
+    frozen = freeze(files)
+    readable, aborted = _readable_end(files, frozen, selection)
+    start, end = _resolve(files, readable, selection)
+    planned = PlannedPartition(
+        files.topic,
+        files.partition,
+        files.topic_id,
+        files.directory,
+        files.log_start_offset,
+        frozen.next_offset,
+        files.high_watermark,
+        readable if selection.isolation == READ_COMMITTED else None,
+        start,
+        end,
+        files.foreign,
+    )
+    planner = _PartitionPlanner(files, frozen, selection, split_bytes, start, end)
+    return planned, planner.cut(aborted)
 
 
 def _readable_end(
@@ -299,13 +325,19 @@ class _PartitionPlanner:
         with open_file(segment.path) as opened:
             entries = offset_entries(segment.index_path, segment.base_offset, end)
 
-            def first_true(candidates: Iterable[tuple[int, int]]) -> int | None:
-                tries = (entry[1] for entry in candidates if is_entry_true(opened, entry, end))
-                return next(tries, None)
+            def first_true(candidates: Iterable[tuple[int, int]], least: int = 0) -> int | None:
+                """The position of the first one that names a batch of offsets >= `least`."""
+                for entry in candidates:
+                    header = entry_batch(opened, entry, end)
+                    if header is not None and header.base_offset >= least:
+                        return entry[1]
+                return None
 
             low = first_true(reversed(entries[: self._floor(segment, entries)])) or 0
             above = bisect_left(entries, self.end, key=lambda entry: entry[0])
-            high = first_true(entries[above + 1 :]) if self.end < self.frozen.next_offset else None
+            high = None
+            if self.end < self.frozen.next_offset:
+                high = first_true(entries[above + 1 :], self.end)
             stop = end if high is None else high
             positions = [low]
             while stop - positions[-1] > self.split_bytes * 3 // 2:

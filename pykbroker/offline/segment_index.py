@@ -113,11 +113,15 @@ def batch_at(opened: SegmentFile, position: int, end: int) -> BatchHeader | None
     return header if len(batch) == size and check_crc(batch) else None
 
 
-def is_entry_true(opened: SegmentFile, entry: tuple[int, int], end: int) -> bool:
-    """Whether an entry of the offset index points at a batch that can have this offset."""
+def entry_batch(opened: SegmentFile, entry: tuple[int, int], end: int) -> BatchHeader | None:
+    """The batch that an entry of the offset index points at, if it can have this offset."""
     offset, position = entry
     header = batch_at(opened, position, end)
-    return header is not None and header.base_offset <= offset
+    return header if header is not None and header.base_offset <= offset else None
+
+
+def is_entry_true(opened: SegmentFile, entry: tuple[int, int], end: int) -> bool:
+    return entry_batch(opened, entry, end) is not None
 
 
 class KnownBatches:

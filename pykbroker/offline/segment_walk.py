@@ -86,6 +86,8 @@ def _walk_by_pread(descriptor: int, position: int, end: int) -> tuple[HeaderRun 
     rows = _TABLE_ROWS if position else 256  # the first few tell how large batches are
     while position <= last and len(positions) < rows:
         head = pread(descriptor, RECORD_BATCH_OVERHEAD, position)
+        if len(head) < RECORD_BATCH_OVERHEAD:
+            break  # the file was cut meanwhile
         size = length(head)[0] + LOG_OVERHEAD
         if size < RECORD_BATCH_OVERHEAD or position + size > end:
             break

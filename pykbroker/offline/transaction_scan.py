@@ -2,8 +2,8 @@
 
 Aborted ranges of closed segments come from their transaction indexes, and what producers have open
 from the newest producer snapshot; behind that, headers and markers are read (1 us a batch). When an
-index is damaged, a snapshot is, or the indexes were not copied along, headers are read from the
-start of the log.
+index is damaged or lacks an abort marker that its segment has, a snapshot is damaged, or the
+indexes were not copied along, headers are read from the start of the log.
 
 State   OpenTransactions: producer -> first offset, fed batch by batch in order of the log.
 Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
@@ -12,19 +12,22 @@ Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from pykbroker.log.producer_entry import CorruptSnapshot, decode_snapshot
+from pykbroker.log.txn_index import AbortedTxn
 from pykbroker.offline.batch_headers import header_at
-from pykbroker.offline.layout import PartitionFiles
+from pykbroker.offline.layout import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import aborted_transactions
 from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import AbortedRange
 from pykbroker.offline.storage import SegmentFile, open_file, read_small_file
 from pykbroker.protocol.control_records import ABORT, COMMIT, decode_type
 from pykbroker.protocol.record_batch import (
+    CONTROL_BIT,
     MAGIC_V2,
     TRANSACTIONAL_BIT,
     BatchHeader,
@@ -33,6 +36,7 @@ from pykbroker.protocol.record_batch import (
 )
 
 UNKNOWN_OUTCOME = -1
+_MARKER_BITS = TRANSACTIONAL_BIT | CONTROL_BIT
 
 
 class TransactionState(NamedTuple):
@@ -118,12 +122,48 @@ def _from_indexes(
         entries = aborted_transactions(segment.txn_index_path, segment.base_offset)
         if entries is None:
             return None
+        if not _fits_markers(segment, entries):
+            return None  # gone, cut between two entries, or of another log
         aborted += [
             AbortedRange(each.producer_id, each.first_offset, each.last_offset)
             for each in entries
             if each.last_offset < offset
         ]
     return offset, aborted, transactions
+
+
+def _fits_markers(segment: SegmentFiles, entries: list[AbortedTxn]) -> bool:
+    """Whether every abort marker of a closed segment has its entry, and no commit marker has one.
+
+    An abort marker without an entry can be right: nothing was written here in that transaction.
+    Only reading the batches before it tells.
+    """
+    indexed = {(each.last_offset, each.producer_id) for each in entries}
+    return all(
+        ((offset, producer_id) in indexed) == (marker == ABORT)
+        for offset, producer_id, marker in _markers(
+            segment.path, segment.size_bytes, segment.base_offset
+        )
+    )
+
+
+@lru_cache(maxsize=65536)
+def _markers(path: str, size_bytes: int, base_offset: int) -> tuple[tuple[int, int, int], ...]:
+    """(offset, producer, ABORT or COMMIT) of the markers of a closed segment.
+
+    About 1 us a batch, once for each file of that size in a process.
+    """
+    found: list[tuple[int, int, int]] = []
+    with open_file(path) as opened:
+        for run in header_tables(opened, None, base_offset, 0, min(size_bytes, opened.size)):
+            chosen = (run.table["attributes"] & _MARKER_BITS) == _MARKER_BITS
+            chosen &= run.table["magic"] == MAGIC_V2
+            for index in np.flatnonzero(chosen).tolist():
+                header = header_at(run.table, index)
+                marker = marker_type(opened, int(run.positions[index]), header)
+                if marker in (ABORT, COMMIT):
+                    found.append((header.base_offset, header.producer_id, marker))
+    return tuple(found)
 
 
 def _newest_snapshot(files: PartitionFiles, end_offset: int) -> tuple[int, OpenTransactions] | None:

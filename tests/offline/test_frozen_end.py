@@ -9,6 +9,7 @@ import pytest
 from pykbroker.offline import CorruptSegment, open_log
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.layout import read_partitions
+from pykbroker.protocol.record_batch import build_batch
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 BATCHES = simple_batches(20, size=500)
@@ -49,6 +50,25 @@ def test_a_wrong_checksum_before_the_last_batch_is_corruption(tmp_path: Path):
     assert frozen(tmp_path, FLIPPED + after).next_offset == 220
     with pytest.raises(CorruptSegment, match=f"position {WHOLE}: the checksum"):
         open_log(str(tmp_path)).read_all()
+
+
+@pytest.mark.parametrize("with_index", [True, False])
+def test_a_length_beyond_the_file_before_sound_batches_is_corruption(
+    tmp_path: Path, with_index: bool
+):
+    lying = NEXT[:8] + b"\x7f\xff\xff\xff" + NEXT[12:]
+    after = simple_batches(3, base_offset=210)
+    tail = lying + b"".join(after)
+    end = frozen(tmp_path, tail, with_index=with_index)
+    assert end == FrozenEnd(WHOLE + len(tail), 240)
+    with pytest.raises(CorruptSegment, match=f"position {WHOLE}: record batch of 2147483659"):
+        open_log(str(tmp_path)).read_all()
+
+
+def test_a_batch_inside_a_half_written_one_is_not_taken_for_the_next(tmp_path: Path):
+    inside = simple_batches(1, base_offset=7)[0]  # below what is there already
+    outer = bytes(build_batch([(None, inside, 0, ())], base_offset=200))
+    assert frozen(tmp_path, outer[:-1]) == FrozenEnd(WHOLE, 200)
 
 
 def test_garbage_that_no_writer_leaves_is_corruption(tmp_path: Path):

@@ -7,6 +7,7 @@ import struct
 from pathlib import Path
 
 from pykbroker.offline import cluster_metadata, consumer_offsets, transaction_state
+from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.messages.group_metadata_key import GroupMetadataKey
 from pykbroker.protocol.messages.offset_commit_key import OffsetCommitKey
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
@@ -67,6 +68,33 @@ def test_consumer_offsets(tmp_path: Path):
     assert "too short" in short["fault"]
     assert cut["fault"] is not None
     assert cut["group"] is None
+
+
+def test_offsets_of_an_aborted_transaction_do_not_count(tmp_path: Path):
+    key = prefixed(1, OffsetCommitKey(group="gtx", topic="orders", partition=0), 0)
+    batches = []
+    for base, (offset, producer) in enumerate([(500, -1), (900, 7)]):
+        value = OffsetCommitValue(offset=offset, metadata="", commit_timestamp=BASE_MS)
+        batch = build_batch(
+            [(key, prefixed(3, value, 3), BASE_MS, ())],
+            base_offset=base,
+            producer_id=producer,
+            producer_epoch=0 if producer >= 0 else -1,
+            base_sequence=0 if producer >= 0 else -1,
+            is_transactional=producer >= 0,
+        )
+        batches.append(bytes(batch))
+    marker = build_marker_batch(
+        EndTxnMarker(ABORT, 3),
+        producer_id=7,
+        producer_epoch=0,
+        timestamp_ms=BASE_MS,
+        base_offset=2,
+    )
+    write_segment(partition_directory(tmp_path, "__consumer_offsets"), [*batches, bytes(marker)])
+    assert consumer_offsets(str(tmp_path))["committed_offset"].to_pylist() == [500]
+    every = consumer_offsets(str(tmp_path), isolation="read_uncommitted")
+    assert every["committed_offset"].to_pylist() == [500, 900]
 
 
 def test_transaction_state(tmp_path: Path):

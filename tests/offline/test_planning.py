@@ -10,7 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.offline import ReadOptions, Selection, Split, open_log, pack_splits, plan, read_split
+from pykbroker.offline import (
+    CorruptSegment,
+    ReadOptions,
+    Selection,
+    Split,
+    open_log,
+    pack_splits,
+    plan,
+    planning,
+    read_split,
+)
 from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
 
 COUNT = 400
@@ -151,3 +161,40 @@ def test_tasks_end_together(log: Path):
         assert len(tasks) % workers == 0
         sizes = [sum(split.size_bytes for split in task) for task in tasks]
         assert max(sizes) - min(sizes) <= 2 * max(split.size_bytes for split in splits)
+
+
+def test_an_index_with_shifted_offsets_does_not_end_the_reading_early(log: Path):
+    index = log / "t-0" / f"{0:020d}.index"
+    table = [(n + 150, at) for n, at in struct.iter_unpack(">ii", index.read_bytes())]
+    index.write_bytes(b"".join(struct.pack(">ii", *entry) for entry in table))
+    for end in (50, 100, 399):
+        splits = plan(Selection((str(log),), end_offsets=end)).splits
+        assert offsets_of(splits) == list(range(end))
+
+
+def test_a_log_that_is_cut_after_planning_is_not_just_shorter(log: Path):
+    splits = plan(Selection((str(log),))).splits
+    path = log / "t-0" / f"{0:020d}.log"
+    batches = simple_batches(40, size=480)
+    path.write_bytes(b"".join(batches[:-1]))
+    for decoder in ("numpy", "plain"):
+        options = ReadOptions(columns=("offset",), decoder=decoder)
+        with pytest.raises(CorruptSegment, match="the file ends at"):
+            list(read_split(splits[-1], options))
+
+
+def test_files_that_compaction_takes_while_planning_are_listed_again(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+):
+    real = planning.freeze
+    calls: list[object] = []
+
+    def gone_at_first(files: object) -> object:
+        calls.append(files)
+        if len(calls) < 3:
+            raise FileNotFoundError("0.log.deleted")
+        return real(files)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(planning, "freeze", gone_at_first)
+    assert len(plan(Selection((str(log),))).partitions) == 1
+    assert len(calls) == 3

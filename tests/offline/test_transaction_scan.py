@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pykbroker.log.producer_entry import ProducerStateEntry, encode_snapshot
-from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.log.txn_index import ENTRY_BYTES, AbortedTxn, TransactionIndex
 from pykbroker.offline import ReadOptions, Selection, open_log, plan, read_split, transactions
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
@@ -138,6 +138,43 @@ def test_damaged_files_are_not_believed(tmp_path: Path, damage: str):
             else:
                 path.write_bytes(path.read_bytes()[:-5] + b"\xff")
     assert committed(tmp_path) == log.expected()
+
+
+@pytest.mark.parametrize("damage", ["missing", "emptied", "cut by one entry", "of a commit"])
+def test_an_index_that_is_sound_but_not_whole_is_not_believed(tmp_path: Path, damage: str):
+    log = LogWriter(tmp_path, segment_batches=9)
+    for number in range(12):
+        log.write(10, 3)
+        log.write(11, 2)
+        log.end(10, ABORT)
+        log.end(11, COMMIT if number % 2 else ABORT)
+    log.roll()
+    assert committed(tmp_path) == log.expected()
+    closed = sorted(log.directory.glob("*.txnindex"))[:-1]
+    assert closed
+    for path in closed:
+        payload = path.read_bytes()
+        if damage == "missing":
+            path.unlink()
+        elif damage == "emptied":
+            path.write_bytes(b"")
+        elif damage == "cut by one entry":
+            path.write_bytes(payload[:-34])
+        else:  # every entry names the producer of the other transaction
+            entries = [payload[at : at + 34] for at in range(0, len(payload), 34)]
+            swapped = [each[:9] + bytes([each[9] ^ 1]) + each[10:] for each in entries]
+            path.write_bytes(b"".join(swapped))
+    assert committed(tmp_path) == log.expected()
+
+
+def test_an_abort_marker_of_a_transaction_without_records_needs_no_entry(tmp_path: Path):
+    log = LogWriter(tmp_path, segment_batches=3)
+    log.write(10, 2)
+    log.end(11, ABORT)
+    log.end(10, ABORT)
+    log.write(-1, 2)
+    log.roll()
+    assert committed(tmp_path) == log.expected() == [4, 5]
 
 
 def test_control_batches_are_never_rows(tmp_path: Path):
