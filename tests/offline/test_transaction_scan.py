@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pykbroker.log.producer_entry import ProducerStateEntry, encode_snapshot
-from pykbroker.log.txn_index import ENTRY_BYTES, AbortedTxn, TransactionIndex
+from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.offline import ReadOptions, Selection, open_log, plan, read_split, transactions
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
