@@ -81,7 +81,8 @@ def _topics(by_key: Any) -> Any:
             f.max("records").alias("hottest"),
         )
         .withColumn("hottest_share", f.col("hottest") / f.col("records"))
-        .withColumn("records_per_key", f.col("records") / f.col("keys"))
+        # Null where no record has a key; Spark's ANSI mode refuses to divide by zero.
+        .withColumn("records_per_key", f.try_divide("records", "keys"))
         .orderBy("topic")
     )
 

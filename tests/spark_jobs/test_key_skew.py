@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
-from spark_jobs.key_skew import JOB
+from spark_jobs.key_skew import JOB, _topics
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 
@@ -30,3 +32,13 @@ def test_flights(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame):
     assert partitions["records"].to_dict() == expected.size().to_dict()
     assert partitions["keys"].to_dict() == expected["tailnum"].nunique().to_dict()
     assert partitions["bytes"].to_dict() == expected["size"].sum().to_dict()
+
+
+def test_a_topic_without_keys_has_no_records_per_key(spark: Any):
+    rows = [("with", 0, b"k", 4, 40), ("without", 0, None, 3, 30)]
+    schema = "topic string, partition int, key binary, count bigint, bytes bigint"
+    found = _topics(spark.createDataFrame(rows, schema)).toArrow().to_pylist()
+    assert [(row["topic"], row["keys"], row["records_per_key"]) for row in found] == [
+        ("with", 1, 4.0),
+        ("without", 0, None),
+    ]
