@@ -13,10 +13,13 @@ from typing import Final
 import numpy as np
 
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.offline.batch_headers import header_fault
+from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import SegmentFile, open_file, read_small_file
 from pykbroker.protocol.record_batch import (
     HEADER,
     LOG_OVERHEAD,
+    MAGIC_AT,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
@@ -25,6 +28,7 @@ from pykbroker.protocol.record_batch import (
 
 _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
+_PIECE_BYTES: Final = 1 << 20
 
 
 def raw_offset_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
@@ -124,8 +128,34 @@ def is_entry_true(opened: SegmentFile, entry: tuple[int, int], end: int) -> bool
     return entry_batch(opened, entry, end) is not None
 
 
+def next_batch(opened: SegmentFile, position: int, end: int, offsets: range) -> int | None:
+    """The position of the first sound batch behind `position` whose base offset is in `offsets`.
+
+    Looks at every byte, a piece of the file at a time; checksums only what can be a header.
+    """
+    start = position + 1
+    while end - start >= RECORD_BATCH_OVERHEAD:
+        piece = opened.read(min(_PIECE_BYTES, end - start), start)
+        slots = len(piece) - RECORD_BATCH_OVERHEAD + 1
+        if slots <= 0:
+            return None  # the file was cut meanwhile
+        area = np.frombuffer(piece, np.uint8)
+        possible = area[MAGIC_AT : MAGIC_AT + slots] == MAGIC_V2
+        possible &= area[:slots] == 0  # no base offset is that high
+        for inside in np.flatnonzero(possible).tolist():
+            header = BatchHeader(*HEADER.unpack_from(piece, inside))
+            if header.base_offset not in offsets or header_fault(header) is not None:
+                continue
+            if batch_at(opened, start + inside, end) is not None:
+                return int(start + inside)
+        start += slots
+    return None
+
+
 class KnownBatches:
     """Where to go on when no next batch can be found: the next entry of the index that is true.
+
+    Where there is none, the next sound batch with an offset behind that of the broken one.
 
     State: the entries, read when first needed.
     """
@@ -149,4 +179,11 @@ class KnownBatches:
                 break
             if is_entry_true(self._opened, entry, end):
                 return entry[1]
-        return end
+        found = next_batch(self._opened, position, end, self._offsets_behind(position))
+        return end if found is None else found
+
+    def _offsets_behind(self, position: int) -> range:
+        """Behind the broken batch, if its own base offset is there: its records may hold batches."""
+        offsets = range(self._base_offset, self._base_offset + MAX_SEGMENT_OFFSETS)
+        base = int.from_bytes(self._opened.read(8, position), "big", signed=True)
+        return range(base + 1, offsets.stop) if base in offsets else offsets

@@ -7,16 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from pykbroker.offline import open_log
 from pykbroker.offline.segment_index import (
     KnownBatches,
     aborted_transactions,
     batch_at,
     is_entry_true,
+    next_batch,
     offset_entries,
     time_entries,
 )
 from pykbroker.offline.storage import open_file
-from tests.offline.samples import simple_batches, write_segment
+from pykbroker.protocol.record_batch import build_batch
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 RIGHT = [(105, 0), (110, 5000), (120, 9000)]
 
@@ -93,9 +96,38 @@ def test_positions_are_checked_against_the_log(tmp_path: Path):
         assert not is_entry_true(opened, (first[0] - 10, first[1]), end)
         assert batch_at(opened, end - 10, end) is None
         assert KnownBatches(opened, index, 0).after(1, end) == first[1]
-        assert KnownBatches(opened, None, 0).after(1, end) == end
+        assert KnownBatches(opened, None, 0).after(1, end) == len(batches[0])
         assert KnownBatches(opened, index, 0).after(end - 5, end) == end
     content[first[1] + 80] ^= 1
     path.write_bytes(content)
     with open_file(str(path)) as opened:
         assert KnownBatches(opened, index, 0).after(1, end) == offset_entries(index, 0, end)[1][1]
+
+
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+@pytest.mark.parametrize("length", [b"\x7f\xff\xff\xff", b"\x00\x00\x00\x00"])
+def test_without_an_index_reading_goes_on_at_the_next_sound_batch(
+    tmp_path: Path, decoder: str, length: bytes
+):
+    written = simple_batches(8)
+    inside = simple_batches(1, base_offset=7)[0]  # in the records of the broken one
+    broken = bytes(build_batch([(None, inside, 0, ())] * 10, base_offset=30))
+    written[3] = broken
+    path = write_segment(partition_directory(tmp_path), written)
+    path.with_suffix(".index").unlink()
+    written[3] = broken[:8] + length + broken[12:]
+    path.write_bytes(b"".join(written))
+    log = open_log(str(tmp_path), mode="PERMISSIVE", decoder=decoder, columns=["offset"])
+    assert log.read_all()["offset"].to_pylist() == [*range(30), *range(40, 80)]
+    assert (log.corrupt_batches, log.corrupt_bytes) == (1, len(broken))
+
+
+def test_the_next_batch_across_pieces_of_the_file(tmp_path: Path):
+    batch = simple_batches(1, base_offset=50)[0]
+    for gap in range((1 << 20) - 62, (1 << 20) + 3):
+        (tmp_path / "x.log").write_bytes(b"\xff" + bytes(gap) + batch)
+        with open_file(str(tmp_path / "x.log")) as opened:
+            end = opened.size
+            assert next_batch(opened, 0, end, range(100)) == gap + 1
+            assert next_batch(opened, 0, end - 1, range(100)) is None
+            assert next_batch(opened, 0, end, range(51, 100)) is None
