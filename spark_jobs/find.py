@@ -5,7 +5,8 @@
 
 --where sees the columns key, value, topic, partition, offset, timestamp, and key_text and text:
 key and value as UTF-8. Key, offsets, topic and time are pushed down: to directories, indexes and
-batches. --key 0x1f8b is bytes. The records found are the result, at most --limit of them.
+batches. --key 0x1f8b is bytes. The records found are the result, at most --limit of them. A time
+that no calendar has (microseconds taken for ms) stands in `timestamp_ms`; `timestamp` is null.
 """
 
 from __future__ import annotations
@@ -16,28 +17,36 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline import KAFKA_COLUMNS
+from pykbroker.offline import KAFKA_COLUMNS, OfflineError
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.reading import records
 from spark_jobs.results import Outcome
 
-_BARS: Final = 60
+#: More partitions than these have no line of their own in the picture.
+_LINES: Final = 20
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--key", type=as_bytes, help="text, or 0x and hexadecimal digits")
     parser.add_argument("--where", help="a condition of Spark SQL")
-    parser.add_argument("--offset", type=int, help="of the first record")
-    parser.add_argument("--end-offset", type=int, help="behind the last (default: --offset + 1)")
-    parser.add_argument("--partition", type=int)
+    parser.add_argument(
+        "--offset", type=int, help="of the first record (default: from the start on)"
+    )
+    parser.add_argument(
+        "--end-offset", type=int, help="behind the last (default: --offset + 1, else the end)"
+    )
+    parser.add_argument("--partition", type=int, help="of this number (default: all)")
     parser.add_argument("--headers", action="store_true", help="headers too")
-    parser.add_argument("--limit", type=int, default=1000)
+    parser.add_argument(
+        "--limit", type=int, default=1000, help="at most so many records (default: %(default)s)"
+    )
 
 
 def as_bytes(text: str) -> bytes:
@@ -52,13 +61,23 @@ def as_bytes(text: str) -> bytes:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     columns = (*KAFKA_COLUMNS, "headers") if arguments.headers else KAFKA_COLUMNS
+    # The time is made of its ms here, as not every one of them is a time.
+    raw = [*(name for name in columns if name != "timestamp"), "timestamp_ms"]
     conditions = " and ".join(_conditions(arguments)) or None
     # As options, times are offsets, and behind the last of them late records may follow.
     everything = Namespace(**vars(arguments) | {"until": None})
-    found = records(spark, everything, columns, where=conditions)
+    found = records(spark, everything, raw, where=conditions)
+    at = f.col("timestamp_ms")
+    is_time = (at >= pictures.FIRST_MS) & (at < pictures.LAST_MS)
+    found = found.withColumn("timestamp", f.when(is_time, f.timestamp_millis(at)))
+    found = found.select(*columns, "timestamp_ms")
     if arguments.where is not None:
         texts = {"key_text": f.col("key").cast("string"), "text": f.col("value").cast("string")}
-        found = found.withColumns(texts).where(arguments.where).drop(*texts)
+        try:
+            found = found.withColumns(texts).where(arguments.where).drop(*texts)
+        except (AnalysisException, ParseException) as fault:
+            why = str(fault).strip().splitlines()[0]
+            raise OfflineError(f"--where {arguments.where}: {why}") from None
     step("searching")
     table = found.limit(arguments.limit).toArrow()
     table = table.sort_by([(name, "ascending") for name in ("topic", "partition", "offset")])
@@ -89,18 +108,34 @@ def _time(value_ms: int | None) -> str | None:
 
 
 def draw(outcome: Outcome) -> Any:
+    """A line for each partition, a mark for each record where its time is."""
     table = outcome.tables["records"]
     if not table.num_rows:
         return None
-    made, axes = pictures.figure(f"{table.num_rows} records found")
-    found: dict[str, list[datetime]] = {}
-    for row in table.select(["topic", "timestamp"]).to_pylist():
-        if row["timestamp"] is not None:
-            found.setdefault(row["topic"], []).append(row["timestamp"])
-    names = list(found)[: pictures.MAX_SERIES]
-    axes.hist([found[name] for name in names], bins=_BARS, stacked=True, label=names)
-    pictures.label(axes, "", "records")
-    pictures.legend(axes)
+    found: dict[tuple[str, int], list[int]] = {}
+    left_out = 0
+    for row in table.select(["topic", "partition", "timestamp_ms"]).to_pylist():
+        if pictures.has_date(row["timestamp_ms"]):
+            found.setdefault((row["topic"], row["partition"]), []).append(row["timestamp_ms"])
+        else:
+            left_out += 1
+    places = sorted(found)
+    shown = places[:_LINES]
+    title = f"{table.num_rows} records found: when they are of"
+    if len(shown) < len(places):
+        title += f" (the first {len(shown)} of {len(places)} partitions)"
+    made, axes = pictures.figure(title)
+    for at, place in enumerate(shown):
+        times = pictures.times(found[place])
+        axes.plot(times, [at] * len(times), "|", color=pictures.COLOURS[0], markersize=12)
+    names = [f"{topic}-{number} ({len(found[topic, number])})" for topic, number in shown]
+    axes.set_yticks(range(len(shown)), names, fontsize=8)
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    pictures.time_axis(axes, [time for place in shown for time in found[place]])
+    below = "time of the record (UTC)"
+    if left_out:
+        below += f"; not drawn: {left_out} with times that no calendar has"
+    pictures.label(axes, below, "partition (records)")
     return made
 
 

@@ -20,6 +20,10 @@ _INCHES: Final = (9.0, 4.2)
 _DPI: Final = 90
 #: More series than this are drawn without a name each.
 MAX_SERIES: Final = 7
+#: Years 1000 to 9000 in ms: an axis of dates ends at the year 9999, and needs room beside them.
+#: Microseconds taken for ms are far behind.
+FIRST_MS: Final = -30_610_224_000_000
+LAST_MS: Final = 221_845_392_000_000
 
 
 def figure(title: str, panels: int = 1, inches: tuple[float, float] = _INCHES) -> tuple[Any, Any]:
@@ -79,6 +83,26 @@ def stacked(
 def times(values_ms: Iterable[int]) -> list[datetime]:
     """Times of Kafka (ms) for an axis."""
     return [datetime.fromtimestamp(value / 1000, UTC) for value in values_ms]
+
+
+def has_date(value_ms: int | None) -> bool:
+    """Whether an axis of dates can show it."""
+    return value_ms is not None and FIRST_MS <= value_ms < LAST_MS
+
+
+def time_axis(axes: Any, values_ms: Sequence[int]) -> None:
+    """The x axis for these times: all in sight, and with the year, month and day they are of."""
+    from matplotlib import dates as untyped
+
+    dates: Any = untyped
+    if values_ms:
+        low, high = min(values_ms), max(values_ms)
+        room = max(1000, (high - low) // 30)
+        axes.set_xlim(*times([low - room, high + room]))
+    locator = dates.AutoDateLocator(tz=UTC, minticks=3, maxticks=9)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, tz=UTC))
+    axes.xaxis.get_offset_text().set_fontsize(8)
 
 
 def as_png(made: Any) -> bytes:

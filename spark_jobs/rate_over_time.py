@@ -3,7 +3,7 @@
 --every 1h (s, m, h, d) sets the width of a bucket; without it one is chosen that gives 50 to 200.
 --by headers counts a batch in the bucket of its last timestamp: it reads only headers, and is
 exact where batches are short. Bytes are those of keys and values; with --by headers, those on
-disk.
+disk. A time that no calendar has (microseconds taken for ms) is a row with `bucket_ms` alone.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ _UNITS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _WORDS: Final = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
 _STEPS: Final = ("1s", "5s", "15s", "1m", "5m", "15m", "1h", "3h", "6h", "1d", "2d", "7d", "30d")
 _MOST_BUCKETS: Final = 200
+#: Topics of no more buckets have a dot on each of them.
+_MARKED: Final = 40
+#: Peaks so far from each other are not told on a linear axis.
+_FAR_APART: Final = 50
 _DDL: Final = "topic string, bucket_ms bigint, records bigint, bytes bigint"
 _SCHEMA: Final = pa.schema(
     [
@@ -71,24 +75,35 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     table = (
         found.groupBy("topic", "bucket_ms")
         .agg(f.sum("records").alias("records"), f.sum("bytes").alias("bytes"))
-        .withColumn("bucket", f.timestamp_millis("bucket_ms"))
+        .withColumn("bucket", f.when(_has_date("bucket_ms"), f.timestamp_millis("bucket_ms")))
         .orderBy("topic", "bucket_ms")
         .toArrow()
     )
     records = table.column("records").to_pylist()
+    dated = [pictures.has_date(at) for at in table.column("bucket_ms").to_pylist()]
     summary = {
         "every_ms": every,
         "records": sum(records),
         "bytes": sum(table.column("bytes").to_pylist()),
         "buckets": len(records),
+        "records_without_a_date": sum(
+            n for n, is_in in zip(records, dated, strict=True) if not is_in
+        ),
         "peak_records_per_second": max(records, default=0) * 1000 / every,
     }
     return Outcome({"rate": table}, summary)
 
 
+def _has_date(name: str) -> Any:
+    return (f.col(name) >= pictures.FIRST_MS) & (f.col(name) < pictures.LAST_MS)
+
+
 def _choose(batches: Any) -> int:
     own = batches.where(~f.col("is_control"))
-    low, high = own.agg(f.min("base_timestamp_ms"), f.max("max_timestamp_ms")).first()
+    first, last = (
+        f.when(_has_date(n), f.col(n)) for n in ("base_timestamp_ms", "max_timestamp_ms")
+    )
+    low, high = own.agg(f.min(f.least(first, last)), f.max(f.greatest(first, last))).first()
     span = (high - low) if low is not None else 0
     widths = [duration_ms(text) for text in _STEPS]
     return next((width for width in widths if span / width <= _MOST_BUCKETS), widths[-1])
@@ -127,33 +142,50 @@ def draw(outcome: Outcome) -> Any:
     every = outcome.summary["every_ms"]
     by_topic: dict[str, list[dict[str, Any]]] = {}
     for row in outcome.tables["rate"].to_pylist():
-        by_topic.setdefault(row["topic"], []).append(row)
+        if pictures.has_date(row["bucket_ms"]):
+            by_topic.setdefault(row["topic"], []).append(row)
     largest = sorted(by_topic, key=lambda topic: -sum(r["records"] for r in by_topic[topic]))
+    shown = largest[: pictures.MAX_SERIES]
     named = f" of {largest[0]}" if len(largest) == 1 else ""
+    if len(shown) < len(largest):
+        named = f" of the {len(shown)} largest of {len(largest)} topics"
     made, axes = pictures.figure(f"Records{named} over time")
-    for at, topic in enumerate(largest[: pictures.MAX_SERIES]):
+    for at, topic in enumerate(shown):
         times, values = _with_gaps(by_topic[topic], every)
         colour = pictures.COLOURS[at]
         axes.plot(pictures.times(times), values, color=colour, label=topic, linewidth=1.1)
         axes.fill_between(pictures.times(times), values, color=colour, alpha=0.12)
+        there = by_topic[topic]
+        if len(there) <= _MARKED:
+            dots = pictures.times(row["bucket_ms"] for row in there)
+            axes.plot(dots, [row["records"] for row in there], "o", color=colour, markersize=4)
+    peaks = [max(row["records"] for row in by_topic[topic]) for topic in shown]
+    scale = ""
+    if peaks and max(peaks) > _FAR_APART * min(peaks):
+        axes.set_yscale("symlog", linthresh=1)
+        scale = " (logarithmic)"
     axes.set_ylim(bottom=0)
-    pictures.label(axes, "", f"records in {_in_words(every)}")
+    pictures.time_axis(axes, [row["bucket_ms"] for topic in shown for row in by_topic[topic]])
+    left_out = outcome.summary["records_without_a_date"]
+    below = f"not drawn: {left_out} records with times that no calendar has" if left_out else ""
+    pictures.label(axes, below, f"records in {_in_words(every)}{scale}")
     pictures.legend(axes)
     return made
 
 
 def _with_gaps(rows: list[dict[str, Any]], every: int) -> tuple[list[int], list[int]]:
-    """The buckets with zeros where there are none; a hole of many is one step down and up."""
-    times: list[int] = []
-    values: list[int] = []
+    """The buckets with zeros where there are none, before and behind them too; a hole of many is
+    one step down and up."""
+    times: list[int] = [rows[0]["bucket_ms"] - every]
+    values: list[int] = [0]
     for row in rows:
         at = row["bucket_ms"]
-        if times and at - times[-1] > every:
+        if at - times[-1] > every:
             times += [times[-1] + every, at - every]
             values += [0, 0]
         times.append(at)
         values.append(row["records"])
-    return times, values
+    return [*times, times[-1] + every], [*values, 0]
 
 
 def _in_words(every: int) -> str:

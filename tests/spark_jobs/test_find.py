@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 
+from pykbroker.offline import OfflineError
+from pykbroker.protocol.record_batch import build_batch
 from spark_jobs.find import JOB, as_bytes
 from tests.harness.flights import flights
+from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 
@@ -72,3 +76,36 @@ def test_keys():
     assert as_bytes("0x00ff") == b"\x00\xff"
     with pytest.raises(ArgumentTypeError):
         as_bytes("0xabc")
+
+
+def odd_times(root: Path) -> None:
+    """Two records of ms, two of microseconds, one of 2^61."""
+    times = [BASE_MS, BASE_MS + 1, BASE_MS * 1000, BASE_MS * 1000 + 1, 1 << 61]
+    batches = [
+        bytes(build_batch([(b"k", b"v", time, ())], base_offset=offset))
+        for offset, time in enumerate(times)
+    ]
+    write_segment(partition_directory(root), batches)
+
+
+def test_times_that_no_calendar_has(run_job: RunJob, tmp_path: Path):
+    odd_times(tmp_path)
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    rows = outcome.tables["records"].to_pylist()
+    assert [row["timestamp_ms"] for row in rows][1:] == [
+        BASE_MS + 1,
+        BASE_MS * 1000,
+        BASE_MS * 1000 + 1,
+        1 << 61,
+    ]
+    assert [row["timestamp"] is None for row in rows] == [False, False, True, True, True]
+    label = JOB.draw(outcome).axes[0].get_xlabel() if JOB.draw else ""
+    assert "not drawn: 3 with times that no calendar has" in label
+
+
+@pytest.mark.parametrize("condition", ["nope = 1", "key ="])
+def test_a_wrong_condition_is_one_line(run_job: RunJob, tmp_path: Path, condition: str):
+    odd_times(tmp_path)
+    with pytest.raises(OfflineError, match=f"--where {condition}: ") as caught:
+        run_job(JOB, "--path", str(tmp_path), "--where", condition)
+    assert "\n" not in str(caught.value)

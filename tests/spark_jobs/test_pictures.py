@@ -36,3 +36,19 @@ def test_one_axes_and_no_legend_for_one_name():
 def test_times(value_ms: int):
     (found,) = pictures.times([value_ms])
     assert found == datetime.fromtimestamp(value_ms / 1000, UTC)
+
+
+def test_what_has_a_date():
+    micros = 1_700_000_000_000_000
+    assert [pictures.has_date(each) for each in (0, 1_357_034_400_000, micros, 1 << 61, None)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    made, axes = pictures.figure("Title")
+    limits = [pictures.FIRST_MS, pictures.LAST_MS - 1]
+    axes.plot(pictures.times(limits), [1, 2])
+    pictures.time_axis(axes, limits)
+    assert pictures.as_png(made).startswith(b"\x89PNG")
