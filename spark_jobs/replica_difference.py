@@ -5,7 +5,10 @@ cover everything but the base offset and the leader epoch. Right for replicas th
 not cut. --by records compares key, value, headers and timestamp of every offset: right for every
 copy that keeps offsets, however it batches and compresses.
 
-Only the offsets that both copies reach are compared; how far each reaches is in the first table.
+Only the offsets that both copies reach are compared. A copy that ends earlier than the other and is
+equal up to there is a prefix of it: replicas that lag are no error of Kafka, but they are a
+difference, so `is_prefix` is true, `is_equal` is not, and the exit code is 1. How far each copy
+reaches is in the first table.
 """
 
 from __future__ import annotations
@@ -27,13 +30,19 @@ from spark_jobs.results import Outcome
 
 PLACE: Final = ["topic", "partition"]
 _COLUMNS: Final = ("topic", "partition", "offset", "timestamp_ms", "key", "value", "headers")
+_LINES: Final = 20
+_HERE: Final = pictures.COLOURS[0]
+_THERE: Final = "#a9c9d3"
+_MARKERS: Final = {"differing": "x", "only_here": "^", "only_there": "v"}
 _KINDS: Final = ("equal", "differing", "only_here", "only_there")
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--other", required=True, help="the log directories of the other copy")
     parser.add_argument("--by", choices=("batches", "records"), default="batches")
-    parser.add_argument("--most", type=int, default=1000, help="differences to list")
+    parser.add_argument(
+        "--most", type=int, default=1000, help="differences to list (default: %(default)s)"
+    )
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
@@ -62,10 +71,30 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     summary: dict[str, Any] = {kind: sum(row[kind] for row in rows) for kind in _KINDS}
     alone = [row for row in rows if row["end_here"] is None or row["end_there"] is None]
     summary["partitions_in_one_copy_only"] = len(alone)
-    is_equal = not any(summary[name] for name in summary if name != "equal")
+    is_same = not any(summary[name] for name in summary if name != "equal")
+    both = [row for row in rows if row["end_here"] is not None and row["end_there"] is not None]
+    summary["partitions_shorter_here"] = sum(row["end_here"] < row["end_there"] for row in both)
+    summary["partitions_shorter_there"] = sum(row["end_there"] < row["end_here"] for row in both)
+    shorter = summary["partitions_shorter_here"] + summary["partitions_shorter_there"]
+    is_equal = is_same and not shorter
     summary["is_equal"] = is_equal
+    summary["is_prefix"] = is_same and shorter > 0
+    summary["verdict"] = _verdict(summary)
     tables = {"partitions": table, "differences": differences}
     return Outcome(tables, summary, exit_code=0 if is_equal else 1)
+
+
+def _verdict(summary: dict[str, Any]) -> str:
+    """The result in words."""
+    if summary["is_equal"]:
+        return "The copies are equal"
+    if not summary["is_prefix"]:
+        return "The copies differ"
+    here, there = summary["partitions_shorter_here"], summary["partitions_shorter_there"]
+    if here and there:
+        return f"Equal as far as both reach: {here} partitions end earlier here, {there} there"
+    name, other = ("This copy", "the other") if here else ("The other copy", "this one")
+    return f"{name} is a prefix of {other}: {here or there} partitions end earlier"
 
 
 def _reach(spark: Any, arguments: Namespace, name: str) -> Any:
@@ -113,18 +142,43 @@ def _compare(here: Any, there: Any, reach: Any) -> Any:
 
 
 def draw(outcome: Outcome) -> Any:
+    """How far each copy reaches, and where the differences stand."""
     rows = outcome.tables["partitions"].to_pylist()
-    rows = sorted(rows, key=lambda row: -sum(row[kind] for kind in _KINDS[1:]))[:20]
-    title = "The copies are equal" if outcome.summary["is_equal"] else "The copies differ"
-    made, axes = pictures.figure(title)
-    colours = (pictures.GOOD, pictures.BAD, pictures.OPEN, pictures.COLOURS[4])
-    layers = {
-        kind.replace("_", " "): ([row[kind] for row in rows], colour)
-        for kind, colour in zip(_KINDS, colours, strict=True)
-    }
-    pictures.stacked(axes, [f"{row['topic']}-{row['partition']}" for row in rows], layers)
-    pictures.label(axes, "pieces compared", "")
+    rows = sorted(rows, key=_least_alike)[:_LINES]
+    made, axes = pictures.figure(outcome.summary["verdict"])
+    for at, row in enumerate(rows):
+        for name, colour, up in (("here", _HERE, -0.2), ("there", _THERE, 0.2)):
+            start, end = row[f"start_{name}"], row[f"end_{name}"]
+            if end is not None:
+                label = f"this copy ({name})" if name == "here" else f"the other ({name})"
+                axes.barh(at + up, end - start, 0.36, start, color=colour, label=label)
+    places = {(row["topic"], row["partition"]): at for at, row in enumerate(rows)}
+    for kind, marker in _MARKERS.items():
+        found = [
+            (row["offset"], places[row["topic"], row["partition"]])
+            for row in outcome.tables["differences"].to_pylist()
+            if row["kind"] == kind and (row["topic"], row["partition"]) in places
+        ]
+        if found:
+            x, y = zip(*found, strict=True)
+            label = f"{kind.replace('_', ' ')} ({outcome.summary[kind]})"
+            axes.plot(x, y, marker, color=pictures.BAD, markersize=8, label=label)
+    names = [f"{row['topic']}-{row['partition']}" for row in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize=8)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    handles, labels = axes.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    made.legend(once.values(), once.keys(), loc="outside lower center", ncols=5, fontsize=8)
+    pictures.label(axes, "offsets", "")
     return made
+
+
+def _least_alike(row: dict[str, Any]) -> tuple[bool, int, int]:
+    """First what differs most, then what is shorter."""
+    here, there = row["end_here"], row["end_there"]
+    if here is None or there is None:
+        return (False, 0, 0)
+    return (True, -sum(row[kind] for kind in _KINDS[1:]), -abs(here - there))
 
 
 JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)

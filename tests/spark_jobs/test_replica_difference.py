@@ -49,16 +49,18 @@ def test_a_copy_with_one_batch_changed_and_one_missing(
     assert by_records.summary["only_here"] == missing["record_count"]
 
 
-def test_a_copy_that_lags_is_equal_as_far_as_it_reaches(
-    run_job: RunJob, ours: FlightLogs, tmp_path: Path
-):
+def test_a_copy_that_lags_is_a_prefix(run_job: RunJob, ours: FlightLogs, tmp_path: Path):
     shutil.copytree(f"{ours.path}/flights-4", tmp_path / "flights-4")
     rows = batches(str(tmp_path / "flights-4")).to_pylist()
     last = max((tmp_path / "flights-4").glob("*.log"))
     last.write_bytes(last.read_bytes()[: rows[-2]["position"] + rows[-2]["size_bytes"]])
     words = ("--path", f"{ours.path}/flights-4", "--other", str(tmp_path / "flights-4"))
     outcome = run_job(JOB, *words)
-    assert outcome.summary["is_equal"]
+    assert not outcome.summary["is_equal"]
+    assert outcome.summary["is_prefix"]
+    assert outcome.summary["partitions_shorter_there"] == 1
+    assert outcome.exit_code == 1
+    assert outcome.summary["verdict"].startswith("The other copy is a prefix of this one")
     (row,) = outcome.tables["partitions"].to_pylist()
     assert row["end_there"] == rows[-1]["base_offset"] < row["end_here"]
     assert row["equal"] == len(rows) - 1
