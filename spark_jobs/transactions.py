@@ -2,7 +2,8 @@
 
 One row for each transaction in each partition, from headers and markers. A transaction that has
 been open for long holds back every reader of committed records (the last stable offset); the
-summary names the oldest.
+summary names the oldest. --since and --until choose by the time of a transaction's first record:
+not before the one, and before the other.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _MOST_LINES: Final = 60
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("following transactions")
-    found = view(spark, arguments, "transactions").orderBy("topic", "partition", "first_offset")
-    found = found.persist()
+    found = _between(view(spark, arguments, "transactions"), arguments)
+    found = found.orderBy("topic", "partition", "first_offset").persist()
     try:
         table = found.toArrow()
         states = (
@@ -60,6 +61,15 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     return Outcome({"states": states, "transactions": table}, summary)
 
 
+def _between(found: Any, arguments: Namespace) -> Any:
+    """Those of --since to --until: the view itself has every transaction of a log."""
+    if arguments.since is not None:
+        found = found.where(f.col("first_timestamp_ms") >= arguments.since)
+    if arguments.until is not None:
+        found = found.where(f.col("first_timestamp_ms") < arguments.until)
+    return found
+
+
 def draw(outcome: Outcome) -> Any:
     rows = outcome.tables["states"].to_pylist()
     if not rows:
@@ -76,11 +86,13 @@ def draw(outcome: Outcome) -> Any:
         }
         layers[state] = ([by_place.get(place, 0) for place in places], _COLOURS[state])
     pictures.stacked(left, names, layers)
+    left.margins(x=0.05)
     pictures.label(left, "records in transactions", "")
     shown = outcome.tables["transactions"].to_pylist()[-_MOST_LINES:]
     for at, row in enumerate(shown):
         ends = row["last_offset"]
         right.plot([row["first_offset"], ends], [at, at], color=_COLOURS[row["state"]], linewidth=2)
+    right.margins(x=0.05)
     right.set_yticks([])
     right.invert_yaxis()
     pictures.label(right, "offsets that they span", "", f"the last {len(shown)} transactions")

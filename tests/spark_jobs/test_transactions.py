@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
+from pykbroker.protocol.control_records import COMMIT
 from spark_jobs.transactions import JOB
+from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs, bookings_frame
+from tests.spark_jobs.test_log_checks import batch, marker
 
 
 def test_bookings(run_job: RunJob, apache: FlightLogs, flight_frame: pd.DataFrame):
@@ -29,3 +34,22 @@ def test_there_are_none(run_job: RunJob, ours: FlightLogs):
     outcome = run_job(JOB, "--path", ours.path, "--topics", "flights")
     assert outcome.tables["transactions"].num_rows == 0
     assert outcome.summary["open_transactions"] == 0
+
+
+def test_since_and_until(run_job: RunJob, tmp_path: Path):
+    """Three transactions, with first records of the times 0, 11 and 22 behind BASE_MS."""
+    parts = []
+    for number, base in enumerate((0, 11, 22)):
+        parts.append(batch(base, sequence=10 * number, producer=7, transactional=1))
+        parts.append(marker(base + 10, COMMIT, 7))
+    write_segment(partition_directory(tmp_path), parts)
+
+    def first_offsets(*words: str) -> list[int]:
+        outcome = run_job(JOB, "--path", str(tmp_path), *words)
+        found: list[int] = outcome.tables["transactions"].column("first_offset").to_pylist()
+        assert outcome.summary["committed_transactions"] == len(found)
+        return found
+
+    assert first_offsets() == [0, 11, 22]
+    assert first_offsets("--since", str(BASE_MS + 1)) == [11, 22]
+    assert first_offsets("--since", str(BASE_MS + 11), "--until", str(BASE_MS + 22)) == [11]
