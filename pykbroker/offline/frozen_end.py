@@ -8,26 +8,21 @@ a crash) are the end too. Everywhere else the same bytes are corruption, and are
 
 from __future__ import annotations
 
-import struct
 from typing import Final, NamedTuple
 
 from pykbroker.offline.batch_headers import framing_fault, header_at
 from pykbroker.offline.layout import PartitionFiles, SegmentFiles
-from pykbroker.offline.segment_index import batch_at, is_entry_true, offset_entries
+from pykbroker.offline.segment_index import is_entry_true, next_batch, offset_entries
 from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import SegmentFile, open_file
 from pykbroker.protocol.record_batch import (
     HEADER,
-    MAGIC_AT,
-    MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     check_crc,
 )
 
 _ZEROS: Final = bytes(65536)
-_SEARCH_BYTES: Final = 1 << 20
-_BASE_AND_LENGTH: Final = struct.Struct(">qi").unpack_from
 
 
 class FrozenEnd(NamedTuple):
@@ -56,7 +51,8 @@ def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
         )
         if position >= end:
             return FrozenEnd(position, next_offset)
-        following = _sound_batch_behind(opened, position, end, next_offset)
+        can_follow = range(next_offset, next_offset + MAX_SEGMENT_OFFSETS)
+        following = next_batch(opened, position, end, can_follow)
         if following is None:
             # Neither whole nor half written: broken, the reader will say so.
             stop = position if _is_end(opened, position, end) else end
@@ -80,27 +76,6 @@ def _walk_to_end(
         elif before is not None:
             next_offset = before.next_offset
     return FrozenEnd(position, next_offset)
-
-
-def _sound_batch_behind(
-    opened: SegmentFile, position: int, end: int, next_offset: int
-) -> int | None:
-    """Where the next batch begins that has a right checksum and offsets that can follow."""
-    at = position + 1
-    while at + RECORD_BATCH_OVERHEAD <= end:
-        piece = opened.read(min(_SEARCH_BYTES + RECORD_BATCH_OVERHEAD, end - at), at)
-        magic = piece.find(MAGIC_V2, MAGIC_AT)
-        while 0 <= magic < _SEARCH_BYTES + MAGIC_AT:
-            start = magic - MAGIC_AT
-            if start + RECORD_BATCH_OVERHEAD > len(piece):
-                break
-            base, length = _BASE_AND_LENGTH(piece, start)
-            can_follow = next_offset <= base < next_offset + MAX_SEGMENT_OFFSETS and length > 0
-            if can_follow and batch_at(opened, at + start, end) is not None:
-                return at + start
-            magic = piece.find(MAGIC_V2, magic + 1)
-        at += _SEARCH_BYTES
-    return None
 
 
 def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:

@@ -183,7 +183,7 @@ class KnownBatches:
         return end if found is None else found
 
     def _offsets_behind(self, position: int) -> range:
-        """Behind the broken batch, if its own base offset is there: its records may hold batches."""
+        """Those behind the broken batch if its own is plausible: its records may hold batches."""
         offsets = range(self._base_offset, self._base_offset + MAX_SEGMENT_OFFSETS)
         base = int.from_bytes(self._opened.read(8, position), "big", signed=True)
         return range(base + 1, offsets.stop) if base in offsets else offsets
