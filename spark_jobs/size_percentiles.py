@@ -48,6 +48,7 @@ _RESULT: Final = pa.schema(
     ]
 )
 _NULL: Final = -1
+_MARKS: Final = {"p50": "o", "p99": "s", "max": "|"}
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
@@ -126,24 +127,36 @@ def _row(topic: str, part: str, sizes: pa.Table) -> dict[str, Any]:
 
 
 def draw(outcome: Outcome) -> Any:
-    made, (left, right) = pictures.figure("Sizes of records", panels=2)
-    largest = [
-        row["topic"]
-        for row in sorted(outcome.tables["percentiles"].to_pylist(), key=lambda r: -r["records"])
-        if row["part"] == "record"
-    ][: pictures.MAX_SERIES]
-    for topic, part, sizes in _groups(outcome.tables["sizes"]):
-        if part != "record" or topic not in largest:
-            continue
-        values = sizes.column("size").to_numpy()
-        counts = sizes.column("records").to_numpy()
-        colour = pictures.COLOURS[largest.index(topic)]
-        left.step(values, np.cumsum(counts) / counts.sum(), where="post", color=colour, label=topic)
-        bins = np.unique(np.linspace(values[0], values[-1] + 1, 41).astype(np.int64))
-        right.hist(values, bins=bins, weights=counts, color=colour, alpha=0.6, label=topic)
+    """A line for each topic on a logarithmic axis: how many are not larger, and how they lie."""
+    rows = [row for row in outcome.tables["percentiles"].to_pylist() if row["part"] == "record"]
+    largest = [row["topic"] for row in sorted(rows, key=lambda row: -row["records"])]
+    shown = largest[: pictures.MAX_SERIES]
+    named = f": the {len(shown)} of {len(largest)} topics with most" if shown != largest else ""
+    made, (left, right) = pictures.figure(f"Sizes of records{named}", panels=2)
+    parts = _groups(outcome.tables["sizes"])
+    by_topic = {topic: sizes for topic, part, sizes in parts if part == "record"}
+    for at, topic in enumerate(shown):
+        # An axis of logarithms has no 0: records of no byte stand at half a byte.
+        values = np.maximum(by_topic[topic].column("size").to_numpy(), 0.5)
+        counts = by_topic[topic].column("records").to_numpy()
+        colour = pictures.COLOURS[at]
+        x = np.concatenate([values[:1], values])
+        y = np.concatenate([[0], np.cumsum(counts) / counts.sum()])
+        left.step(x, y, where="post", color=colour, label=topic)
+        row = next(row for row in rows if row["topic"] == topic)
+        ends = [max(row["min"], 0.5), max(row["max"], 0.5)]
+        right.plot(ends, [at, at], color=colour, linewidth=1.5)
+        for name, marker in _MARKS.items():
+            label = name if at == 0 else None
+            right.plot(max(row[name], 0.5), at, marker, color=colour, markersize=7, label=label)
+    for axes in (left, right):
+        axes.set_xscale("log")
+    right.set_yticks(range(len(shown)), shown, fontsize=8)
+    right.set_ylim(len(shown) - 0.4, -0.6)
     pictures.label(left, "bytes of key and value", "share of records that are not larger")
-    pictures.label(right, "bytes of key and value", "records")
+    pictures.label(right, "bytes of key and value", "", "from the smallest to the largest")
     pictures.legend(left)
+    pictures.legend(right)
     return made
 
 
