@@ -248,7 +248,7 @@ def _read_partition(
 
 
 def _list_segments(place: str) -> dict[str, int] | None:
-    """Name -> size, of two listings that agree about the closed segments; None: no directory."""
+    """Name -> size, of two listings that agree in all but what grows; None: no directory."""
     listed = list_directory(place)
     for _ in range(_MOST_LISTINGS):
         if listed is None or is_remote(place):
@@ -256,17 +256,17 @@ def _list_segments(place: str) -> dict[str, int] | None:
         again = list_directory(place)
         if again is None:
             return None
-        agree = _closed_logs(listed[0]) == _closed_logs(again[0])
+        agree = _at_rest(listed[0]) == _at_rest(again[0])
         listed = again
         if agree and not is_swapping(listed[0]):
             break
     return None if listed is None else listed[0]
 
 
-def _closed_logs(files: dict[str, int]) -> list[tuple[str, int]]:
-    """The last segment grows, and a new one may come behind it: that is no swap."""
+def _at_rest(files: dict[str, int]) -> tuple[set[str], list[tuple[str, int]]]:
+    """All names, and the sizes of all segments but the last one."""
     logs = sorted((name, size) for name, size in files.items() if name.endswith(".log"))
-    return logs[:-1]
+    return set(files), logs[:-1]
 
 
 def _topic_id(place: str, files: dict[str, int]) -> bytes | None:

@@ -192,14 +192,30 @@ def read_small_file(path: str, limit: int = 1 << 30) -> bytes | None:
         return None
 
 
+_MOST_LISTINGS: Final = 20
+
+
 def list_directory(path: str) -> tuple[dict[str, int], list[str]] | None:
     """({file: size}, [directories]) of a directory; None when it is none."""
     if is_remote(path):
         return _list_remote(path)
+    for _ in range(_MOST_LISTINGS):
+        found = _list_once(local_path(path))
+        if found is None:
+            return None
+        files, directories, are_all_there = found
+        if are_all_there:
+            break
+    return files, sorted(directories)
+
+
+def _list_once(path: str) -> tuple[dict[str, int], list[str], bool] | None:
+    """False: some went between the listing and the look (a rename of compaction, retention)."""
     files: dict[str, int] = {}
     directories: list[str] = []
+    are_all_there = True
     try:
-        entries = list(os.scandir(local_path(path)))
+        entries = list(os.scandir(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     for entry in entries:
@@ -209,8 +225,8 @@ def list_directory(path: str) -> tuple[dict[str, int], list[str]] | None:
             else:
                 files[entry.name] = entry.stat().st_size
         except FileNotFoundError:
-            continue  # went between the listing and the look: retention, compaction
-    return files, sorted(directories)
+            are_all_there = False
+    return files, directories, are_all_there
 
 
 def _list_remote(path: str) -> tuple[dict[str, int], list[str]] | None:
