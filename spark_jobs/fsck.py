@@ -126,16 +126,32 @@ def draw(outcome: Outcome) -> Any:
         starts = {}
         for path, size in sorted(sizes[place].items()):
             starts[path] = start
-            axes.barh(at, size / 1e6, left=start, color="#cfe3d4", edgecolor="white")
-            start += size / 1e6
+            axes.barh(at, size / 1e6, left=start / 1e6, color="#cfe3d4", edgecolor="white")
+            start += size
         for row in findings:
             if (row["topic"], row["partition"]) == place and row["path"] in starts:
-                x = starts[row["path"]] + (row["position"] or 0) / 1e6
+                x = (starts[row["path"]] + (row["position"] or 0)) / 1e6
                 axes.plot([x, x], [at - 0.4, at + 0.4], color=_COLOURS[row["severity"]])
+        mine = [row for row in findings if (row["topic"], row["partition"]) == place]
+        worst = next((name for name in _COLOURS if any(r["severity"] == name for r in mine)), NOTE)
+        axes.text(start / 1e6, at, _in_words(mine), fontsize=8, va="center", color=_COLOURS[worst])
+    axes.margins(x=0.4)
+    axes.set_xlim(left=0)
     axes.set_yticks(range(len(shown)), [f"{topic}-{number}" for topic, number in shown], fontsize=8)
     axes.invert_yaxis()
     pictures.label(axes, "MB of segments; faults where they stand", "")
     return made
+
+
+def _in_words(findings: list[dict[str, Any]]) -> str:
+    """What is found in a partition, those of indexes and of what cannot be read too."""
+    counts: dict[tuple[str, str], int] = {}
+    for row in findings:
+        kind = (row["severity"], row["check"])
+        counts[kind] = counts.get(kind, 0) + 1
+    words = [f"{severity}: {check} ({count})" for (severity, check), count in counts.items()]
+    tails = [row["detail"] for row in findings if row["check"] == "tail"]
+    return "  " + ", ".join([*words, *tails])
 
 
 JOB: Final = Job(__file__, __doc__, run, draw=draw)

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from pykbroker.offline import batches
 from spark_jobs.fsck import JOB
 from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
+from tests.offline.samples import partition_directory, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
+from tests.spark_jobs.test_log_checks import batch
 
 
 def findings(outcome: Outcome) -> list[dict[str, Any]]:
@@ -138,3 +141,36 @@ def test_an_unfinished_end_is_a_note(
     (note,) = findings(outcome)
     assert (note["severity"], note["check"], note["path"]) == ("note", "tail", str(last))
     assert str(len(tail)) in note["detail"]
+
+
+def test_a_length_that_is_too_big_before_sound_batches(run_job: RunJob, tmp_path: Path):
+    """In the active segment; a half-written end looks alike, but nothing follows it."""
+    parts = [batch(base) for base in (0, 10, 20)]
+    directory = partition_directory(tmp_path)
+    write_segment(directory, parts, index_every=1 << 30)
+    path = first(directory, ".log")
+    payload = bytearray(path.read_bytes())
+    at = len(parts[0])
+    payload[at + 8 : at + 12] = (1 << 28).to_bytes(4)
+    path.write_bytes(payload)
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    assert outcome.exit_code == 1
+    errors = [row for row in findings(outcome) if row["severity"] == "error"]
+    assert at in [row["position"] for row in errors]
+
+
+def test_the_picture_names_what_stands_in_no_segment():
+    place = {"topic": "t", "partition": 0}
+    row = place | {"severity": "error", "check": "index", "path": "/t-0/0.index", "position": 8}
+    tail = place | {"severity": "note", "check": "tail", "path": "/t-0/0.log", "position": 100}
+    found = [
+        row | {"detail": "entry 1"},
+        tail | {"detail": "900 bytes behind the last whole batch"},
+    ]
+    files = [place | {"path": "/t-0/0.log", "bytes": 100}]
+    tables = {"findings": pa.Table.from_pylist(found), "files": pa.Table.from_pylist(files)}
+    assert JOB.draw is not None
+    (axes,) = JOB.draw(Outcome(tables)).axes
+    (text,) = (each.get_text() for each in axes.texts)
+    assert "error: index (1)" in text
+    assert "900 bytes behind" in text
