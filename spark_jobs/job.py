@@ -30,6 +30,7 @@ from pyspark.errors import PySparkException
 
 from pykbroker.offline import OfflineError
 from pykbroker.spark import register, tuned_builder
+from pykbroker.spark.target import Target
 from spark_jobs import reading
 from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
@@ -105,13 +106,26 @@ class Job:
         with Progress(spark, self.name, is_quiet=arguments.quiet) as progress:
             outcome = self.run(spark, arguments)
             progress.step("writing the result")
-            draw = None if arguments.no_picture or self.draw is None else self.draw(outcome)
-            picture = as_png(draw) if draw is not None else None
-            files = write_outcome(outcome, arguments.out, arguments.format, picture, self.name)
+            files = write_outcome(outcome, arguments.out, arguments.format, None, self.name)
+            exit_code = outcome.exit_code
+            try:
+                files += self._draw(outcome, arguments)
+            except Exception as fault:  # whatever matplotlib raises: the result is there
+                told = f"{type(fault).__name__}: {fault}"
+                print(f"{self.name}: no picture, the result stands: {told}", file=sys.stderr)
+                exit_code = exit_code or 1
         if not arguments.quiet:
             print(as_text(outcome))
             print(f"written to {arguments.out}: {', '.join(files)}")
-        return outcome.exit_code
+        return exit_code
+
+    def _draw(self, outcome: Outcome, arguments: argparse.Namespace) -> list[str]:
+        """Draw and write the picture; the names of its files."""
+        made = None if arguments.no_picture or self.draw is None else self.draw(outcome)
+        if made is None:
+            return []
+        Target(arguments.out).write(f"{self.name}.png", as_png(made))
+        return [f"{self.name}.png"]
 
 
 def _session(name: str, master: str | None) -> Any:

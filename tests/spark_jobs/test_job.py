@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pyarrow.parquet as pq
 import pyspark
@@ -14,6 +15,7 @@ import pytest
 
 import spark_jobs
 from spark_jobs.job import Job
+from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark.test_cluster import cluster  # noqa: F401
@@ -60,6 +62,18 @@ def test_help(name: str, capsys: pytest.CaptureFixture[str]):
     assert (job.doc or "").splitlines()[0] in text
     assert "--out" in text
     assert "--master" in text
+
+
+def test_a_picture_that_fails_leaves_the_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    def draw(outcome: Outcome) -> None:
+        raise ValueError("no such tick")
+
+    job = Job(__file__, None, lambda spark, given: Outcome({}, {"records": 7}), draw=draw)
+    arguments = job.parse(["--path", "x", "--out", str(tmp_path / "out"), "--quiet"])
+    assert job.run_and_write(MagicMock(), arguments) == 1
+    assert json.loads((tmp_path / "out" / "summary.json").read_text()) == {"records": 7}
+    told = capsys.readouterr().err
+    assert told == "test_job: no picture, the result stands: ValueError: no such tick\n"
 
 
 @pytest.mark.spark
