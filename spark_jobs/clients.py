@@ -70,8 +70,9 @@ class ConfluentSender(Sender):
 
     def __init__(self, bootstrap: str, settings: Mapping[str, str]) -> None:
         super().__init__()
-        from confluent_kafka import Producer
+        from confluent_kafka import KafkaException, Producer
 
+        self._refusal = KafkaException
         defaults = {"linger.ms": "5", "acks": "all", "queue.buffering.max.messages": "200000"}
         self._producer = Producer({"bootstrap.servers": bootstrap} | defaults | dict(settings))
 
@@ -98,6 +99,9 @@ class ConfluentSender(Sender):
                 break
             except BufferError:
                 self._producer.poll(0.05)
+            except self._refusal as fault:  # too large, say: never queued, so never delivered
+                self._acknowledged(fault.args[0], began)
+                break
         if self.sent % 256 == 0:
             self._producer.poll(0)
 
