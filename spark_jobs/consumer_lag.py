@@ -75,10 +75,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("decoding commits")
-    options = source_options(arguments, ("partition", "offset", "timestamp", "key", "value"))
-    options.pop("subscribePattern", None)
-    options["subscribe"] = CONSUMER_OFFSETS
-    commits = map_batches(spark, options, _commits, _DDL)
+    commits = map_batches(spark, commit_options(arguments), _commits, _DDL)
     if arguments.group is not None:
         commits = commits.where(f.col("group") == arguments.group)
     if arguments.topics is not None:
@@ -100,6 +97,13 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     return Outcome(
         {"lag": rows_table(lag, _LAG), "history": rows_table(history, _HISTORY)}, summary
     )
+
+
+def commit_options(arguments: Namespace) -> dict[str, str]:
+    """How commits are read: those of aborted transactions never happened."""
+    options = source_options(arguments, ("partition", "offset", "timestamp", "key", "value"))
+    options.pop("subscribePattern", None)
+    return options | {"subscribe": CONSUMER_OFFSETS, "isolation": "read_committed"}
 
 
 def _commits(batches: Iterator[Any]) -> Iterator[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from spark_jobs.consumer_lag import JOB
+from spark_jobs.consumer_lag import JOB, commit_options
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import COMMITS, GROUP, FlightLogs
 
@@ -35,3 +35,9 @@ def test_the_lag_at_that_time(run_job: RunJob, logs: FlightLogs):
 def test_other_groups_and_topics(run_job: RunJob, ours: FlightLogs):
     assert run_job(JOB, "--path", ours.path, "--group", "nobody").summary["commits"] == 0
     assert run_job(JOB, "--path", ours.path, "--topics", "planes").summary["commits"] == 0
+
+
+def test_commits_of_aborted_transactions_are_not_read():
+    options = commit_options(JOB.parse(["--path", "x", "--topics", "flights"]))
+    assert options["isolation"] == "read_committed"
+    assert options["subscribe"] == "__consumer_offsets"
