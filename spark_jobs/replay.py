@@ -102,7 +102,9 @@ class Order(NamedTuple):
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--bootstrap-servers", required=True)
     parser.add_argument("--pace", type=pace, default="max", help="original, max, or N times (max)")
-    parser.add_argument("--to", default="{topic}", help="name of the topic to write ({topic})")
+    parser.add_argument(
+        "--to", type=target_name, default="{topic}", help="name of the topic to write ({topic})"
+    )
     parser.add_argument("--timestamps", choices=("keep", "now"), default="keep")
     parser.add_argument("--tasks", type=int, help="producers (default: one a core)")
     parser.add_argument(
@@ -115,6 +117,15 @@ def arguments(parser: ArgumentParser) -> None:
         "--topic-config", action="append", default=[], metavar="NAME=VALUE", help="of new topics"
     )
     parser.set_defaults(isolation="read_committed")
+
+
+def target_name(text: str) -> str:
+    """A name with `{topic}` in it, or none."""
+    try:
+        text.format(topic="t")
+    except (LookupError, ValueError, AttributeError, TypeError):
+        raise ArgumentTypeError(f"{text!r}: only {{topic}} can stand in braces") from None
+    return text
 
 
 def pace(text: str) -> float | None:

@@ -73,3 +73,13 @@ def test_too_few_partitions(run_job: RunJob, ours: FlightLogs, live_broker: Brok
     words = ("--path", ours.path, "--topics", "planes", "--to", "narrow")
     with pytest.raises(SystemExit, match="2 are needed"):
         run_job(JOB, *words, "--bootstrap-servers", live_broker.bootstrap_servers)
+
+
+def test_a_target_with_another_name_in_braces(capsys: pytest.CaptureFixture[str]):
+    words = ["--path", "x", "--bootstrap-servers", "127.0.0.1:1", "--to"]
+    for wrong in ("{x}", "{", "{0}"):
+        with pytest.raises(SystemExit) as ended:
+            JOB.parse([*words, wrong])
+        assert ended.value.code == 2
+        assert "only {topic} can stand in braces" in capsys.readouterr().err
+    assert JOB.parse([*words, "copy-{topic}"]).to == "copy-{topic}"
