@@ -17,6 +17,7 @@ import pyarrow as pa
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import to_parquet
+from pykbroker.spark.target import Target
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
@@ -47,15 +48,12 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         overwrite=arguments.overwrite,
     )
     seconds = time.perf_counter() - began
-    read = spark.read.parquet(arguments.to)
-    by_file = read.groupBy("_metadata.file_name", "_metadata.file_size").count()
-    sizes = {row["file_name"]: (row["count"], row["file_size"]) for row in by_file.collect()}
+    # Not read back with Spark: it may have no file system for a URI that pyarrow knows.
+    target = Target(arguments.to)
+    sizes = [target.size(name) for name in report.files]
+    columns_of_files = {"file": list(report.files), "bytes": sizes}
     files = pa.table(
-        {
-            "file": list(report.files),
-            "rows": [sizes.get(name, (0, 0))[0] for name in report.files],
-            "bytes": [sizes.get(name, (0, 0))[1] for name in report.files],
-        }
+        columns_of_files, schema=pa.schema([("file", pa.string()), ("bytes", pa.int64())])
     )
     summary = {
         "rows": report.rows,
@@ -70,8 +68,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 def draw(outcome: Outcome) -> Any:
     rows = outcome.tables["files"].to_pylist()[:40]
     made, axes = pictures.figure(f"{outcome.summary['rows']:,} rows of Parquet, by file")
-    pictures.bars(axes, [row["file"] for row in rows], [row["rows"] for row in rows])
-    pictures.label(axes, "rows", "")
+    pictures.bars(axes, [row["file"] for row in rows], [row["bytes"] for row in rows])
+    pictures.label(axes, "bytes", "")
     return made
 
 

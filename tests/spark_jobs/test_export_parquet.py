@@ -20,7 +20,8 @@ def test_flights(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame, 
     outcome = run_job(JOB, *words, "--columns", "partition,offset,key,value")
     table = pq.read_table(target).to_pandas()
     assert outcome.summary["rows"] == len(table) == len(flight_frame)
-    assert sum(outcome.tables["files"].column("rows").to_pylist()) == len(table)
+    sizes = {path.name: path.stat().st_size for path in target.glob("*.parquet")}
+    assert sum(outcome.tables["files"].column("bytes").to_pylist()) == sum(sizes.values())
     table["row"] = table["offset"] * 5 + table["partition"]
     table = table.sort_values("row").reset_index(drop=True)
     assert table["row"].tolist() == flight_frame["row"].tolist()
