@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 SCHEMA_ROOT = Path(__file__).parent / "schemas"
@@ -286,24 +288,26 @@ def all_messages() -> list[Message]:
     return [message for path in schema_files() for message in parse_schema(path.read_text("utf-8"))]
 
 
-def _candidate_files(name: str) -> list[Path]:
+def _candidate_files(name: str) -> list[Traversable]:
+    """As resources of the package: it may lie in a zip that Spark shipped."""
+    root = files("pykbroker.protocol") / "schemas"
+    families = sorted(
+        (each for each in root.iterdir() if each.is_dir()), key=lambda each: each.name
+    )
     snake = to_snake_case(name)
     for suffix in ("_request", "_response", "_key", "_value"):
         if snake.endswith(suffix):
-            base = snake[: -len(suffix)] + ".txt"
-            if suffix in ("_key", "_value"):
-                return sorted(SCHEMA_ROOT.glob(f"*/{base}"))
-            return [SCHEMA_ROOT / "api" / base]
-    return sorted(SCHEMA_ROOT.glob(f"*/{snake}.txt"))
+            snake = snake[: -len(suffix)]
+            break
+    found = [family / f"{snake}.txt" for family in families]
+    return [each for each in [*found, root / "header" / "headers.txt"] if each.is_file()]
 
 
 @cache
 def message_schema(name: str) -> Message:
     """The schema of the message with Kafka's name `name`, e.g. ``ProduceRequest``."""
-    candidates = [*_candidate_files(name), SCHEMA_ROOT / "header" / "headers.txt"]
-    for path in candidates:
-        if path.is_file():
-            for message in parse_schema(path.read_text("utf-8")):
-                if message.name == name:
-                    return message
+    for file in _candidate_files(name):
+        for message in parse_schema(file.read_text("utf-8")):
+            if message.name == name:
+                return message
     raise SchemaError(f"no schema of the name {name}")

@@ -185,14 +185,14 @@ def to_parquet(
     there = directory.names()
     if there and not overwrite:
         raise OptionError("target", f"{target} holds {len(there)} files already")
+    schema = arrow_schema(parsed)
+    tasks = plan_parsed(parsed, at_least=_parallelism(spark))  # before anything is deleted
     for name in there:
         directory.delete(name)
-    schema = arrow_schema(parsed)
 
     def write(number: int, task: LogTask) -> Iterator[Any]:
         yield _write_file(number, task, target, schema, compression)
 
-    tasks = plan_parsed(parsed, at_least=_parallelism(spark))
     written = _map_tasks(spark, tasks, write, _FILE_SCHEMA).collect()
     directory.write("_SUCCESS", b"")
     return ExportReport(

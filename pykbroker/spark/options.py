@@ -64,7 +64,7 @@ _DURATION_UNITS: Final = {
     "d": 86_400_000,
 }
 _FLAGS: Final = re.compile(r"\(\?[aimsux]+\)")
-_INTERNAL: Final = "__consumer_offsets|__transaction_state|__share_group_state"
+_INTERNAL: Final = "__consumer_offsets|__transaction_state|__share_group_state|__cluster_metadata"
 _SECRET: Final = ("access_key", "secret_key", "session_token", "password")
 
 

@@ -72,7 +72,8 @@ def register(spark: Any, *, ship: bool | None = None) -> Any:
 
 
 def _must_ship(context: Any) -> bool:
-    if context is None or not context.master.startswith("local"):
+    # `local-cluster[...]` has workers that are processes of their own.
+    if context is None or context.master.partition("[")[0] != "local":
         return True
     root = _root()
     paths = [os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
@@ -101,6 +102,7 @@ def _write_package(target: str) -> str:
     if not (root / "pykbroker").is_dir():
         return str(root)  # we run from such a zip ourselves
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for path in sorted((root / "pykbroker").rglob("*.py")):
-            archive.write(path, path.relative_to(root).as_posix())
+        for path in sorted((root / "pykbroker").rglob("*")):
+            if path.suffix in (".py", ".txt"):  # code, and the schemas of messages
+                archive.write(path, path.relative_to(root).as_posix())
     return target

@@ -116,7 +116,9 @@ class _Parser:
         kind, word = self._next()
         name = _BY_LOWER.get(word.lower()) if kind == "word" else None
         if name is None:
-            raise OptionError("where", f"no column {word!r}; there are {', '.join(ALL_COLUMNS)}")
+            raise OptionError(
+                "where", f"no column {word!r}; there are {', '.join(_BY_LOWER.values())}"
+            )
         path = (name,)
         if self._accept("is"):
             negated = self._accept("not")
@@ -131,6 +133,8 @@ class _Parser:
             low = self._literal(name)
             self._expect("and")
             return [GreaterThanOrEqual(path, low), LessThanOrEqual(path, self._literal(name))]
+        elif negated:
+            raise OptionError("where", f"not behind {name} is followed by in or like")
         else:
             return [self._comparison(path)]
         return [Not(found[0])] if negated else found

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pykbroker.offline import ReadOptions, Split, open_log, scan_batches
+from pykbroker.offline import ReadOptions, Split, UnknownTopic, open_log, scan_batches
 from pykbroker.spark import OptionError, aggregate, map_batches, map_splits, to_parquet
 from pykbroker.spark import in_worker as worker_module
 from pykbroker.spark.target import Target
@@ -98,6 +98,9 @@ def test_to_parquet(spark: Any, logs: Path, tmp_path: Path) -> None:
     again = to_parquet(spark, {"path": logs, "columns": "offset"}, str(target), overwrite=True)
     assert spark.read.parquet(str(target)).columns == ["offset"]
     assert again.rows == report.rows
+    with pytest.raises(UnknownTopic):
+        to_parquet(spark, {"path": logs, "subscribe": "misspelt"}, str(target), overwrite=True)
+    assert spark.read.parquet(str(target)).count() == report.rows  # nothing was deleted for it
 
 
 def test_to_parquet_counts_what_it_leaves_out(spark: Any, tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def test_relative_paths_mean_the_same_in_all_workers(
     [
         (".*", "orders", True),
         (".*", "__consumer_offsets", False),
+        (".*", "__cluster_metadata", False),
         ("__.*|x", "__transaction_state", False),
         ("__.*|x", "__consumer_offsets_of_mine", True),
         ("(?i)ORD.*", "orders", True),

@@ -33,6 +33,24 @@ def test_the_package_is_importable_from_its_zip(tmp_path: Path) -> None:
     assert package() == package()
 
 
+def test_the_schemas_of_messages_travel_in_the_zip(tmp_path: Path) -> None:
+    archive = package(str(tmp_path / "p.zip"))
+    code = (
+        "from pykbroker.protocol.schema import message_schema as m;"
+        "print(m('OffsetCommitKey').name, m('ProduceRequest').name, m('RequestHeader').name)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": archive},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.split() == ["OffsetCommitKey", "ProduceRequest", "RequestHeader"]
+
+
 def test_register_sets_what_matters_and_can_be_repeated(spark: Any) -> None:
     spark.conf.set(PUSHDOWN, "false")
     assert register(spark) is spark
