@@ -95,10 +95,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     every, most = arguments.every, arguments.most
 
     def encode(split: Split, options: ReadOptions) -> Iterator[Any]:
-        raw = [
-            batch.payload
-            for batch in sample_batches(split, every, most, options.max_decompressed_bytes)
-        ]
+        raw = [batch.payload for batch in sample_batches(split, every, most, options)]
         rows = [
             {"topic": split.topic, "batch_bytes": size} | _measure(_joined(raw, size), candidate)
             for size in sizes

@@ -8,6 +8,7 @@ like). --group keeps one group. Commits that were deleted (tombstones) end a lin
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.offline import Selection, log_ends, records_of
 from pykbroker.spark import map_batches
+from pykbroker.spark.options import parse_options
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
@@ -83,7 +85,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     found = commits.orderBy("group", "topic", "topic_partition", "offset").toArrow().to_pylist()
     topics = sorted({row["topic"] for row in found})
     step("finding the ends of the logs")
-    ends = _ends(arguments.path, topics)
+    ends = _ends(arguments, topics)
     growth = _growth(spark, arguments, sorted({topic for topic, _ in ends}))
     history = [_history_row(row, growth) for row in found if row["committed_offset"] is not None]
     lag = _lag(found, ends)
@@ -114,9 +116,11 @@ def _commits(batches: Iterator[Any]) -> Iterator[Any]:
         yield rows.filter(pc.fill_null(of_commits, False)).select(_COMMIT.names).cast(_COMMIT)
 
 
-def _ends(path: str, topics: list[str]) -> dict[Place, int]:
+def _ends(arguments: Namespace, topics: list[str]) -> dict[Place, int]:
     """The end of each log that is there; a group may have committed to topics that are gone."""
-    chosen = Selection(paths=tuple(path.split(",")), topic_pattern="|".join(topics) or "(?!)")
+    paths = parse_options(commit_options(arguments)).paths
+    names = "|".join(map(re.escape, topics))
+    chosen = Selection(paths=paths, topic_pattern=names or "(?!)")
     return {(each.topic, each.partition): end for each, (_, end) in log_ends(chosen).items()}
 
 
@@ -125,9 +129,10 @@ def _growth(spark: Any, arguments: Namespace, topics: list[str]) -> dict[Place, 
     thinned out to some thousand points each."""
     if not topics:
         return {}
-    batches = spark.read.format("pykbroker.batches").options(
-        path=arguments.path, subscribe=",".join(topics)
-    )
+    options = {"path": arguments.path, "subscribe": ",".join(topics)}
+    given = source_options(arguments)
+    options |= {name: given[name] for name in given if name.startswith("storage.")}
+    batches = spark.read.format("pykbroker.batches").options(**options)
     own = batches.load().where(~f.col("is_control"))
     grouped = own.groupBy("topic", "partition", f.col("max_timestamp_ms").alias("at"))
     found = grouped.agg((f.max("last_offset") + 1).alias("end")).orderBy("topic", "partition", "at")

@@ -67,7 +67,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 def draw(outcome: Outcome) -> Any:
     rows = outcome.tables["files"].to_pylist()[:40]
-    made, axes = pictures.figure(f"{outcome.summary['rows']:,} rows of Parquet, by file")
+    made, axes = pictures.figure(f"{outcome.summary['rows']:,} rows of Parquet: bytes by file")
     pictures.bars(axes, [row["file"] for row in rows], [row["bytes"] for row in rows])
     pictures.label(axes, "bytes", "")
     return made

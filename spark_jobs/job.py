@@ -133,6 +133,8 @@ def _session(name: str, master: str | None) -> Any:
     if master is None and not is_submitted:
         master = "local[*]"
     builder = tuned_builder(f"pykbroker {name}", master)
+    if not is_submitted:  # Spark's 200 are for a cluster; whoever submits says his own
+        builder = builder.config("spark.sql.shuffle.partitions", str(2 * (os.cpu_count() or 1)))
     # The display asks for every task at once; otherwise Spark counts them some seconds later.
     spark = builder.config("spark.ui.liveUpdate.period", "0").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

@@ -94,7 +94,7 @@ def _ratios(spark: Any, arguments: Namespace) -> Any:
                 "stored": len(batch.stored) - RECORD_BATCH_OVERHEAD,
                 "raw": len(batch.payload),
             }
-            for batch in sample_batches(split, every, 1 << 62, options.max_decompressed_bytes)
+            for batch in sample_batches(split, every, 1 << 62, options)
         ]
         yield pa.RecordBatch.from_pylist(rows, schema=_SAMPLE)
 

@@ -4,22 +4,39 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pykbroker.offline import Selection, plan
+import pytest
+
+from pykbroker.offline import CorruptSegment, ReadOptions, Selection, plan
 from spark_jobs.raw_batches import sample_batches
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 NO_LIMIT = 1 << 40
+OPTIONS = ReadOptions(max_decompressed_bytes=1 << 20)
 
 
 def test_samples(tmp_path: Path):
     plain = simple_batches(20)
     write_segment(partition_directory(tmp_path, "zstd"), simple_batches(20, codec=4))
     (split,) = plan(Selection(paths=(str(tmp_path),))).splits
-    found = list(sample_batches(split, 1, NO_LIMIT, 1 << 20))
+    found = list(sample_batches(split, 1, NO_LIMIT, OPTIONS))
     assert [each.payload for each in found] == [each[61:] for each in plain]
     assert [each.header.codec for each in found] == [4] * 20
-    thinned = list(sample_batches(split, 7, NO_LIMIT, 1 << 20))
+    thinned = list(sample_batches(split, 7, NO_LIMIT, OPTIONS))
     assert [each.header.base_offset for each in thinned] == [0, 70, 140]
     size = len(found[0].stored)
-    few = list(sample_batches(split, 1, size + 1, 1 << 20))
+    few = list(sample_batches(split, 1, size + 1, OPTIONS))
     assert [each.header.base_offset for each in few] == [0, 10]
+
+
+@pytest.mark.parametrize("codec", [0, 4])
+def test_a_broken_batch_is_no_sample(tmp_path: Path, codec: int):
+    batches = simple_batches(5, codec=codec)
+    path = write_segment(partition_directory(tmp_path, "t"), batches)
+    payload = bytearray(path.read_bytes())
+    payload[len(batches[0]) + 65] ^= 1
+    path.write_bytes(payload)
+    (split,) = plan(Selection(paths=(str(tmp_path),))).splits
+    with pytest.raises(CorruptSegment, match=f"position {len(batches[0])}: the checksum"):
+        list(sample_batches(split, 1, NO_LIMIT, OPTIONS))
+    left = list(sample_batches(split, 1, NO_LIMIT, ReadOptions(mode="PERMISSIVE")))
+    assert [each.header.base_offset for each in left] == [0, 20, 30, 40]
