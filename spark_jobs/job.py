@@ -89,6 +89,8 @@ class Job:
             sys.exit(self.run_and_write(spark, arguments))
         except OfflineError as fault:
             self._refuse(str(fault))
+        except OSError as fault:  # a path that may not be read or written, a bucket that is not
+            self._refuse(str(fault))
         except PySparkException as fault:
             told = _FAULT.search(str(fault))
             if told is None:

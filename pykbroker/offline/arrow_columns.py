@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pykbroker.offline import varints
-from pykbroker.offline.columns import HEADER_FIELDS, HEADERS_TYPE, TIMESTAMP_TYPE
+from pykbroker.offline.columns import HEADER_FIELDS, HEADERS_TYPE, MAX_MS, TIMESTAMP_TYPE
 from pykbroker.offline.record_fields import Fields, Span
 from pykbroker.offline.varints import Doubt, Integers
 from pykbroker.protocol.compression import CODEC_NAMES
@@ -30,7 +30,6 @@ Flags = NDArray[np.bool_]
 #: (starts, ends, where null)
 Slices = tuple[Integers, Integers, Flags]
 
-_MAX_MS: Final = (2**63 - 1) // 1000
 _MAX_AREA: Final = 0x7FFF_FFFF
 
 
@@ -140,7 +139,7 @@ class ColumnBuilder:
 
     def timestamp(self) -> Any:
         times = self.timestamps_ms()
-        outside = (times > _MAX_MS) | (times < -_MAX_MS)
+        outside = (times > MAX_MS) | (times < -MAX_MS)
         if outside.any():
             times = np.where(outside, 0, times)
             return pa.array(times * 1000, mask=outside).cast(TIMESTAMP_TYPE)

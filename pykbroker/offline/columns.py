@@ -17,6 +17,8 @@ import pyarrow as pa
 from pykbroker.offline.faults import UnknownColumn
 
 TIMESTAMP_TYPE: Final = pa.timestamp("us", tz="UTC")
+#: The largest time in ms, either side of 1970, that its microseconds can hold; others are null.
+MAX_MS: Final = (2**63 - 1) // 1000
 HEADER_FIELDS: Final = [pa.field("key", pa.string()), pa.field("value", pa.binary())]
 HEADERS_TYPE: Final = pa.list_(pa.field("element", pa.struct(HEADER_FIELDS)))
 

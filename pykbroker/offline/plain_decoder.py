@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from pykbroker.offline.batch_headers import framing_fault, header_fault
-from pykbroker.offline.columns import ALL_COLUMNS, schema_of
+from pykbroker.offline.columns import ALL_COLUMNS, MAX_MS, schema_of
 from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.offset_order import OffsetOrder, base_behind
 from pykbroker.offline.segment_index import KnownBatches
@@ -37,7 +37,6 @@ from pykbroker.protocol.record_batch import (
 
 _ROWS: Final = 16_384
 _BYTES: Final = 4 << 20
-_MAX_MS: Final = (2**63 - 1) // 1000
 _NONE: Final = RecordColumns((), (), (), (), ())
 BAD_CHECKSUM: Final = "the checksum does not fit the batch"
 
@@ -187,10 +186,10 @@ def _wrapped(timestamp: int) -> int:
 
 def _microseconds(timestamps: Sequence[int]) -> list[int | None]:
     """Null for what 64 bits cannot hold."""
-    if min(timestamps, default=0) >= -_MAX_MS and max(timestamps, default=0) <= _MAX_MS:
+    if min(timestamps, default=0) >= -MAX_MS and max(timestamps, default=0) <= MAX_MS:
         return [timestamp * 1000 for timestamp in timestamps]
     wrapped = map(_wrapped, timestamps)
-    return [time * 1000 if -_MAX_MS <= time <= _MAX_MS else None for time in wrapped]
+    return [time * 1000 if -MAX_MS <= time <= MAX_MS else None for time in wrapped]
 
 
 def _pairs(headers: Headers) -> list[dict[str, str | bytes | None]] | None:

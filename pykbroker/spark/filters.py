@@ -36,6 +36,7 @@ from pyspark.sql.datasource import (
 )
 
 from pykbroker.offline import ALL_COLUMNS
+from pykbroker.offline.columns import MAX_MS
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -111,15 +112,24 @@ class Pushdown:
         return not isinstance(each, In)
 
     def _narrow_time(self, each: Filter) -> None:
-        """Rows have whole milliseconds, literals microseconds: ms >= t iff ms >= ceil(t)."""
-        value = getattr(each, "value", None)
-        if not isinstance(value, datetime) or value.tzinfo is None:
-            return
-        low, high = _range(each, _microseconds)
-        if low is not None:
-            self.start_timestamp_ms = _tighter(max, self.start_timestamp_ms, -(-low // 1000))
-        if high is not None:
-            self.end_timestamp_ms = _tighter(min, self.end_timestamp_ms, -(-high // 1000))
+        """Rows have whole milliseconds, literals microseconds: ms >= t iff ms >= ceil(t).
+
+        Times that microseconds cannot hold are null, and no comparison with null is true.
+        """
+        low, high = -MAX_MS, MAX_MS + 1
+        if not isinstance(each, IsNotNull):
+            value = getattr(each, "value", None)
+            if not isinstance(value, datetime) or value.tzinfo is None:
+                return
+            first, behind = _range(each, _microseconds)
+            if first is None and behind is None:
+                return
+            if first is not None:
+                low = max(low, -(-first // 1000))
+            if behind is not None:
+                high = min(high, -(-behind // 1000))
+        self.start_timestamp_ms = _tighter(max, self.start_timestamp_ms, low)
+        self.end_timestamp_ms = _tighter(min, self.end_timestamp_ms, high)
 
 
 def _column(each: Filter) -> str | None:

@@ -186,7 +186,8 @@ def to_parquet(
     if there and not overwrite:
         raise OptionError("target", f"{target} holds {len(there)} files already")
     schema = arrow_schema(parsed)
-    tasks = plan_parsed(parsed, at_least=_parallelism(spark))  # before anything is deleted
+    # Before anything is deleted. Without records one file tells the columns.
+    tasks = plan_parsed(parsed, at_least=_parallelism(spark)) or [LogTask((), ReadOptions())]
     for name in there:
         directory.delete(name)
 

@@ -212,26 +212,15 @@ def tasks_of_ranges(
     )
     selection = base_selection(options, pushed)
     if options.view in ("segments", "transactions"):
-        return [
-            replace(pattern, selection=_single(selection, each, None)) for each in sorted(ranges)
-        ]
+        return [replace(pattern, selection=_single(selection, each)) for each in sorted(ranges)]
     splits = _splits(options, selection, ranges, at_least)
     tasks = pack_splits(splits, options.split_bytes, max(at_least, _wanted_tasks(options, ranges)))
     return [replace(pattern, splits=_joined(task)) for task in tasks]
 
 
-def _single(
-    selection: Selection, partition: TopicPartition, bounds: tuple[int, int] | None
-) -> Selection:
+def _single(selection: Selection, partition: TopicPartition) -> Selection:
     topic, number = partition
-    return replace(
-        selection,
-        topics=(topic,),
-        topic_pattern=None,
-        partitions=frozenset({number}),
-        start_offsets=None if bounds is None else {topic: {number: bounds[0]}},
-        end_offsets=None if bounds is None else {topic: {number: bounds[1]}},
-    )
+    return replace(selection, topics=(topic,), topic_pattern=None, partitions=frozenset({number}))
 
 
 def _splits(
@@ -241,18 +230,14 @@ def _splits(
     at_least: int,
 ) -> list[Split]:
     """Finely cut, to be packed evenly; not finer than what reading a piece costs, unless asked."""
-    chosen = replace(
-        selection,
-        topics=tuple(sorted({each.topic for each in ranges})),
-        topic_pattern=None,
-        partitions=frozenset(each.partition for each in ranges),
-        start_offsets=by_topic({each: low for each, (low, _) in ranges.items()}),
-        end_offsets=by_topic({each: high for each, (_, high) in ranges.items()}),
-    )
+    # A selection names topics and numbers of partitions: every pair of them must be wanted.
+    selections = [_of_ranges(selection, ranges)]
     if not _is_product(ranges):
-        selections = [_single(selection, each, ranges[each]) for each in sorted(ranges)]
-    else:
-        selections = [chosen]
+        topics = sorted({each.topic for each in ranges})
+        selections = [
+            _of_ranges(selection, {each: ranges[each] for each in ranges if each.topic == topic})
+            for topic in topics
+        ]
     cut = min(options.split_bytes, max(_FINEST_CUT, options.split_bytes // 8))
     splits = [split for each in selections for split in plan(each, cut).splits]
     wanted = _wanted_tasks(options, ranges)
@@ -260,6 +245,17 @@ def _splits(
         cut = max(1, sum(split.size_bytes for split in splits) // wanted)
         splits = [split for each in selections for split in plan(each, cut).splits]
     return splits
+
+
+def _of_ranges(selection: Selection, ranges: Mapping[TopicPartition, tuple[int, int]]) -> Selection:
+    return replace(
+        selection,
+        topics=tuple(sorted({each.topic for each in ranges})),
+        topic_pattern=None,
+        partitions=frozenset(each.partition for each in ranges),
+        start_offsets=by_topic({each: low for each, (low, _) in ranges.items()}),
+        end_offsets=by_topic({each: high for each, (_, high) in ranges.items()}),
+    )
 
 
 def _is_product(ranges: Mapping[TopicPartition, tuple[int, int]]) -> bool:

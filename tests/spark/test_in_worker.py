@@ -140,8 +140,15 @@ def test_map_splits_sees_files(spark: Any, logs: Path) -> None:
     assert sum(row["batches"] for row in rows) == 45
 
 
-def test_nothing_to_do_is_an_empty_frame(spark: Any, logs: Path, tmp_path: Path) -> None:
+def test_nothing_to_do_is_an_empty_frame(spark: Any, logs: Path) -> None:
     assert aggregate(spark, {"path": logs, "where": "offset < 0"}).collect() == []
-    report = to_parquet(spark, {"path": logs, "where": "offset < 0"}, str(tmp_path / "none"))
-    assert report.files == ()
-    assert Target(str(tmp_path / "none")).names() == ["_SUCCESS"]
+
+
+def test_to_parquet_of_no_records_is_one_empty_file(spark: Any, tmp_path: Path) -> None:
+    write_segment(partition_directory(tmp_path / "logs"), odd_batches(1, 3))
+    options = {"path": tmp_path / "logs", "where": "offset < 0", "columns": "key,offset"}
+    report = to_parquet(spark, options, str(tmp_path / "out"))
+    assert (report.rows, len(report.files)) == (0, 1)
+    assert Target(str(tmp_path / "out")).names() == ["_SUCCESS", *report.files]
+    frame = spark.read.parquet(str(tmp_path / "out"))
+    assert (frame.columns, frame.count()) == (["key", "offset"], 0)

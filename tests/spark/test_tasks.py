@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pykbroker.offline import OffsetsGone
+from pykbroker.protocol.record_batch import build_batch
 from pykbroker.spark import plan_tasks
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import current_ends, offset_at, read_task
@@ -127,3 +128,13 @@ def test_a_file_that_goes_while_it_is_read(logs: Path) -> None:
     assert offsets(lossy) == []
     with pytest.raises(OffsetsGone, match="is gone"):
         offsets(strict)
+
+
+@pytest.mark.parametrize(
+    "where", ["timestamp is not null", "timestamp >= '2000-01-01'", "timestamp < '2200-01-01'"]
+)
+def test_a_time_that_is_null_compares_with_nothing(tmp_path: Path, where: str) -> None:
+    rows = [(None, b"a", BASE_MS, ()), (None, b"b", 2**62, ()), (None, b"c", -(2**62), ())]
+    write_segment(partition_directory(tmp_path, "far"), [bytes(build_batch(rows))])
+    assert offsets(plan_tasks({"path": tmp_path})) == [("far", 0, n) for n in range(3)]
+    assert offsets(plan_tasks({"path": tmp_path, "where": where})) == [("far", 0, 0)]
