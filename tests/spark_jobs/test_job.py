@@ -76,6 +76,19 @@ def test_a_picture_that_fails_leaves_the_result(tmp_path: Path, capsys: pytest.C
     assert told == "test_job: no picture, the result stands: ValueError: no such tick\n"
 
 
+def test_a_path_that_may_not_be_read_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def refused(spark: object, given: object) -> Outcome:
+        raise PermissionError(13, "Permission denied", "logs")
+
+    monkeypatch.setattr("spark_jobs.job._session", lambda name, master: MagicMock())
+    with pytest.raises(SystemExit) as ended:
+        Job(__file__, None, refused).main(["--path", "logs", "--quiet"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "test_job: [Errno 13] Permission denied: 'logs'\n"
+
+
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_spark_submit_to_a_cluster(cluster: str, ours: FlightLogs, tmp_path: Path):  # noqa: F811
