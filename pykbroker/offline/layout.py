@@ -32,7 +32,7 @@ from pykbroker.log.checkpoints import (
     PartitionMetadata,
     parse_offsets,
 )
-from pykbroker.offline.faults import NotALogDirectory, OfflineError
+from pykbroker.offline.faults import NotALogDirectory, OfflineError, OffsetsGone
 from pykbroker.offline.storage import is_remote, join, list_directory, read_small_file, split_name
 from pykbroker.offline.swaps import is_swapping, with_swaps
 from pykbroker.types import TopicPartition
@@ -198,9 +198,20 @@ def _reach(files: PartitionFiles) -> tuple[int, int]:
 def _read_partition(
     partition: TopicPartition, place: str, directory: LogDirectoryFiles
 ) -> PartitionFiles | None:
-    files = _list_segments(place)
-    if files is None:
-        return None  # deleted since the directory was listed
+    for _ in range(_MOST_LISTINGS):
+        files = _list_segments(place)
+        if files is None:
+            return None  # deleted since the directory was listed
+        try:
+            return _read_listed(partition, place, directory, files)
+        except FileNotFoundError:
+            continue  # a swap ended after it was listed
+    raise OffsetsGone(f"segments in {place} go faster than they can be listed")
+
+
+def _read_listed(
+    partition: TopicPartition, place: str, directory: LogDirectoryFiles, files: dict[str, int]
+) -> PartitionFiles:
     by_offset: dict[int, dict[str, str]] = {}
     foreign: list[str] = []
     for name in sorted(files):

@@ -19,9 +19,9 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from pykbroker.offline.faults import OffsetsGone, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
@@ -50,6 +50,7 @@ from pykbroker.offline.transaction_scan import transaction_state
 from pykbroker.types import TopicPartition
 
 _MOST_TRIES: Final = 10
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def select_partitions(selection: Selection) -> list[TopicPartition]:
             known = ", ".join(sorted(names)[:10]) or "none"
             raise UnknownTopic(f"no topic {topic!r} in {where}; there are {known}")
     for offsets in (selection.start_offsets, selection.end_offsets):
-        if offsets is not None and not isinstance(offsets, int):
+        if isinstance(offsets, Mapping):
             _check_names(offsets, there, where)
     pattern = None
     if selection.topic_pattern is not None:
@@ -100,15 +101,16 @@ def select_partitions(selection: Selection) -> list[TopicPartition]:
         except re.error as fault:
             raise UnknownTopic(f"topic pattern {selection.topic_pattern!r}: {fault}") from None
     chosen = [each for each in there if _is_chosen(each, selection, pattern)]
-    if selection.partitions is not None and selection.topics is not None:
+    if selection.partitions is not None and pattern is None:
         for number in sorted(selection.partitions - {each.partition for each in chosen}):
-            shown = ", ".join(selection.topics)
+            shown = ", ".join(selection.topics or ("any topic",))
             raise UnknownTopic(f"no partition {number} of {shown} in {where}")
     return chosen
 
 
-def _check_names(offsets: object, there: Sequence[TopicPartition], where: str) -> None:
-    assert isinstance(offsets, dict) or hasattr(offsets, "items")
+def _check_names(
+    offsets: Mapping[str, Mapping[int, int]], there: Sequence[TopicPartition], where: str
+) -> None:
     for topic, by_partition in offsets.items():
         for partition in by_partition:
             if TopicPartition(topic, partition) not in there:
@@ -129,10 +131,15 @@ def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
     """(log start, end that may be read now) of each partition, without planning the splits."""
     found: dict[TopicPartition, tuple[int, int]] = {}
     for files in read_partitions(selection.paths, select_partitions(selection)):
-        end, _ = _readable_end(files, freeze(files), selection)
-        partition = TopicPartition(files.topic, files.partition)
-        found[partition] = (files.log_start_offset, max(end, files.log_start_offset))
+        ends = while_listed(selection.paths, files, lambda each: _ends(each, selection))
+        if ends is not None:
+            found[TopicPartition(files.topic, files.partition)] = ends
     return found
+
+
+def _ends(files: PartitionFiles, selection: Selection) -> tuple[int, int]:
+    end, _ = _readable_end(files, freeze(files), selection)
+    return files.log_start_offset, max(end, files.log_start_offset)
 
 
 def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
@@ -140,27 +147,33 @@ def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
     splits: list[Split] = []
     partitions: list[PlannedPartition] = []
     for files in read_partitions(selection.paths, select_partitions(selection)):
-        planned = _plan_partition(files, selection, split_bytes)
+        planned = while_listed(
+            selection.paths, files, lambda each: _plan_files(each, selection, split_bytes)
+        )
         if planned is not None:
             partitions.append(planned[0])
             splits += planned[1]
     return Plan(splits, partitions)
 
 
-def _plan_partition(
-    files: PartitionFiles, selection: Selection, split_bytes: int
-) -> tuple[PlannedPartition, list[Split]] | None:
-    """None: it was deleted meanwhile. Files that compaction took meanwhile are listed again."""
+def while_listed(
+    paths: Iterable[str], files: PartitionFiles, look: Callable[[PartitionFiles], _Found]
+) -> _Found | None:
+    """What `look` finds in a partition; None: it was deleted meanwhile.
+
+    A FileNotFoundError of `look` is taken for compaction or retention: it is listed again.
+    """
     wanted = [TopicPartition(files.topic, files.partition)]
-    found: list[PartitionFiles] = [files]
+    paths = tuple(paths)
+    found = [files]
     for _ in range(_MOST_TRIES):
         try:
-            return _plan_files(found[0], selection, split_bytes)
+            return look(found[0])
         except FileNotFoundError:
-            found = read_partitions(selection.paths, wanted)
+            found = read_partitions(paths, wanted)
             if not found:
                 return None
-    return _plan_files(found[0], selection, split_bytes)
+    raise OffsetsGone(f"segments of {files} go faster than they can be listed in {files.directory}")
 
 
 def _plan_files(
@@ -216,7 +229,7 @@ def _resolve(files: PartitionFiles, readable: int, selection: Selection) -> tupl
 
 def _offset_of(offsets: Offsets, files: PartitionFiles, default: int, low: int, high: int) -> int:
     offset = offsets
-    if offset is not None and not isinstance(offset, int):
+    if isinstance(offset, Mapping):
         offset = offset.get(files.topic, {}).get(files.partition, default)
     if offset is None:
         offset = default

@@ -44,6 +44,7 @@ from pykbroker.offline.planning import select_partitions
 from pykbroker.offline.segment_index import offset_entries, time_entries
 from pykbroker.offline.split import Selection
 from pykbroker.offline.storage import is_remote, local_path
+from pykbroker.offline.swaps import SWAP
 from pykbroker.types import TopicPartition
 
 MANIFEST: Final = "snapshot.json"
@@ -205,7 +206,8 @@ class _Taker:
         return end
 
     def _place(self, path: str) -> str:
-        return f"{self.directory}/{os.path.basename(path)}"
+        """Its name there: of a segment that was being swapped in, the one that it is to have."""
+        return f"{self.directory}/{os.path.basename(path).removesuffix(SWAP)}"
 
     def _copy(self, path: str | None) -> None:
         if path is not None:
@@ -224,6 +226,8 @@ class _Taker:
             self.report.copied_bytes += os.path.getsize(place)
         else:
             self.report.linked_bytes += os.path.getsize(place)
+        if os.path.getsize(place) != segment.size_bytes:
+            raise FileNotFoundError(segment.path)  # replaced since it was listed: look again
         for path in (segment.index_path, segment.time_index_path, segment.txn_index_path):
             self._copy(path)
 

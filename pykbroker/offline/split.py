@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from pykbroker.offline.columns import KAFKA_COLUMNS, schema_of
-from pykbroker.offline.faults import CorruptSegment, UnknownColumn
+from pykbroker.offline.faults import CorruptSegment, UnknownColumn, UnknownTopic
 from pykbroker.protocol.record_batch import BatchHeader
 
 READ_UNCOMMITTED: Final = "read_uncommitted"
@@ -52,6 +53,23 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise UnknownColumn(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
 
 
+def _check_offsets(name: str, offsets: object) -> None:
+    """UnknownColumn unless it is an Offsets."""
+    if offsets is None or isinstance(offsets, Integral):
+        return
+    if isinstance(offsets, Mapping) and all(map(_are_of_partitions, offsets.values())):
+        return
+    raise UnknownColumn(
+        f"{name} must be an offset or {{topic: {{partition: offset}}}}, not {offsets!r}"
+    )
+
+
+def _are_of_partitions(offsets: object) -> bool:
+    return isinstance(offsets, Mapping) and all(
+        isinstance(number, Integral) for pair in offsets.items() for number in pair
+    )
+
+
 @dataclass(frozen=True)
 class Selection:
     """Which records: `end` bounds are exclusive, timestamps in ms."""
@@ -71,6 +89,13 @@ class Selection:
     def __post_init__(self) -> None:
         one_of("isolation", self.isolation, (READ_UNCOMMITTED, READ_COMMITTED))
         one_of("end_bound", self.end_bound, (HIGH_WATERMARK, LOG_END))
+        _check_offsets("start_offsets", self.start_offsets)
+        _check_offsets("end_offsets", self.end_offsets)
+        for name, chosen in (("topics", self.topics), ("partitions", self.partitions)):
+            if chosen is not None and not chosen:
+                raise UnknownTopic(f"{name} names none: leave it out to read all")
+        if self.topics is not None and self.topic_pattern is not None:
+            raise UnknownColumn("topics and topic_pattern exclude each other: give one of them")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pykbroker.offline.arrow_columns import constant_text, primitive
 from pykbroker.offline.batch_headers import Integers, header_at
 from pykbroker.offline.frozen_end import freeze
 from pykbroker.offline.layout import PartitionFiles, SegmentFiles, read_partitions
-from pykbroker.offline.planning import plan, select_partitions
+from pykbroker.offline.planning import plan, select_partitions, while_listed
 from pykbroker.offline.reader import names_of
 from pykbroker.offline.segment_index import (
     aborted_transactions,
@@ -250,27 +250,44 @@ def segments(
     partitions: Collection[int] | None = None,
 ) -> Any:
     """One row for every segment, from its headers and indexes; columns of SEGMENT_SCHEMA."""
-    rows = [
-        _segment_row(files, segment, end)
-        for files, segment, end in _frozen_segments(_selection(paths, topics, partitions))
-    ]
+    rows = _rows_of_partitions(_selection(paths, topics, partitions), _segment_rows)
     return pa.Table.from_pylist(rows, schema=SEGMENT_SCHEMA)
 
 
-def _frozen_segments(
-    selection: Selection,
-) -> Iterator[tuple[PartitionFiles, SegmentFiles, int]]:
-    """(partition, segment, end of what is written of it)"""
+def _rows_of_partitions(
+    selection: Selection, rows_of: Callable[[PartitionFiles], list[dict[str, object]]]
+) -> list[dict[str, object]]:
+    """The rows of all partitions; one whose segments are replaced meanwhile is begun anew."""
+    rows: list[dict[str, object]] = []
     for files in read_partitions(selection.paths, select_partitions(selection)):
-        frozen = freeze(files)
-        for segment in files.segments:
-            is_last = segment is files.segments[-1]
-            yield files, segment, frozen.position if is_last else segment.size_bytes
+        rows += while_listed(selection.paths, files, rows_of) or ()
+    return rows
+
+
+def _segment_rows(files: PartitionFiles) -> list[dict[str, object]]:
+    return [_segment_row(files, segment, end) for segment, end in _frozen_segments(files)]
+
+
+def _frozen_segments(files: PartitionFiles) -> Iterator[tuple[SegmentFiles, int]]:
+    """(segment, end of what is written of it)"""
+    frozen = freeze(files)
+    for segment in files.segments:
+        is_last = segment is files.segments[-1]
+        yield segment, frozen.position if is_last else segment.size_bytes
+
+
+def _open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
+    """FileNotFoundError for a file that is shorter than `end`: no more the one that was listed."""
+    opened = open_file(segment.path)
+    if opened.size < end:
+        opened.close()
+        raise FileNotFoundError(segment.path)
+    return opened
 
 
 def _segment_row(files: PartitionFiles, segment: SegmentFiles, end: int) -> dict[str, object]:
     sums = _SegmentSums()
-    with open_file(segment.path) as opened:
+    with _open_listed(segment, end) as opened:
         for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
             sums.add(run)
     times = time_entries(segment.time_index_path, segment.base_offset)
@@ -348,18 +365,18 @@ def transactions(
 
     `state` is committed, aborted or open; `last_offset` that of the marker, or of the last batch.
     """
+    rows = _rows_of_partitions(_selection(paths, topics, partitions), _transaction_rows)
+    return pa.Table.from_pylist(rows, schema=TRANSACTION_SCHEMA)
+
+
+def _transaction_rows(files: PartitionFiles) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    current: PartitionFiles | None = None
     ongoing: dict[int, dict[str, Any]] = {}
-    for files, segment, end in _frozen_segments(_selection(paths, topics, partitions)):
-        if files is not current:
-            rows += ongoing.values()
-            current, ongoing = files, {}
-        with open_file(segment.path) as opened:
+    for segment, end in _frozen_segments(files):
+        with _open_listed(segment, end) as opened:
             for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
                 rows += _follow(opened, files, run, ongoing)
-    rows += ongoing.values()
-    return pa.Table.from_pylist(rows, schema=TRANSACTION_SCHEMA)
+    return [*rows, *ongoing.values()]
 
 
 def _follow(

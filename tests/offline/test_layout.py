@@ -25,6 +25,8 @@ from tests.offline.samples import partition_directory, simple_batches, write_seg
         ("a-0.0123456789abcdef0123456789abcdef-stray", None),
         ("a b-0", None),
         ("-0", None),
+        ("b-2147483647", TopicPartition("b", 2147483647)),
+        ("b-9999999999", None),
     ],
 )
 def test_names_of_directories(name: str, partition: TopicPartition | None):

@@ -12,6 +12,7 @@ import pytest
 
 from pykbroker.offline import (
     CorruptSegment,
+    OffsetsGone,
     ReadOptions,
     Selection,
     Split,
@@ -198,3 +199,27 @@ def test_files_that_compaction_takes_while_planning_are_listed_again(
     monkeypatch.setattr(planning, "freeze", gone_at_first)
     assert len(plan(Selection((str(log),))).partitions) == 1
     assert len(calls) == 3
+
+
+def test_ends_are_listed_again_and_what_never_stands_still_is_told(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+):
+    chosen = Selection((str(log),))
+    expected = planning.log_ends(chosen)
+    real = planning.freeze
+    calls: list[object] = []
+
+    def gone_at_first(files: object) -> object:
+        calls.append(files)
+        if len(calls) < 3:
+            raise FileNotFoundError("0.log.deleted")
+        return real(files)  # type: ignore[arg-type]
+
+    def gone(files: object) -> object:
+        raise FileNotFoundError("0.log.deleted")
+
+    monkeypatch.setattr(planning, "freeze", gone_at_first)
+    assert planning.log_ends(chosen) == expected
+    monkeypatch.setattr(planning, "freeze", gone)
+    with pytest.raises(OffsetsGone, match="faster than they can be listed"):
+        plan(chosen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars
@@ -154,6 +155,23 @@ def test_refusals(logs: str, tmp_path: Path):
     (tmp_path / "elsewhere" / "photo.png").write_bytes(b"")
     with pytest.raises(NotALogDirectory, match=r"neither meta.properties .* but photo.png"):
         open_log(str(tmp_path / "elsewhere"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ({"topics": []}, "topics names none"),
+        ({"partitions": []}, "partitions names none"),
+        ({"partitions": [0, 9]}, "no partition 9 of any topic"),
+        ({"topics": "t", "topic_pattern": "t.*"}, "exclude each other"),
+        ({"start_offsets": {"t": 3}}, "start_offsets must be"),
+        ({"end_offsets": {"t": {0: "3"}}}, "end_offsets must be"),
+        ({"start_offsets": "earliest"}, "start_offsets must be"),
+    ],
+)
+def test_a_choice_that_would_read_nothing_or_is_none(logs: str, asked: dict[str, Any], answer: str):
+    with pytest.raises((UnknownTopic, UnknownColumn), match=answer):
+        open_log(logs, **asked)
 
 
 def test_offsets_that_are_gone(logs: str):

@@ -105,3 +105,30 @@ def test_a_segment_that_goes_away_meanwhile(
     report = create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
     assert report.segments == 2
     assert open_log(report.target).read_all()["offset"].to_pylist() == list(range(100, 300))
+
+
+def test_a_segment_that_is_replaced_between_the_listing_and_the_link(
+    live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    link = os.link
+
+    def a_swap_comes_first(source: str, target: str) -> None:
+        monkeypatch.setattr(subject.os, "link", link)
+        first = live / "t-0" / f"{0:020d}.log"
+        first.rename(f"{first}.deleted")
+        write_segment(live / "t-0", simple_batches(4, size=900), 0)
+        write_segment(live / "t-0", simple_batches(6, base_offset=40, size=900), 40)
+        link(source, target)
+
+    monkeypatch.setattr(subject.os, "link", a_swap_comes_first)
+    report = create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
+    assert report.segments == 4
+    assert open_log(report.target).read_all()["offset"].to_pylist() == list(range(50, 300))
+
+
+def test_a_segment_under_its_swap_name_has_its_own_in_the_snapshot(live: Path, tmp_path: Path):
+    for path in (live / "t-0").glob(f"{100:020d}.*"):
+        path.rename(f"{path}.swap")
+    report = create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
+    assert not list((tmp_path / "taken" / "t-0").glob("*.swap"))
+    assert open_log(report.target).read_all()["offset"].to_pylist() == list(range(50, 300))

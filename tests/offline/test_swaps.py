@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,3 +93,17 @@ def test_a_listing_that_saw_half_a_swap_is_made_again(
     monkeypatch.setattr(layout, "list_directory", changing)
     (files,) = read_partitions([str(directory.parent)])
     assert [segment.base_offset for segment in files.segments] == [0, 80]
+
+
+def test_a_swap_that_ends_after_it_was_listed(directory: Path, monkeypatch: pytest.MonkeyPatch):
+    for path in directory.glob(f"{40:020d}.*"):
+        os.rename(path, f"{path}.swap")
+    real = layout.with_swaps
+
+    def ends_first(*arguments: Any) -> Any:
+        for path in directory.glob("*.swap"):
+            os.rename(path, str(path).removesuffix(".swap"))
+        return real(*arguments)
+
+    monkeypatch.setattr(layout, "with_swaps", ends_first)
+    assert offsets(directory) == list(range(120))

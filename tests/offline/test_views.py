@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pykbroker.offline import BATCH_SCHEMA, batches, scan_batches, segments
+from pykbroker.offline import BATCH_SCHEMA, batches, scan_batches, segments, transactions, views
 from pykbroker.offline.planning import plan
 from pykbroker.offline.split import Selection
 from pykbroker.protocol.control_records import COMMIT, EndTxnMarker, build_marker_batch
@@ -108,3 +110,25 @@ def test_segments(tmp_path: Path):
     assert (one["record_count"], one["size_bytes"]) == (50, sum(map(len, first)))
     assert (one["first_timestamp_ms"], one["max_timestamp_ms"]) == (BASE_MS, BASE_MS + 49)
     assert one["time_index_entries"] == 1
+
+
+@pytest.mark.parametrize("view", [segments, transactions])
+def test_files_that_compaction_takes_meanwhile_are_listed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: Callable[[str], Any]
+):
+    directory = partition_directory(tmp_path)
+    for base in (0, 100):
+        write_segment(directory, simple_batches(10, base_offset=base), base)
+    expected = view(str(tmp_path))
+    real = views.open_file
+    tries: list[str] = []
+
+    def gone_at_first(path: str) -> Any:
+        tries.append(path)
+        if len(tries) < 3:
+            raise FileNotFoundError(path)
+        return real(path)
+
+    monkeypatch.setattr(views, "open_file", gone_at_first)
+    assert view(str(tmp_path)).equals(expected)
+    assert len(tries) > 3
