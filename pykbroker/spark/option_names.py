@@ -65,6 +65,7 @@ IGNORED_OPTIONS: Final = frozenset(
         "kafkaconsumer.polltimeoutms",
         "kafka.allow.auto.create.topics",
         "kafka.auto.commit.interval.ms",
+        "kafka.auto.include.jmx.reporter",
         "kafka.bootstrap.servers",
         "kafka.client.dns.lookup",
         "kafka.client.id",
@@ -75,6 +76,8 @@ IGNORED_OPTIONS: Final = frozenset(
         "kafka.exclude.internal.topics",
         "kafka.group.id",
         "kafka.group.instance.id",
+        "kafka.group.protocol",
+        "kafka.group.remote.assignor",
         "kafka.heartbeat.interval.ms",
         "kafka.max.partition.fetch.bytes",
         "kafka.max.poll.interval.ms",
@@ -92,6 +95,7 @@ IGNORED_OPTIONS: Final = frozenset(
 )
 #: Families of such options.
 IGNORED_PREFIXES: Final = (
+    "kafka.config.providers",
     "kafka.fetch.",
     "kafka.metadata.",
     "kafka.metric",

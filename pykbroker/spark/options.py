@@ -228,7 +228,7 @@ def parse_options(given: Mapping[str, object], view: str | None = None) -> Sourc
         isolation=_isolation(options),
         end_bound=options.one_of("endBound", ("leo", "hw"), "leo"),
         fail_on_data_loss=options.flag("failOnDataLoss", True),
-        columns=_columns(options),
+        columns=_columns(options, chosen_view),
         where=_where(options, chosen_view),
         mode=options.one_of("mode", ("FAILFAST", "PERMISSIVE", "DROPMALFORMED"), "FAILFAST"),
         corrupt_sink=absolute(sink) if sink is not None else None,
@@ -298,7 +298,9 @@ def _strategy(
         try:
             re.compile(text)
         except re.error as fault:
-            raise OptionError("subscribePattern", f"{text!r}: {fault}") from None
+            raise OptionError(
+                "subscribePattern", f"{text!r} (patterns have Python's syntax, not Java's): {fault}"
+            ) from None
         return None, _without_internal(text), None
     topics = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
     if not topics:
@@ -336,8 +338,10 @@ def _isolation(options: _Given) -> str:
     return own
 
 
-def _columns(options: _Given) -> tuple[str, ...]:
+def _columns(options: _Given, view: str) -> tuple[str, ...]:
     text = options.text("columns")
+    if text is not None and view != "records":
+        raise OptionError("columns", f"is for records; the columns of {view} are chosen by select")
     if text is not None:
         columns = tuple(each.strip() for each in text.split(",") if each.strip())
         for name in columns:

@@ -46,6 +46,8 @@ from pykbroker.spark.filters import Pushdown, columns_of, keep_rows
 from pykbroker.spark.options import SourceOptions
 from pykbroker.types import TopicPartition
 
+#: Views whose rows are of whole logs, whatever offsets are asked for.
+WHOLE_LOGS: Final = ("segments", "transactions")
 _FINEST_CUT: Final = 32 << 20
 _settled = False
 
@@ -153,6 +155,8 @@ def plan_tasks(
     end = clamp(end, ends, "end", options.fail_on_data_loss)
     pushed = narrowing(options, pushed)
     narrowed = narrowed_ranges(start, end, pushed)
+    if options.view in WHOLE_LOGS:  # an empty log has a segment, too
+        narrowed = dict(ends)
     return tasks_of_ranges(options, narrowed, pushed, columns=columns, at_least=at_least)
 
 
@@ -211,7 +215,7 @@ def tasks_of_ranges(
         corrupt_format=options.corrupt_format,
     )
     selection = base_selection(options, pushed)
-    if options.view in ("segments", "transactions"):
+    if options.view in WHOLE_LOGS:
         return [replace(pattern, selection=_single(selection, each)) for each in sorted(ranges)]
     splits = _splits(options, selection, ranges, at_least)
     tasks = pack_splits(splits, options.split_bytes, max(at_least, _wanted_tasks(options, ranges)))

@@ -176,6 +176,7 @@ def test_durations(text: str, expected: int) -> None:
         ("kafka.value.deserializer", {"kafka.value.deserializer": "x"}),
         ("subscribePattern", {"subscribe": "a", "subscribePattern": "b"}),
         ("subscribePattern", {"subscribePattern": "("}),
+        ("columns", {"view": "batches", "columns": "offset"}),
         ("assign", {"assign": "a"}),
         ("assign", {"assign": "{}"}),
         ("assign", {"assign": '{"a":["x"]}'}),
@@ -249,3 +250,22 @@ def test_what_makes_no_sense_in_a_stream() -> None:
 def test_no_option_is_both_honoured_and_ignored() -> None:
     assert not IGNORED_OPTIONS & CANONICAL.keys()
     assert all(name == name.lower() for name in IGNORED_OPTIONS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kafka.group.protocol",
+        "kafka.group.remote.assignor",
+        "kafka.auto.include.jmx.reporter",
+        "kafka.config.providers",
+        "kafka.config.providers.file.class",
+    ],
+)
+def test_newer_options_of_the_network_may_stay(name: str) -> None:
+    assert parsed(**{name: "x"}) == parsed()
+
+
+def test_a_pattern_in_the_syntax_of_java_is_said_to_be_that() -> None:
+    with pytest.raises(OptionError, match="Python's syntax, not Java's"):
+        parsed(subscribePattern=r"\p{Lower}.*")

@@ -138,3 +138,12 @@ def test_a_time_that_is_null_compares_with_nothing(tmp_path: Path, where: str) -
     write_segment(partition_directory(tmp_path, "far"), [bytes(build_batch(rows))])
     assert offsets(plan_tasks({"path": tmp_path})) == [("far", 0, n) for n in range(3)]
     assert offsets(plan_tasks({"path": tmp_path, "where": where})) == [("far", 0, 0)]
+
+
+def test_an_empty_log_has_a_segment(logs: Path) -> None:
+    (partition_directory(logs, "v") / f"{0:020d}.log").write_bytes(b"")
+    tasks = plan_tasks({"path": logs, "view": "segments"})
+    rows = [row for task in tasks for batch in read_task(task) for row in batch.to_pylist()]
+    assert sorted((row["topic"], row["size_bytes"] > 0) for row in rows) == (
+        [("t", True)] * 6 + [("u", True), ("v", False)]
+    )
