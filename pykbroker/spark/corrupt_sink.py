@@ -1,8 +1,11 @@
 """The side table of a task: what had to be left out, as JSON lines or Parquet in a directory.
 
 One file for each task that left something out, named after the first bytes of the task: a task that
-runs twice writes the same file twice. The columns are those of `CORRUPTION_SCHEMA`; in JSON the raw
-bytes are Base64.
+runs twice writes the same file twice. A read that is cut into other tasks (by other offsets or
+sizes) writes other files beside those of the last one, and the same batch stands in both: give each
+read a directory of its own, or count rows by path and position.
+
+The columns are those of `CORRUPTION_SCHEMA`; in JSON the raw bytes are Base64.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -177,7 +178,7 @@ def to_parquet(
     """Write the records as Parquet files into a directory (or URI), one file a task.
 
     The files of a directory appear whole, `_SUCCESS` last. A directory that holds files is refused,
-    unless they are to be replaced.
+    unless they are to be replaced: they go when all new ones are there, none of the same name.
     """
     parsed = parse_options(options)
     target = absolute(target)
@@ -186,15 +187,23 @@ def to_parquet(
     if there and not overwrite:
         raise OptionError("target", f"{target} holds {len(there)} files already")
     schema = arrow_schema(parsed)
-    # Before anything is deleted. Without records one file tells the columns.
+    # Without records one file tells the columns.
     tasks = plan_parsed(parsed, at_least=_parallelism(spark)) or [LogTask((), ReadOptions())]
-    for name in there:
-        directory.delete(name)
+    mark = f"-{uuid4().hex[:12]}" if there else ""
 
     def write(number: int, task: LogTask) -> Iterator[Any]:
-        yield _write_file(number, task, target, schema, compression)
+        name = f"part-{number:05d}{mark}.{compression}.parquet"
+        yield _write_file(name, task, target, schema, compression)
 
-    written = _map_tasks(spark, tasks, write, _FILE_SCHEMA).collect()
+    try:
+        written = _map_tasks(spark, tasks, write, _FILE_SCHEMA).collect()
+    except BaseException:
+        for name in directory.names() if there else ():
+            if name not in there:  # the old export stays alone
+                directory.delete(name)
+        raise
+    for name in there:
+        directory.delete(name)
     directory.write("_SUCCESS", b"")
     return ExportReport(
         tuple(sorted(row["name"] for row in written)),
@@ -204,11 +213,10 @@ def to_parquet(
     )
 
 
-def _write_file(number: int, task: LogTask, target: str, schema: Any, compression: str) -> Any:
+def _write_file(name: str, task: LogTask, target: str, schema: Any, compression: str) -> Any:
     import pyarrow.parquet as pq
 
     directory = Target(target)
-    name = f"part-{number:05d}.{compression}.parquet"
     rows = 0
     counter = CorruptSink(task)
     with (

@@ -101,6 +101,14 @@ def test_to_parquet(spark: Any, logs: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownTopic):
         to_parquet(spark, {"path": logs, "subscribe": "misspelt"}, str(target), overwrite=True)
     assert spark.read.parquet(str(target)).count() == report.rows  # nothing was deleted for it
+    broken = write_segment(partition_directory(tmp_path / "broken"), odd_batches(1, 15))
+    payload = bytearray(broken.read_bytes())
+    payload[100] ^= 0xFF
+    broken.write_bytes(payload)
+    before = sorted(path.name for path in target.iterdir())
+    with pytest.raises(Exception, match="checksum"):  # nor for one that fails
+        to_parquet(spark, {"path": tmp_path / "broken"}, str(target), overwrite=True)
+    assert sorted(path.name for path in target.iterdir()) == before
 
 
 def test_to_parquet_counts_what_it_leaves_out(spark: Any, tmp_path: Path) -> None:
