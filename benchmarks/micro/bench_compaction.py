@@ -20,8 +20,8 @@ from pathlib import Path
 from pykbroker.config import TopicConfig
 from pykbroker.log.cleaner_state import CleanerState, make_job
 from pykbroker.log.compaction import CompactionResult, compact
-from pykbroker.log.files import RealFiles
 from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.real_files import RealFiles
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.types import TopicPartition

@@ -30,8 +30,8 @@ from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
-from pykbroker.log.files import RealFiles
 from pykbroker.log.log_manager import LogManager
+from pykbroker.log.real_files import RealFiles
 from pykbroker.metrics import Counters
 from pykbroker.protocol.api import API_BY_NAME
 from pykbroker.protocol.headers import encode_response

@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 from pykbroker.broker.process_settings import keep_freed_memory
 from pykbroker.config import TopicConfig
-from pykbroker.log.files import RealFiles
 from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.real_files import RealFiles
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.types import TopicPartition

@@ -133,9 +133,9 @@ class BrokerServer:
             survey_directories,
         )
         from pykbroker.log.directory_loader import recover_in_workers
-        from pykbroker.log.files import RealFiles
         from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
         from pykbroker.log.log_manager import LogManager
+        from pykbroker.log.real_files import RealFiles
 
         config = self.config
         self.files = RealFiles()

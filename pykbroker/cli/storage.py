@@ -16,7 +16,7 @@ from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import ConfigError
 from pykbroker.config.load import load_config
 from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
-from pykbroker.log.files import RealFiles
+from pykbroker.log.real_files import RealFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

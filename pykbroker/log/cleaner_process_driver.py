@@ -28,7 +28,8 @@ from pykbroker.log.compaction import (
     UncleanableBatch,
     compact,
 )
-from pykbroker.log.files import Files, RealFiles
+from pykbroker.log.files import Files
+from pykbroker.log.real_files import RealFiles
 
 #: Serving comes before cleaning where both want the same core. No more than nice: a process of the
 #: idle class that is starved inside the file system (a rename, an open journal transaction) may

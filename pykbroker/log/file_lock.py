@@ -1,4 +1,4 @@
-"""`.lock`: one process, and in it one node, owns a log directory. Used by files.py alone."""
+"""`.lock`: one process, and in it one node, owns a log directory. Used by real_files.py alone."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pykbroker.protocol.codegen import (
     layout_of,
     smallest_size,
 )
-from pykbroker.protocol.schema import FIXED_FORMATS, Field, Struct, Versions
+from pykbroker.protocol.schema import FIXED_FORMATS, Field, SchemaError, Struct, Versions
 
 # Kafka 4.4 refuses longer arrays whatever the frame holds (its generated readers).
 MAX_ELEMENTS = 1000000
@@ -213,7 +213,9 @@ class ReadGenerator(StructGenerator):
             self.out(call)
             return
         if nullable != known:
-            raise NotImplementedError(f"{item.name}: nullable struct in some of the versions")
+            raise SchemaError(
+                f"{item.name}: a struct may be null in all of its versions or in none"
+            )
         if tagged:
             self._flush()
             self.out(f"n, pos = {self.out.use('read_uvarint')}(buf, pos)")

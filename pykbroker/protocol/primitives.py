@@ -76,12 +76,12 @@ class Message:
 
     @classmethod
     def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
-        """Read one message at `pos`; answers it and the position behind it."""
-        raise NotImplementedError(f"{cls.__name__} is not a whole message")
+        """Read one message at `pos`; answers it and the position behind it. TypeError: a part."""
+        raise TypeError(f"{cls.__name__} is a part of messages, not a whole one")
 
     def encode(self, out: Parts, version: int) -> None:
-        """Append the message to `out`."""
-        raise NotImplementedError(f"{type(self).__name__} is not a whole message")
+        """Append the message to `out`. TypeError: a part of messages has no frame of its own."""
+        raise TypeError(f"{type(self).__name__} is a part of messages, not a whole one")
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

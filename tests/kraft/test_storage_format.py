@@ -18,7 +18,7 @@ from pykbroker.kraft.storage_format import (
     format_storage,
     read_meta_properties,
 )
-from pykbroker.log.files import RealFiles
+from pykbroker.log.real_files import RealFiles
 from pykbroker.protocol.primitives import uuid_to_str
 
 CLUSTER_ID = "e62swP6mSqqOBMmGnL4lng"

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykbroker.errors import KafkaError
-from pykbroker.log.files import Files, RealFiles
+from pykbroker.log.files import Files
 from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.real_files import RealFiles
 from pykbroker.protocol.record_batch import build_batch
 from tests.log.log_makers import NOW_MS, memory_disk, open_orders
 

@@ -13,6 +13,7 @@ import pytest
 from pykbroker.network import send
 from pykbroker.network.send import BLOCKED, COLD, SENT, FileCutShort, SendQueue
 from pykbroker.page_cache import warm
+from tests.harness.cold import empty_page_cache
 from tests.network.test_connection import Slice
 
 CONTENT = os.urandom(1_000_000)
@@ -102,14 +103,7 @@ def test_a_cold_slice_is_read_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
     length: int,
 ) -> None:
-    preadv = os.preadv
-
-    def never_cached(fd: int, buffers: list[bytearray], position: int, flags: int = 0) -> int:
-        if flags & os.RWF_NOWAIT:
-            raise BlockingIOError
-        return preadv(fd, buffers, position)
-
-    monkeypatch.setattr(os, "preadv", never_cached)
+    empty_page_cache(monkeypatch)
     monkeypatch.setattr(send, "COLD_READ_BYTES", 300_000)
     queue = SendQueue()
     kept = Slice(file.fileno(), 3, length)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pykbroker.protocol import generate
-from pykbroker.protocol.schema import parse_schema
+from pykbroker.protocol.schema import SchemaError, parse_schema
 
 
 def test_the_committed_files_are_what_the_schemas_say() -> None:
@@ -43,3 +43,10 @@ def test_adjacent_fixed_fields_are_one_read() -> None:
     assert "o.a, o.b, o.c, n = _u_iqoB(buf, pos)" in module
     assert "w += _p_iqo(o.a, o.b, o.c)" in module
     compile(module, "row.py", "exec")
+
+
+def test_a_struct_that_may_be_null_in_some_versions_only_is_refused() -> None:
+    text = "data Row  versions 0-2  flexible 0+\n  A Inner 0+  nullable 1+\n    B int8 0+\n"
+    (message,) = parse_schema(text)
+    with pytest.raises(SchemaError, match="A: a struct may be null in all of its versions"):
+        generate.generate_module(message, "row.txt")
