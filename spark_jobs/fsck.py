@@ -22,32 +22,20 @@ import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline import Corruption, ReadOptions, Split, read_split
+from pykbroker.offline import FINDING_SCHEMA, Corruption, ReadOptions, Split, read_split
+from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
 from pykbroker.offline.layout import PartitionFiles, read_partitions
-from pykbroker.offline.planning import select_partitions
+from pykbroker.offline.partition_check import PartitionCheck
+from pykbroker.offline.planning import select_partitions, while_listed
 from pykbroker.spark import map_splits
 from spark_jobs import pictures
 from spark_jobs.job import Job
-from spark_jobs.log_checks import ERROR, NOTE, WARNING, Finding, PartitionCheck
 from spark_jobs.progress import step
 from spark_jobs.reading import selection, source_options, spread
 from spark_jobs.results import Outcome
 
 COLUMNS: Final = ("offset", "timestamp", "key", "value", "headers")
-_FINDINGS: Final = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("severity", pa.string()),
-        ("check", pa.string()),
-        ("path", pa.string()),
-        ("position", pa.int64()),
-        ("offset", pa.int64()),
-        ("detail", pa.string()),
-        ("records", pa.int64()),
-        ("bytes", pa.int64()),
-    ]
-)
+_FINDINGS: Final = pa.schema([*FINDING_SCHEMA, ("records", pa.int64()), ("bytes", pa.int64())])
 _DDL: Final = (
     "topic string, partition int, severity string, `check` string, path string, position bigint, "
     "offset bigint, detail string, records bigint, bytes bigint"
@@ -106,9 +94,13 @@ def _check(files: PartitionFiles) -> Iterator[Any]:
     """In the workers: what headers and indexes say."""
     rows = [
         {"topic": files.topic, "partition": files.partition} | Finding._asdict(finding)
-        for finding in PartitionCheck(files).findings()
+        for finding in while_listed([files.directory], files, _findings) or ()
     ]
     yield pa.RecordBatch.from_pylist(rows, schema=_FINDINGS)
+
+
+def _findings(files: PartitionFiles) -> list[Finding]:
+    return list(PartitionCheck(files).findings())
 
 
 def draw(outcome: Outcome) -> Any:

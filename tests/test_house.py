@@ -32,6 +32,7 @@ TESTED_IN = {
     "log/read_outcome": "log/test_log_reading.py",
     "offline/columns": "offline/test_reader.py",
     "offline/faults": "offline/test_layout.py",
+    "offline/findings": "offline/test_fsck.py",
     "protocol/codegen_*": "protocol/test_codegen.py",
     "replication/partition_events": "replication/test_partition.py",
     "spark/columns": "spark/test_tasks.py",

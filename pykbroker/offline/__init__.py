@@ -22,10 +22,12 @@ from pykbroker.offline.faults import (
     NotALogDirectory,
     OfflineError,
     OffsetsGone,
+    SegmentGone,
     UnknownColumn,
     UnknownTopic,
 )
-from pykbroker.offline.fsck import FINDING_SCHEMA, fsck
+from pykbroker.offline.findings import FINDING_SCHEMA
+from pykbroker.offline.fsck import fsck
 from pykbroker.offline.internal_topics import (
     CLUSTER_METADATA_SCHEMA,
     CONSUMER_OFFSETS_SCHEMA,
@@ -76,6 +78,7 @@ __all__ = [
     "Plan",
     "PlannedPartition",
     "ReadOptions",
+    "SegmentGone",
     "Selection",
     "SnapshotReport",
     "Split",

@@ -23,6 +23,10 @@ class OffsetsGone(OfflineError):
     """Offsets that were asked for and are not there any more, or not yet."""
 
 
+class SegmentGone(OffsetsGone):
+    """A segment that was planned, and since then was taken by retention or compaction."""
+
+
 class CorruptSegment(OfflineError):
     """Bytes of a segment that are no record batches: the file, the position, the reason."""
 

@@ -8,6 +8,7 @@ a crash) are the end too. Everywhere else the same bytes are corruption, and are
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from pykbroker.offline.batch_headers import framing_fault, header_at
@@ -38,6 +39,22 @@ def freeze(files: PartitionFiles) -> FrozenEnd:
         return FrozenEnd(0, files.log_start_offset)
     with open_file(files.segments[-1].path) as opened:
         return freeze_segment(opened, files.segments[-1])
+
+
+def frozen_segments(files: PartitionFiles, frozen: FrozenEnd) -> Iterator[tuple[SegmentFiles, int]]:
+    """(segment, end of what is written of it)"""
+    for segment in files.segments:
+        is_last = segment is files.segments[-1]
+        yield segment, frozen.position if is_last else segment.size_bytes
+
+
+def open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
+    """FileNotFoundError for a file that is shorter than `end`: no more the one that was listed."""
+    opened = open_file(segment.path)
+    if opened.size < end:
+        opened.close()
+        raise FileNotFoundError(segment.path)
+    return opened
 
 
 def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:

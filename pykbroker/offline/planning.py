@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from pykbroker.offline.faults import OffsetsGone, UnknownTopic
+from pykbroker.offline.faults import OffsetsGone, SegmentGone, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.layout import (
     PartitionFiles,
@@ -148,7 +148,7 @@ def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
     partitions: list[PlannedPartition] = []
     for files in read_partitions(selection.paths, select_partitions(selection)):
         planned = while_listed(
-            selection.paths, files, lambda each: _plan_files(each, selection, split_bytes)
+            selection.paths, files, lambda each: plan_partition(each, selection, split_bytes)
         )
         if planned is not None:
             partitions.append(planned[0])
@@ -161,7 +161,7 @@ def while_listed(
 ) -> _Found | None:
     """What `look` finds in a partition; None: it was deleted meanwhile.
 
-    A FileNotFoundError of `look` is taken for compaction or retention: it is listed again.
+    FileNotFoundError and SegmentGone are taken for compaction or retention: it is listed again.
     """
     wanted = [TopicPartition(files.topic, files.partition)]
     paths = tuple(paths)
@@ -169,16 +169,17 @@ def while_listed(
     for _ in range(_MOST_TRIES):
         try:
             return look(found[0])
-        except FileNotFoundError:
+        except (FileNotFoundError, SegmentGone):
             found = read_partitions(paths, wanted)
             if not found:
                 return None
     raise OffsetsGone(f"segments of {files} go faster than they can be listed in {files.directory}")
 
 
-def _plan_files(
-    files: PartitionFiles, selection: Selection, split_bytes: int
+def plan_partition(
+    files: PartitionFiles, selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES
 ) -> tuple[PlannedPartition, list[Split]]:
+    """What of one partition, as it was listed, has to be read."""
     frozen = freeze(files)
     readable, aborted = _readable_end(files, frozen, selection)
     start, end = _resolve(files, readable, selection)

@@ -31,13 +31,6 @@ _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
 _PIECE_BYTES: Final = 1 << 20
 
 
-def raw_offset_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
-    """(offset, position) of all entries that are in use, true or not."""
-    table = np.frombuffer(_used_bytes(path, _OFFSET_ENTRY.itemsize), _OFFSET_ENTRY)
-    offsets = table["offset"].astype(np.int64) + base_offset
-    return list(zip(offsets.tolist(), table["position"].tolist(), strict=True))
-
-
 def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[tuple[int, int]]:
     """(offset, position) of the entries that can be true: ascending, inside the log."""
     table = np.frombuffer(_used_bytes(path, _OFFSET_ENTRY.itemsize), _OFFSET_ENTRY)
@@ -48,13 +41,6 @@ def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[t
     return list(
         zip((offsets[:keep] + base_offset).tolist(), positions[:keep].tolist(), strict=True)
     )
-
-
-def raw_time_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
-    """(timestamp, offset) of all entries that are in use, true or not."""
-    table = np.frombuffer(_used_bytes(path, _TIME_ENTRY.itemsize), _TIME_ENTRY)
-    offsets = table["offset"].astype(np.int64) + base_offset
-    return list(zip(table["timestamp"].tolist(), offsets.tolist(), strict=True))
 
 
 def time_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:

@@ -6,13 +6,13 @@ Compaction puts a new file in the place of a closed segment, retention takes it 
 
 from __future__ import annotations
 
-from pykbroker.offline.faults import OffsetsGone
+from pykbroker.offline.faults import SegmentGone
 from pykbroker.offline.split import Split
 from pykbroker.offline.storage import DELETED_SUFFIX, SegmentFile, is_remote, open_file
 
 
 def open_split(split: Split) -> SegmentFile | None:
-    """The open file; when it is gone OffsetsGone, or None if the split may be left out then."""
+    """The open file; when it is gone SegmentGone, or None if the split may be left out then."""
     what = f"{split.path} is gone"
     try:
         opened = open_file(split.path)
@@ -28,5 +28,5 @@ def open_split(split: Split) -> SegmentFile | None:
     except FileNotFoundError:
         pass
     if split.fail_on_data_loss:
-        raise OffsetsGone(f"{what}: retention or compaction took it; read a snapshot instead")
+        raise SegmentGone(f"{what}: retention or compaction took it; read a snapshot instead")
     return None

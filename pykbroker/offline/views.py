@@ -11,7 +11,7 @@ Out     pyarrow tables. Checksums are not looked at: these are what the headers 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from pykbroker.offline.arrow_columns import constant_text, primitive
 from pykbroker.offline.batch_headers import Integers, header_at
-from pykbroker.offline.frozen_end import freeze
+from pykbroker.offline.frozen_end import freeze, frozen_segments, open_listed
 from pykbroker.offline.layout import PartitionFiles, SegmentFiles, read_partitions
-from pykbroker.offline.planning import plan, select_partitions, while_listed
+from pykbroker.offline.planning import plan_partition, select_partitions, while_listed
 from pykbroker.offline.reader import names_of
 from pykbroker.offline.segment_index import (
     aborted_transactions,
@@ -29,9 +29,9 @@ from pykbroker.offline.segment_index import (
     time_entries,
 )
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
-from pykbroker.offline.split import DEFAULT_SPLIT_BYTES, Selection, Split
+from pykbroker.offline.split import Selection, Split
 from pykbroker.offline.split_file import open_split
-from pykbroker.offline.storage import SegmentFile, open_file
+from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.transaction_scan import marker_type
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.control_records import (
@@ -52,6 +52,8 @@ from pykbroker.protocol.record_batch import (
     MAGIC_V2,
     TRANSACTIONAL_BIT,
 )
+
+_Row = TypeVar("_Row")
 
 CONTROL_NAMES: Final = {
     ABORT: "abort",
@@ -143,6 +145,16 @@ def _selection(
     return Selection(paths=names_of(paths) or (), topics=names_of(topics), partitions=chosen)
 
 
+def _of_partitions(
+    selection: Selection, rows_of: Callable[[PartitionFiles], list[_Row]]
+) -> list[_Row]:
+    """The rows of all partitions; one whose segments are replaced meanwhile is begun anew."""
+    rows: list[_Row] = []
+    for files in read_partitions(selection.paths, select_partitions(selection)):
+        rows += while_listed(selection.paths, files, rows_of) or ()
+    return rows
+
+
 # -- batches ------------------------------------------------------------------------------------
 
 
@@ -153,9 +165,13 @@ def batches(
     partitions: Collection[int] | None = None,
 ) -> Any:
     """One row for every record batch, control batches too; columns of BATCH_SCHEMA."""
-    planned = plan(_selection(paths, topics, partitions), DEFAULT_SPLIT_BYTES)
-    found = [table for split in planned.splits for table in scan_batches(split)]
-    return pa.Table.from_batches(found, schema=BATCH_SCHEMA)
+    selection = _selection(paths, topics, partitions)
+
+    def scan(files: PartitionFiles) -> list[Any]:
+        _, splits = plan_partition(files, selection)
+        return [table for split in splits for table in scan_batches(split)]
+
+    return pa.Table.from_batches(_of_partitions(selection, scan), schema=BATCH_SCHEMA)
 
 
 def scan_batches(split: Split) -> Iterator[Any]:
@@ -250,44 +266,19 @@ def segments(
     partitions: Collection[int] | None = None,
 ) -> Any:
     """One row for every segment, from its headers and indexes; columns of SEGMENT_SCHEMA."""
-    rows = _rows_of_partitions(_selection(paths, topics, partitions), _segment_rows)
+    rows = _of_partitions(_selection(paths, topics, partitions), _segment_rows)
     return pa.Table.from_pylist(rows, schema=SEGMENT_SCHEMA)
 
 
-def _rows_of_partitions(
-    selection: Selection, rows_of: Callable[[PartitionFiles], list[dict[str, object]]]
-) -> list[dict[str, object]]:
-    """The rows of all partitions; one whose segments are replaced meanwhile is begun anew."""
-    rows: list[dict[str, object]] = []
-    for files in read_partitions(selection.paths, select_partitions(selection)):
-        rows += while_listed(selection.paths, files, rows_of) or ()
-    return rows
-
-
 def _segment_rows(files: PartitionFiles) -> list[dict[str, object]]:
-    return [_segment_row(files, segment, end) for segment, end in _frozen_segments(files)]
-
-
-def _frozen_segments(files: PartitionFiles) -> Iterator[tuple[SegmentFiles, int]]:
-    """(segment, end of what is written of it)"""
-    frozen = freeze(files)
-    for segment in files.segments:
-        is_last = segment is files.segments[-1]
-        yield segment, frozen.position if is_last else segment.size_bytes
-
-
-def _open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
-    """FileNotFoundError for a file that is shorter than `end`: no more the one that was listed."""
-    opened = open_file(segment.path)
-    if opened.size < end:
-        opened.close()
-        raise FileNotFoundError(segment.path)
-    return opened
+    return [
+        _segment_row(files, segment, end) for segment, end in frozen_segments(files, freeze(files))
+    ]
 
 
 def _segment_row(files: PartitionFiles, segment: SegmentFiles, end: int) -> dict[str, object]:
     sums = _SegmentSums()
-    with _open_listed(segment, end) as opened:
+    with open_listed(segment, end) as opened:
         for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
             sums.add(run)
     times = time_entries(segment.time_index_path, segment.base_offset)
@@ -365,15 +356,15 @@ def transactions(
 
     `state` is committed, aborted or open; `last_offset` that of the marker, or of the last batch.
     """
-    rows = _rows_of_partitions(_selection(paths, topics, partitions), _transaction_rows)
+    rows = _of_partitions(_selection(paths, topics, partitions), _transaction_rows)
     return pa.Table.from_pylist(rows, schema=TRANSACTION_SCHEMA)
 
 
 def _transaction_rows(files: PartitionFiles) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     ongoing: dict[int, dict[str, Any]] = {}
-    for segment, end in _frozen_segments(files):
-        with _open_listed(segment, end) as opened:
+    for segment, end in frozen_segments(files, freeze(files)):
+        with open_listed(segment, end) as opened:
             for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
                 rows += _follow(opened, files, run, ongoing)
     return [*rows, *ongoing.values()]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pykbroker.offline import BATCH_SCHEMA, batches, scan_batches, segments, transactions, views
+from pykbroker.offline import (
+    BATCH_SCHEMA,
+    batches,
+    fsck,
+    scan_batches,
+    segments,
+    transactions,
+)
 from pykbroker.offline.planning import plan
 from pykbroker.offline.split import Selection
 from pykbroker.protocol.control_records import COMMIT, EndTxnMarker, build_marker_batch
@@ -112,23 +120,27 @@ def test_segments(tmp_path: Path):
     assert one["time_index_entries"] == 1
 
 
-@pytest.mark.parametrize("view", [segments, transactions])
-def test_files_that_compaction_takes_meanwhile_are_listed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: Callable[[str], Any]
+@pytest.mark.parametrize("view", [batches, segments, transactions, fsck])
+@pytest.mark.parametrize("what", ["retention", "compaction"])
+def test_segments_that_go_after_they_were_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: Callable[[str], Any], what: str
 ):
+    """Nothing of the old listing is mixed with the new files."""
     directory = partition_directory(tmp_path)
-    for base in (0, 100):
+    for base in (0, 100, 200):
         write_segment(directory, simple_batches(10, base_offset=base), base)
-    expected = view(str(tmp_path))
-    real = views.open_file
-    tries: list[str] = []
+    module = sys.modules[view.__module__]
+    real = module.read_partitions
 
-    def gone_at_first(path: str) -> Any:
-        tries.append(path)
-        if len(tries) < 3:
-            raise FileNotFoundError(path)
-        return real(path)
+    def listed_just_before(*arguments: Any) -> Any:
+        found = real(*arguments)
+        for each in directory.glob(f"{0:020d}.*"):
+            each.unlink()
+        if what == "compaction":
+            write_segment(directory, simple_batches(3), 0)
+        return found
 
-    monkeypatch.setattr(views, "open_file", gone_at_first)
-    assert view(str(tmp_path)).equals(expected)
-    assert len(tries) > 3
+    monkeypatch.setattr(module, "read_partitions", listed_just_before)
+    seen = view(str(tmp_path))
+    monkeypatch.undo()
+    assert seen.equals(view(str(tmp_path)))

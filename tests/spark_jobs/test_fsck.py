@@ -15,9 +15,9 @@ from spark_jobs.fsck import JOB
 from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
 from tests.offline.samples import partition_directory, write_segment
+from tests.offline.test_partition_check import batch
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
-from tests.spark_jobs.test_log_checks import batch
 
 
 def findings(outcome: Outcome) -> list[dict[str, Any]]:

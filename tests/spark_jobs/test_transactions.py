@@ -9,9 +9,9 @@ import pandas as pd
 from pykbroker.protocol.control_records import COMMIT
 from spark_jobs.transactions import JOB
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
+from tests.offline.test_partition_check import batch, marker
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs, bookings_frame
-from tests.spark_jobs.test_log_checks import batch, marker
 
 
 def test_bookings(run_job: RunJob, apache: FlightLogs, flight_frame: pd.DataFrame):

@@ -1,63 +1,41 @@
-"""What must hold in the files of a partition, checked from headers and indexes: for fsck.py.
+"""What must hold in the files of a partition, checked from headers and indexes.
 
-    offsets     ascend, within and over segments; leader epochs never fall
-    sequences   of each producer follow each other (gaps are right where compaction took batches)
-    indexes     entries ascend and point at batches that hold what they say
-    aborted     transaction indexes hold exactly the aborted transactions
+    offsets, epochs   ascend, within and over segments
+    sequences         of each producer follow each other (gaps are right where compaction took
+                      batches)
+    index, time index see index_checks.py
+    aborted           transaction indexes hold exactly the aborted transactions
+    files             what belongs to no log, and what a broker would mend
+    tail              the half written end of a log
 
-In      PartitionFiles; Out  Findings.
-Source  Kafka's ProducerAppendInfo.java (sequences), OffsetIndex.java, TimeIndex.java.
+In      PartitionFiles; Out  Findings. FileNotFoundError for a segment that is no more the one that
+        was listed.
+Source  Kafka's ProducerAppendInfo.java (sequences).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, zip_longest
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from pykbroker.log.producer_entry import CorruptSnapshot, decode_snapshot
 from pykbroker.offline.batch_headers import header_at
-from pykbroker.offline.frozen_end import freeze
+from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
+from pykbroker.offline.frozen_end import freeze, open_listed
+from pykbroker.offline.index_checks import Batches, check_offset_index, check_time_index
 from pykbroker.offline.layout import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import aborted_transactions
 from pykbroker.offline.segment_walk import header_tables
-from pykbroker.offline.storage import open_file, read_small_file
+from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
+from pykbroker.offline.storage import read_small_file
 from pykbroker.offline.transaction_scan import OpenTransactions, marker_type
 from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader, increment_sequence
 
-ERROR: Final = "error"
-WARNING: Final = "warning"
-NOTE: Final = "note"
-
-_OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
-_TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
 _FAR: Final = 1 << 63
-_MOST_OFFSETS: Final = 1 << 31
 _MOST_FINDINGS: Final = 500
-#: Of faults of one kind in one file so many are told one by one.
-_MOST: Final = 5
-
-
-class Finding(NamedTuple):
-    """Something that is not as it should be; `position` is in the file at `path`."""
-
-    severity: str
-    check: str
-    path: str
-    position: int | None
-    offset: int | None
-    detail: str
-
-
-class _Batches(NamedTuple):
-    """The batches of a segment, as columns."""
-
-    positions: Any
-    base: Any
-    last: Any
-    max_timestamp: Any
 
 
 class PartitionCheck:
@@ -91,7 +69,7 @@ class PartitionCheck:
             assert isinstance(segment, SegmentFiles)
             assert isinstance(bound, int)
             # Indexes have four bytes for an offset.
-            self._bound = min(bound, segment.base_offset + _MOST_OFFSETS)
+            self._bound = min(bound, segment.base_offset + MAX_SEGMENT_OFFSETS)
             yield from self._segment(segment)
         if self._missing:
             detail = f"{self._missing} offsets are not there, in {self._holes} places"
@@ -112,19 +90,19 @@ class PartitionCheck:
         is_last = segment is self._files.segments[-1]
         end = self._frozen.position if is_last else segment.size_bytes
         aborted: set[tuple[int, int, int]] = set()
-        parts: list[_Batches] = []
+        parts: list[Batches] = []
         if segment.base_offset < self._next_offset:
             detail = (
                 f"begins at {segment.base_offset}, before offset {self._next_offset} is reached"
             )
             yield Finding(ERROR, "offsets", segment.path, 0, segment.base_offset, detail)
-        with open_file(segment.path) as opened:
+        with open_listed(segment, end) as opened:
             for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
                 keep = run.table["magic"] == MAGIC_V2
                 positions, table = run.positions[keep], run.table[keep]
                 base = table["base_offset"].astype(np.int64)
                 last = base + table["last_offset_delta"]
-                parts.append(_Batches(positions, base, last, table["max_timestamp"].astype(int)))
+                parts.append(Batches(positions, base, last, table["max_timestamp"].astype(int)))
                 for at in range(len(positions)):
                     header = header_at(table, at)
                     place = (segment, int(positions[at]))
@@ -137,9 +115,9 @@ class PartitionCheck:
             if opened.size > end:
                 detail = f"{opened.size - end} bytes behind the last whole batch"
                 yield Finding(NOTE, "tail", segment.path, end, None, detail)
-        batches = _joined(parts)
-        yield from _check_offset_index(segment, batches, is_last)
-        yield from _check_time_index(segment, batches)
+        batches = Batches.joined(parts)
+        yield from check_offset_index(segment, batches, is_last)
+        yield from check_time_index(segment, batches)
         yield from self._check_aborted(segment, aborted)
 
     def _batch(self, header: BatchHeader, place: tuple[SegmentFiles, int]) -> Iterator[Finding]:
@@ -170,7 +148,7 @@ class PartitionCheck:
         elif header.is_control and header.is_transactional:
             known = self._producers.get(header.producer_id)
             if known is not None and header.producer_epoch > known[0]:
-                self._producers[header.producer_id] = (header.producer_epoch, -1, base)
+                self._producers[header.producer_id] = (header.producer_epoch, 0, base)
 
     def _sequence(self, header: BatchHeader, fault: Any) -> Iterator[Finding]:
         producer, epoch = header.producer_id, header.producer_epoch
@@ -178,15 +156,16 @@ class PartitionCheck:
         following = increment_sequence(header.base_sequence, header.last_offset_delta + 1)
         if known is not None and epoch < known[0]:
             yield fault("sequences", f"producer {producer} with epoch {epoch} after {known[0]}")
-        elif known is not None and epoch == known[0] and known[1] >= 0:
-            gap = (header.base_sequence - known[1]) & 0x7FFF_FFFF
+        elif known is not None:
+            expected = known[1] if epoch == known[0] else 0  # a new epoch begins anew
+            gap = (header.base_sequence - expected) & 0x7FFF_FFFF
             # Where offsets are missing since its last batch, some of them may have been its own.
             may_be_gone = self._last_hole > known[2]
             if gap >= 1 << 30:
-                detail = f"sequence {header.base_sequence} again, {known[1]} would be next"
+                detail = f"sequence {header.base_sequence} again, {expected} would be next"
                 yield fault("sequences", f"producer {producer}: {detail}")
             elif gap and not may_be_gone:
-                detail = f"sequence {header.base_sequence} where {known[1]} is next"
+                detail = f"sequence {header.base_sequence} where {expected} is next"
                 yield fault("sequences", f"producer {producer}: {detail}")
         self._producers[producer] = (epoch, following, header.last_offset)
 
@@ -210,75 +189,3 @@ class PartitionCheck:
             if first >= self._files.segments[0].base_offset:
                 detail = f"{first} to {last} of producer {producer} is no aborted transaction"
                 yield Finding(ERROR, "aborted", path, None, first, detail)
-
-
-def _joined(parts: list[_Batches]) -> _Batches:
-    if not parts:
-        return _Batches(*(np.zeros(0, np.int64) for _ in _Batches._fields))
-    return _Batches(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-
-def _entries(path: str | None, kind: Any) -> Any:
-    """All entries of an index file, without the zeros of a preallocated one; None: no file."""
-    payload = read_small_file(path) if path is not None else None
-    if payload is None:
-        return None
-    table = np.frombuffer(payload[: len(payload) // kind.itemsize * kind.itemsize], kind)
-    used = np.flatnonzero(table.view(np.uint8).reshape(len(table), kind.itemsize).any(axis=1))
-    return table[: int(used[-1]) + 1] if used.size else table[:0]
-
-
-def _check_offset_index(
-    segment: SegmentFiles, batches: _Batches, is_last: bool
-) -> Iterator[Finding]:
-    entries = _entries(segment.index_path, _OFFSET_ENTRY)
-    path = segment.index_path or segment.path.removesuffix(".log") + ".index"
-    if entries is None:
-        if not is_last:
-            yield Finding(WARNING, "index", path, None, None, "there is no offset index")
-        return
-    offsets = entries["offset"].astype(np.int64) + segment.base_offset
-    positions = entries["position"].astype(np.int64)
-    count = len(batches.positions)
-    at = np.minimum(np.searchsorted(batches.positions, positions), max(0, count - 1))
-    if count:
-        begins = batches.positions[at] == positions
-        holds = begins & (batches.base[at] <= offsets) & (offsets <= batches.last[at])
-    else:
-        begins = holds = np.zeros(len(entries), bool)
-    ascends = np.concatenate([[True], (np.diff(offsets) > 0) & (np.diff(positions) > 0)])
-    ascends = ascends[: len(entries)]
-    for number in np.flatnonzero(~(holds & ascends))[:_MOST].tolist():
-        offset, position = int(offsets[number]), int(positions[number])
-        if not begins[number]:
-            detail = f"entry {number}: no batch begins at {position}"
-        elif not holds[number]:
-            detail = f"entry {number}: the batch at {position} does not hold offset {offset}"
-        else:
-            detail = f"entry {number} does not ascend"
-        place = number * _OFFSET_ENTRY.itemsize
-        yield Finding(ERROR, "index", path, place, offset, detail)
-
-
-def _check_time_index(segment: SegmentFiles, batches: _Batches) -> Iterator[Finding]:
-    entries = _entries(segment.time_index_path, _TIME_ENTRY)
-    path = segment.time_index_path or segment.path.removesuffix(".log") + ".timeindex"
-    if entries is None or not len(batches.base):
-        return
-    times = entries["timestamp"].astype(np.int64)
-    offsets = entries["offset"].astype(np.int64) + segment.base_offset
-    at = np.maximum(np.searchsorted(batches.base, offsets, side="right") - 1, 0)
-    reached = np.maximum.accumulate(batches.max_timestamp)
-    holds = (batches.base[at] <= offsets) & (offsets <= batches.last[at])
-    is_true = holds & (reached[at] == times)
-    ascends = np.concatenate([[True], (np.diff(times) > 0) & (np.diff(offsets) >= 0)])
-    ascends = ascends[: len(entries)]
-    for number in np.flatnonzero(~(is_true & ascends))[:_MOST].tolist():
-        if not holds[number]:
-            detail = f"entry {number}: no batch holds offset {offsets[number]}"
-        elif not is_true[number]:
-            detail = f"entry {number}: {times[number]}, but up to there it is {reached[at[number]]}"
-        else:
-            detail = f"entry {number} does not ascend"
-        place = number * _TIME_ENTRY.itemsize
-        yield Finding(ERROR, "time index", path, place, int(offsets[number]), detail)

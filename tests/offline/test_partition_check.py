@@ -8,9 +8,9 @@ import pytest
 
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.partition_check import PartitionCheck
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
-from spark_jobs.log_checks import PartitionCheck
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
 
 Found = list[tuple[str, str, int | None]]
@@ -110,11 +110,21 @@ def test_leader_epochs_that_fall(tmp_path: Path):
         ((0, 0, 10), (0, 0, 0), [("error", "sequences", 10)]),
         ((0, 12, 22), (0, 0, 0), [("error", "sequences", 10)]),
         ((0, 0, 10), (0, 1, 1), []),
+        ((0, 10, 20), (0, 1, 1), [("error", "sequences", 10)]),
         ((0, 10, 20), (1, 0, 0), [("error", "sequences", 10)]),
         ((2**31 - 10, 0, 10), (0, 0, 0), []),
         ((2**31 - 5, 5, 15), (0, 0, 0), []),
     ],
-    ids=["right", "repeated", "gap", "new epoch", "old epoch", "wraps", "wraps within"],
+    ids=[
+        "right",
+        "repeated",
+        "gap",
+        "new epoch",
+        "new epoch goes on",
+        "old epoch",
+        "wraps",
+        "wraps within",
+    ],
 )
 def test_sequences(
     tmp_path: Path, sequences: tuple[int, ...], epochs: tuple[int, ...], expected: Found
