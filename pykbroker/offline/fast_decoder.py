@@ -200,19 +200,14 @@ class _FastReader:
         return np.flatnonzero(wanted), faults
 
     def _check_sums(self, chunk: _Chunk, chosen: NDArray[np.bool_], faults: dict[int, str]) -> None:
-        positions, sizes, stored = chunk.positions, chunk.sizes, chunk.table["crc"]
-        everything = bool(chosen.all())
-        indices = None if everything else np.flatnonzero(chosen)
-        if indices is not None:
-            positions, sizes, stored = positions[indices], sizes[indices], stored[indices]
-        view, checksum = chunk.view, crc32c
+        indices = np.flatnonzero(chosen)
+        positions = chunk.positions[indices]
         starts = (positions + ATTRIBUTES_AT).tolist()
-        ends = (positions + sizes).tolist()
-        for index, (start, end, expected) in enumerate(
-            zip(starts, ends, stored.tolist(), strict=True)
-        ):
-            if checksum(view[start:end]) != expected:
-                faults[index if indices is None else int(indices[index])] = BAD_CHECKSUM
+        ends = (positions + chunk.sizes[indices]).tolist()
+        covered = map(chunk.view.__getitem__, map(slice, starts, ends))
+        found = np.fromiter(map(crc32c, covered), np.uint32, indices.size)
+        for index in indices[found != chunk.table["crc"][indices]].tolist():
+            faults[index] = BAD_CHECKSUM
 
     def _aborted(self, table: HeaderTable, base: Integers) -> NDArray[np.bool_]:
         low, high = int(base.min()), int(base.max())
