@@ -140,8 +140,11 @@ def test_damaged_files_are_not_believed(tmp_path: Path, damage: str):
     assert committed(tmp_path) == log.expected()
 
 
-@pytest.mark.parametrize("damage", ["missing", "emptied", "cut by one entry", "of a commit"])
-def test_an_index_that_is_sound_but_not_whole_is_not_believed(tmp_path: Path, damage: str):
+@pytest.mark.parametrize(
+    "damage",
+    ["missing", "emptied", "cut by one entry", "of a commit", "first offset", "last offset"],
+)
+def test_an_index_that_looks_sound_is_not_believed(tmp_path: Path, damage: str):
     log = LogWriter(tmp_path, segment_batches=9)
     for number in range(12):
         log.write(10, 3)
@@ -160,10 +163,12 @@ def test_an_index_that_is_sound_but_not_whole_is_not_believed(tmp_path: Path, da
             path.write_bytes(b"")
         elif damage == "cut by one entry":
             path.write_bytes(payload[:-34])
-        else:  # every entry names the producer of the other transaction
-            entries = [payload[at : at + 34] for at in range(0, len(payload), 34)]
-            swapped = [each[:9] + bytes([each[9] ^ 1]) + each[10:] for each in entries]
-            path.write_bytes(b"".join(swapped))
+        else:  # the producer of the other transaction, or an offset beside the right one
+            at = {"of a commit": 9, "first offset": 17, "last offset": 25}[damage]
+            entries = [bytearray(payload[at : at + 34]) for at in range(0, len(payload), 34)]
+            for entry in entries:
+                entry[at] ^= 1
+            path.write_bytes(b"".join(entries))
     assert committed(tmp_path) == log.expected()
 
 
