@@ -10,15 +10,48 @@ Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknow
 from __future__ import annotations
 
 import importlib.util
+import socket
 import time
 from abc import ABC, abstractmethod
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
+
+from spark_jobs.reading import name_value
 
 SAMPLE_EVERY: Final = 20
 _FLUSH_SECONDS: Final = 120
+_CONNECT_SECONDS: Final = 5
 _IDLE_SECONDS: Final = 30.0
 _FAR: Final = 1 << 62
+
+
+def add_client_arguments(parser: ArgumentParser) -> None:
+    """The arguments of a job that talks to a broker."""
+    parser.add_argument("--bootstrap-servers", required=True, help="brokers, HOST:PORT,...")
+    parser.add_argument(
+        "--client",
+        choices=("auto", "confluent-kafka", "kafka-python"),
+        default="auto",
+        help="the producers' library; auto: confluent-kafka where it is installed",
+    )
+    parser.add_argument(
+        "--producer",
+        action="append",
+        default=[],
+        type=name_value,
+        metavar="NAME=VALUE",
+        help="a setting of the producers",
+    )
+    parser.add_argument(
+        "--topic-config",
+        action="append",
+        default=[],
+        type=name_value,
+        metavar="NAME=VALUE",
+        help="a setting of new topics",
+    )
 
 
 class Outgoing(NamedTuple):
@@ -125,10 +158,7 @@ class KafkaPythonSender(Sender):
         super().__init__()
         from kafka import KafkaProducer
 
-        more: dict[str, Any] = {"linger_ms": 5, "acks": "all"}
-        for name, value in settings.items():
-            known = name.replace(".", "_")
-            more[known] = int(value) if value.lstrip("-").isdigit() else value
+        more = {"linger_ms": 5, "acks": "all"} | _by_kafka_python(settings)
         self._producer = KafkaProducer(bootstrap_servers=bootstrap, **more)
 
     def _send(self, record: Outgoing, began: float) -> None:
@@ -153,6 +183,14 @@ class KafkaPythonSender(Sender):
     def flush(self) -> None:
         self._producer.flush(_FLUSH_SECONDS)
         self._producer.close()
+
+
+def _by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
+    """Settings as kafka-python names them: `fetch.max.bytes` is fetch_max_bytes."""
+    return {
+        name.replace(".", "_"): int(value) if value.lstrip("-").isdigit() else value
+        for name, value in settings.items()
+    }
 
 
 def has_confluent() -> bool:
@@ -228,7 +266,8 @@ def _read_kafka_python(
 ) -> Iterator[Received]:
     from kafka import KafkaConsumer, TopicPartition
 
-    consumer = KafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
+    more = {"enable_auto_commit": False} | _by_kafka_python(settings)
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, **more)
     open_ends = {partition: end for partition, (_, end) in ranges.items()}
     try:
         consumer.assign([TopicPartition(topic, partition) for partition in ranges])
@@ -255,52 +294,64 @@ def _read_kafka_python(
 # -- topics, in the driver ----------------------------------------------------------------------
 
 
-def partition_counts(bootstrap: str) -> dict[str, int]:
-    """Partitions of every topic."""
-    from kafka import KafkaAdminClient
+class BrokerRefusal(OSError):
+    """No broker answers, or it refuses."""
 
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+
+def _check_reachable(bootstrap: str) -> None:
+    """The clients would try for half a minute."""
+    faults = []
+    for server in bootstrap.split(","):
+        host, _, port = server.strip().rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+        except (OSError, ValueError) as fault:
+            faults.append(str(fault))
+        else:
+            return
+    raise BrokerRefusal(f"no broker answers at {bootstrap}: {faults[0]}")
+
+
+@contextmanager
+def _admin(bootstrap: str) -> Iterator[Any]:
+    """An admin client; BrokerRefusal in one line in place of whatever kafka-python raises."""
+    from kafka import KafkaAdminClient
+    from kafka.errors import KafkaError
+
+    _check_reachable(bootstrap)
     try:
-        return {each["name"]: len(each["partitions"]) for each in admin.describe_topics()}
+        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    except KafkaError as fault:
+        raise BrokerRefusal(f"no broker answers at {bootstrap}: {fault}") from None
+    try:
+        yield admin
+    except KafkaError as fault:
+        raise BrokerRefusal(f"the broker at {bootstrap} refuses: {fault}") from None
     finally:
         admin.close()
+
+
+def partition_counts(bootstrap: str) -> dict[str, int]:
+    """Partitions of every topic."""
+    with _admin(bootstrap) as admin:
+        return {each["name"]: len(each["partitions"]) for each in admin.describe_topics()}
 
 
 def create_topics(
     bootstrap: str, partitions: Mapping[str, int], configs: Mapping[str, str]
 ) -> None:
     """Make the topics that are not there, and wait until they can be written to."""
-    from kafka import KafkaAdminClient
     from kafka.admin import NewTopic
 
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    try:
-        new = [
-            NewTopic(name, num_partitions=count, replication_factor=-1, topic_configs=dict(configs))
-            for name, count in partitions.items()
-        ]
+    new = [
+        NewTopic(name, num_partitions=count, replication_factor=-1, topic_configs=dict(configs))
+        for name, count in partitions.items()
+    ]
+    with _admin(bootstrap) as admin:
         admin.create_topics(new)
-    finally:
-        admin.close()
 
 
 def delete_topics(bootstrap: str, names: Sequence[str]) -> None:
     """Delete topics."""
-    from kafka import KafkaAdminClient
-
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    try:
+    with _admin(bootstrap) as admin:
         admin.delete_topics(list(names))
-    finally:
-        admin.close()
-
-
-def settings_of(words: Sequence[str]) -> dict[str, str]:
-    """NAME=VALUE words as settings of a client."""
-    found = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals:
-            raise SystemExit(f"{word}: must be NAME=VALUE")
-        found[name] = value
-    return found

@@ -27,7 +27,7 @@ from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.raw_batches import sample_batches
-from spark_jobs.reading import source_options
+from spark_jobs.reading import positive, source_options
 from spark_jobs.results import Outcome
 
 DEFAULT: Final = "none,gzip:1,gzip:6,snappy,lz4,lz4:1,zstd:1,zstd:3,zstd:9"
@@ -60,17 +60,32 @@ class Candidate(NamedTuple):
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--codecs", type=candidates, default=candidates(DEFAULT))
-    parser.add_argument("--every", type=int, default=10, help="every N-th batch (default: 10)")
     parser.add_argument(
-        "--most", type=int, default=8 << 20, help="bytes of samples of a split (default: 8 MiB)"
+        "--codecs",
+        type=candidates,
+        default=DEFAULT,
+        help="codecs, with a level behind a colon, with commas between",
+    )
+    parser.add_argument("--every", type=positive, default=10, help="every N-th batch")
+    parser.add_argument(
+        "--most",
+        type=positive,
+        default=8 << 20,
+        help="bytes of samples of a split (default: 8 MiB)",
     )
     parser.add_argument(
         "--batch-bytes",
-        type=lambda text: [int(each) for each in text.split(",")],
-        default=[_AS_IS],
-        help="sizes before compression, with commas between; 0: as they are (default)",
+        type=sizes,
+        default=str(_AS_IS),
+        help="sizes before compression, with commas between; 0: as they are",
     )
+
+
+def sizes(text: str) -> list[int]:
+    """`0,1000000` as numbers."""
+    if not all(each.isdigit() for each in text.split(",")):
+        raise ArgumentTypeError(f"{text!r} are no sizes in bytes")
+    return [int(each) for each in text.split(",")]
 
 
 def candidates(text: str) -> list[Candidate]:
@@ -91,14 +106,14 @@ def candidates(text: str) -> list[Candidate]:
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
-    chosen, sizes = list(arguments.codecs), list(arguments.batch_bytes)
+    chosen, wanted = list(arguments.codecs), list(arguments.batch_bytes)
     every, most = arguments.every, arguments.most
 
     def encode(split: Split, options: ReadOptions) -> Iterator[Any]:
         raw = [batch.payload for batch in sample_batches(split, every, most, options)]
         rows = [
             {"topic": split.topic, "batch_bytes": size} | _measure(_joined(raw, size), candidate)
-            for size in sizes
+            for size in wanted
             for candidate in chosen
         ]
         yield pa.RecordBatch.from_pylist(rows if raw else [], schema=_SCHEMA)

@@ -72,7 +72,7 @@ Place = tuple[str, int]
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--group", help="only this one")
+    parser.add_argument("--group", help="only this group")
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
@@ -83,6 +83,9 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     if arguments.topics is not None:
         commits = commits.where(f.col("topic").isin(arguments.topics.split(",")))
     found = commits.orderBy("group", "topic", "topic_partition", "offset").toArrow().to_pylist()
+    if arguments.topic_pattern is not None:
+        chosen = re.compile(arguments.topic_pattern)
+        found = [row for row in found if chosen.fullmatch(row["topic"])]
     topics = sorted({row["topic"] for row in found})
     step("finding the ends of the logs")
     ends = _ends(arguments, topics)

@@ -31,7 +31,10 @@ def arguments(parser: ArgumentParser) -> None:
         "--columns", default="", help="with commas between (default: Kafka's seven)"
     )
     parser.add_argument(
-        "--compression", default="zstd", choices=("none", "snappy", "gzip", "lz4", "zstd")
+        "--compression",
+        default="zstd",
+        choices=("none", "snappy", "gzip", "lz4", "zstd"),
+        help="codec of the Parquet files",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace the files in --to")
 

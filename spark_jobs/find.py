@@ -26,7 +26,7 @@ from pykbroker.offline import KAFKA_COLUMNS, OfflineError
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import records
+from spark_jobs.reading import positive, records
 from spark_jobs.results import Outcome
 
 #: More partitions than these have no line of their own in the picture.
@@ -44,9 +44,7 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--partition", type=int, help="of this number (default: all)")
     parser.add_argument("--headers", action="store_true", help="headers too")
-    parser.add_argument(
-        "--limit", type=int, default=1000, help="at most so many records (default: %(default)s)"
-    )
+    parser.add_argument("--limit", type=positive, default=1000, help="at most so many records")
 
 
 def as_bytes(text: str) -> bytes:

@@ -39,6 +39,17 @@ from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, write_outcome
 #: A fault of the logs that a worker met, in what Spark tells of it.
 _FAULT: Final = re.compile(r"^pykbroker\.(?:offline|spark)\.faults\.\w+: (.+)$", re.MULTILINE)
 
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Tells the default of every option that has one, unless its help does."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        told = action.help or ""
+        if "(default" in told or action.default in (None, False, [], argparse.SUPPRESS):
+            return told
+        return f"{told} (default: %(default)s)"
+
+
 Run = Callable[[Any, argparse.Namespace], Outcome]
 
 
@@ -62,15 +73,19 @@ class Job:
         parser = argparse.ArgumentParser(
             prog=f"{self.name}.py",
             description=self.doc,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
         )
         if self.reads_logs:
             reading.add_arguments(parser)
         if self.arguments is not None:
             self.arguments(parser)
         shared = parser.add_argument_group("how it runs")
-        shared.add_argument("--out", default=f"{self.name}-result", help="directory of the result")
-        shared.add_argument("--format", choices=FORMATS, default=PARQUET, help="of its tables")
+        shared.add_argument(
+            "--out", default=f"{self.name}-result", help="directory or URI of the result"
+        )
+        shared.add_argument(
+            "--format", choices=FORMATS, default=PARQUET, help="files of the tables"
+        )
         shared.add_argument("--no-picture", action="store_true", help="draw nothing")
         shared.add_argument("--quiet", action="store_true", help="no progress, no table")
         shared.add_argument(
@@ -105,6 +120,7 @@ class Job:
 
     def run_and_write(self, spark: Any, arguments: argparse.Namespace) -> int:
         """Run in a session that there is; the exit code."""
+        Target(arguments.out).check_writable()
         with Progress(spark, self.name, is_quiet=arguments.quiet) as progress:
             outcome = self.run(spark, arguments)
             progress.step("writing the result")

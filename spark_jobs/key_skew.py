@@ -21,12 +21,12 @@ from pykbroker.spark import aggregate
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import source_options
+from spark_jobs.reading import positive, source_options
 from spark_jobs.results import Outcome, text_of
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--top", type=int, default=100, help="hot keys by topic (default: 100)")
+    parser.add_argument("--top", type=positive, default=100, help="hot keys by topic")
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:

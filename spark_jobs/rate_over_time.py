@@ -49,8 +49,12 @@ _SCHEMA: Final = pa.schema(
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--every", type=duration_ms, help="width of a bucket, such as 15m")
-    parser.add_argument("--by", choices=("records", "headers"), default="records")
+    parser.add_argument(
+        "--every",
+        type=duration_ms,
+        help="width of a bucket, such as 15m (default: what makes a readable picture)",
+    )
+    parser.add_argument("--by", choices=("records", "headers"), default="records", help="see above")
 
 
 def duration_ms(text: str) -> int:

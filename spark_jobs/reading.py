@@ -39,18 +39,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--isolation",
         choices=("read_uncommitted", "read_committed"),
         default="read_uncommitted",
-        help="whether records of aborted and open transactions count (default: %(default)s)",
+        help="whether records of aborted and open transactions count",
     )
     chosen.add_argument(
-        "--mode", choices=MODES, default="FAILFAST", help="what happens to corrupt batches"
+        "--mode",
+        choices=MODES,
+        default="FAILFAST",
+        help="a corrupt batch ends the job, or is left out (PERMISSIVE and DROPMALFORMED)",
     )
     chosen.add_argument(
         "--option",
         action="append",
         default=[],
+        type=name_value,
         metavar="NAME=VALUE",
         help="any other option of the data source, such as splitBytes=64m",
     )
+
+
+def name_value(text: str) -> tuple[str, str]:
+    """`NAME=VALUE` as a pair."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def positive(text: str) -> int:
+    """A number above 0."""
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return int(text)
 
 
 def time_ms(text: str) -> int:
@@ -84,12 +103,7 @@ def source_options(
         **more,
     }
     found |= {name: str(value) for name, value in chosen.items() if value is not None}
-    for each in arguments.option:
-        name, equals, value = each.partition("=")
-        if not equals:
-            raise SystemExit(f"--option {each}: must be NAME=VALUE")
-        found[name] = value
-    return found
+    return found | dict(arguments.option)
 
 
 def selection(arguments: argparse.Namespace) -> Selection:

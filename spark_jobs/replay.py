@@ -31,16 +31,17 @@ from pykbroker.offline import ReadOptions, Split, read_split
 from pykbroker.spark import plan_tasks
 from spark_jobs import pictures
 from spark_jobs.clients import (
+    BrokerRefusal,
     Outgoing,
     Sender,
+    add_client_arguments,
     create_topics,
     partition_counts,
     sender,
-    settings_of,
 )
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import source_options, spread, view
+from spark_jobs.reading import positive, source_options, spread, view
 from spark_jobs.results import Outcome, rows_table
 
 COLUMNS: Final = ("key", "value", "timestamp_ms", "headers")
@@ -100,22 +101,23 @@ class Order(NamedTuple):
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--bootstrap-servers", required=True)
-    parser.add_argument("--pace", type=pace, default="max", help="original, max, or N times (max)")
+    add_client_arguments(parser)
     parser.add_argument(
-        "--to", type=target_name, default="{topic}", help="name of the topic to write ({topic})"
-    )
-    parser.add_argument("--timestamps", choices=("keep", "now"), default="keep")
-    parser.add_argument("--tasks", type=int, help="producers (default: one a core)")
-    parser.add_argument(
-        "--client", choices=("auto", "confluent-kafka", "kafka-python"), default="auto"
+        "--pace",
+        type=pace,
+        default="max",
+        help="original, N (times as fast as the original), or max: as fast as it goes",
     )
     parser.add_argument(
-        "--producer", action="append", default=[], metavar="NAME=VALUE", help="its settings"
+        "--to",
+        type=target_name,
+        default="{topic}",
+        help="name of the topic to write; {topic} is the name that it had",
     )
     parser.add_argument(
-        "--topic-config", action="append", default=[], metavar="NAME=VALUE", help="of new topics"
+        "--timestamps", choices=("keep", "now"), default="keep", help="those of the records"
     )
+    parser.add_argument("--tasks", type=positive, help="producers (default: one a core)")
     parser.set_defaults(isolation="read_committed")
 
 
@@ -157,7 +159,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
             lanes=mine,
             read_options=tasks[0].read_options,
             bootstrap=arguments.bootstrap_servers,
-            settings=settings_of(arguments.producer),
+            settings=dict(arguments.producer),
             client=arguments.client,
             name=arguments.to,
             keeps_timestamps=arguments.timestamps == "keep",
@@ -203,10 +205,10 @@ def _prepare_topics(arguments: Namespace, lanes: list[Lane]) -> None:
     there = partition_counts(arguments.bootstrap_servers)
     for name, count in wanted.items():
         if name in there and there[name] < count:
-            raise SystemExit(f"topic {name} has {there[name]} partitions, {count} are needed")
+            raise BrokerRefusal(f"topic {name} has {there[name]} partitions, {count} are needed")
     missing = {name: count for name, count in wanted.items() if name not in there}
     if missing:
-        configs = settings_of(arguments.topic_config)
+        configs = dict(arguments.topic_config)
         create_topics(arguments.bootstrap_servers, missing, configs)
 
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import records, view
+from spark_jobs.reading import positive, records, view
 from spark_jobs.results import Outcome
 
 PLACE: Final = ["topic", "partition"]
@@ -39,10 +39,8 @@ _KINDS: Final = ("equal", "differing", "only_here", "only_there")
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--other", required=True, help="the log directories of the other copy")
-    parser.add_argument("--by", choices=("batches", "records"), default="batches")
-    parser.add_argument(
-        "--most", type=int, default=1000, help="differences to list (default: %(default)s)"
-    )
+    parser.add_argument("--by", choices=("batches", "records"), default="batches", help="see above")
+    parser.add_argument("--most", type=positive, default=1000, help="differences to list")
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:

@@ -31,15 +31,15 @@ from pykbroker.spark import map_batches
 from spark_jobs import pictures
 from spark_jobs.clients import (
     Outgoing,
+    add_client_arguments,
     create_topics,
     delete_topics,
     read_to_end,
     sender,
-    settings_of,
 )
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import spread
+from spark_jobs.reading import name_value, positive, spread
 from spark_jobs.results import Outcome, rows_table
 
 _SCHEMA: Final = pa.schema(
@@ -102,20 +102,24 @@ class Reading(NamedTuple):
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--bootstrap-servers", required=True)
+    add_client_arguments(parser)
     parser.add_argument("--path", help="log directories of the broker: scans the segments too")
     parser.add_argument("--topic", help="a new one (default: pykbroker-throughput-<time>)")
-    parser.add_argument("--topic-partitions", type=int, default=4)
-    parser.add_argument("--topic-config", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--records", type=int, default=1_000_000, help="of all producers together")
-    parser.add_argument("--size", type=int, default=100, help="bytes of a value")
-    parser.add_argument("--tasks", type=int, help="clients at a time (default: one a core)")
-    parser.add_argument("--codec", choices=CODEC_NAMES, default="none")
+    parser.add_argument("--topic-partitions", type=positive, default=4, help="of the new topic")
     parser.add_argument(
-        "--client", choices=("auto", "confluent-kafka", "kafka-python"), default="auto"
+        "--records", type=positive, default=1_000_000, help="of all producers together"
     )
-    parser.add_argument("--producer", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--consumer", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--size", type=positive, default=100, help="bytes of a value")
+    parser.add_argument("--tasks", type=positive, help="clients at a time (default: one a core)")
+    parser.add_argument("--codec", choices=CODEC_NAMES, default="none", help="of the producers")
+    parser.add_argument(
+        "--consumer",
+        action="append",
+        default=[],
+        type=name_value,
+        metavar="NAME=VALUE",
+        help="a setting of the consumers",
+    )
     parser.add_argument("--keep", action="store_true", help="do not delete the topic")
 
 
@@ -123,9 +127,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     bootstrap = arguments.bootstrap_servers
     topic = arguments.topic or f"pykbroker-throughput-{int(time.time() * 1000)}"
     count = arguments.tasks or spark.sparkContext.defaultParallelism
-    create_topics(
-        bootstrap, {topic: arguments.topic_partitions}, settings_of(arguments.topic_config)
-    )
+    create_topics(bootstrap, {topic: arguments.topic_partitions}, dict(arguments.topic_config))
     phases: dict[str, list[dict[str, Any]]] = {}
     try:
         step(f"producing {arguments.records:,} records of {arguments.size} bytes")
@@ -150,7 +152,7 @@ def _collect(found: Any) -> list[dict[str, Any]]:
 
 
 def _loads(arguments: Namespace, topic: str, count: int) -> list[Load]:
-    settings = {"compression.type": arguments.codec} | settings_of(arguments.producer)
+    settings = {"compression.type": arguments.codec} | dict(arguments.producer)
     each, more = divmod(arguments.records, count)
     return [
         Load(
@@ -175,7 +177,7 @@ def _readings(arguments: Namespace, topic: str, count: int) -> list[Reading]:
         starts, ends = consumer.beginning_offsets(partitions), consumer.end_offsets(partitions)
     finally:
         consumer.close()
-    settings = settings_of(arguments.consumer)
+    settings = dict(arguments.consumer)
     hands: list[dict[int, tuple[int, int]]] = [{} for _ in range(min(count, len(partitions)))]
     for at, partition in enumerate(partitions):
         hands[at % len(hands)][at] = (starts[partition], ends[partition])

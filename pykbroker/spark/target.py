@@ -65,6 +65,11 @@ class Target:
         if self._renames:
             self._system.move(passing, f"{self._path}/{name}")
 
+    def check_writable(self) -> None:
+        """OSError if no file can be written here: before hours of work, not behind them."""
+        self.write(".probe", b"")
+        self.delete(".probe")
+
     def write(self, name: str, payload: bytes) -> None:
         """A whole file at once."""
         with self.open(name) as stream:

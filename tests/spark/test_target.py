@@ -27,6 +27,15 @@ def test_whole_files_only(tmp_path: Path, prefix: str) -> None:
     assert "x" not in target.names()
 
 
+def test_whether_it_can_be_written_to(tmp_path: Path) -> None:
+    target = Target(str(tmp_path / "new"))
+    target.check_writable()
+    assert target.names() == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file/out"):
+        Target(str(tmp_path / "file" / "out")).check_writable()
+
+
 def _fail_while_writing(target: Target) -> None:
     with target.open("y") as stream:
         stream.write(b"half")

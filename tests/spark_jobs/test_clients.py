@@ -91,10 +91,15 @@ def test_deleted(broker: Broker):
     assert "passing" not in clients.partition_counts(broker.bootstrap_servers)
 
 
-def test_settings():
-    assert clients.settings_of(["linger.ms=5", "a=b=c"]) == {"linger.ms": "5", "a": "b=c"}
-    with pytest.raises(SystemExit):
-        clients.settings_of(["linger.ms"])
+def test_a_broker_that_refuses(broker: Broker):
+    with pytest.raises(clients.BrokerRefusal, match=r"refuses: .*no\.such\.config"):
+        clients.create_topics(broker.bootstrap_servers, {"odd": 1}, {"no.such.config": "1"})
+
+
+@pytest.mark.parametrize("nowhere", ["127.0.0.1:1", "127.0.0.1:1,127.0.0.1:2", "127.0.0.1", "x:y"])
+def test_no_broker(nowhere: str):
+    with pytest.raises(clients.BrokerRefusal, match=f"no broker answers at {nowhere}: "):
+        clients.partition_counts(nowhere)
 
 
 def test_a_record_that_the_client_refuses_is_counted():

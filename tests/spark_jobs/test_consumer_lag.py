@@ -35,6 +35,10 @@ def test_the_lag_at_that_time(run_job: RunJob, logs: FlightLogs):
 def test_other_groups_and_topics(run_job: RunJob, ours: FlightLogs):
     assert run_job(JOB, "--path", ours.path, "--group", "nobody").summary["commits"] == 0
     assert run_job(JOB, "--path", ours.path, "--topics", "planes").summary["commits"] == 0
+    every = run_job(JOB, "--path", ours.path).summary["commits"]
+    for pattern, expected in (("fl.*", every), ("fl", 0), ("planes", 0)):
+        found = run_job(JOB, "--path", ours.path, "--topic-pattern", pattern)
+        assert found.summary["commits"] == expected
 
 
 def test_commits_of_aborted_transactions_are_not_read():

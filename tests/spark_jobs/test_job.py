@@ -89,6 +89,28 @@ def test_a_path_that_may_not_be_read_is_one_line(
     assert capsys.readouterr().err == "test_job: [Errno 13] Permission denied: 'logs'\n"
 
 
+def test_an_out_that_cannot_be_written_is_told_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "file").write_text("")
+    work = MagicMock()
+    monkeypatch.setattr("spark_jobs.job._session", lambda name, master: MagicMock())
+    with pytest.raises(SystemExit) as ended:
+        Job(__file__, None, work).main(["--path", "x", "--out", str(tmp_path / "file" / "out")])
+    assert ended.value.code == 2
+    assert "file/out" in capsys.readouterr().err
+    work.assert_not_called()
+
+
+def test_defaults_are_told(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        job_of("throughput").parse(["--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "(default: 1000000)" in told
+    assert "(default: None)" not in told
+    assert "(default: [])" not in told
+
+
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_spark_submit_to_a_cluster(cluster: str, ours: FlightLogs, tmp_path: Path):  # noqa: F811

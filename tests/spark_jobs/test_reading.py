@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from spark_jobs.key_skew import JOB
-from spark_jobs.reading import selection, source_options, time_ms
+from spark_jobs.reading import positive, selection, source_options, time_ms
 from spark_jobs.replay import JOB as REPLAY
 
 
@@ -65,6 +65,19 @@ def test_what_is_no_time():
         time_ms("yesterday")
 
 
-def test_what_is_no_option():
-    with pytest.raises(SystemExit, match="NAME=VALUE"):
-        source_options(JOB.parse(["--path", "/logs", "--option", "splitBytes"]))
+@pytest.mark.parametrize("wrong", ["splitBytes", "=1"])
+def test_what_is_no_option(wrong: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as ended:
+        JOB.parse(["--path", "/logs", "--option", wrong])
+    assert ended.value.code == 2
+    assert f"'{wrong}' is not NAME=VALUE" in capsys.readouterr().err
+
+
+def test_options_of_names_and_numbers():
+    given = JOB.parse(["--path", "/logs", "--option", "splitBytes=64m", "--option", "a=b=c"])
+    found = source_options(given)
+    assert (found["splitBytes"], found["a"]) == ("64m", "b=c")
+    assert positive("12") == 12
+    for wrong in ("0", "-1", "many", "1.5"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            positive(wrong)

@@ -11,6 +11,7 @@ import pytest
 from pykbroker.offline import open_log
 from pykbroker.testing import Broker
 from spark_jobs import replica_difference
+from spark_jobs.clients import BrokerRefusal
 from spark_jobs.replay import JOB, pace
 from tests.harness.flights import COUNT
 from tests.spark_jobs.conftest import RunJob
@@ -71,7 +72,7 @@ def test_too_few_partitions(run_job: RunJob, ours: FlightLogs, live_broker: Brok
 
     create(live_broker.bootstrap_servers, NewTopic("narrow", 1, 1))
     words = ("--path", ours.path, "--topics", "planes", "--to", "narrow")
-    with pytest.raises(SystemExit, match="2 are needed"):
+    with pytest.raises(BrokerRefusal, match="2 are needed"):
         run_job(JOB, *words, "--bootstrap-servers", live_broker.bootstrap_servers)
 
 
