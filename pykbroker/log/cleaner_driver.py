@@ -17,12 +17,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pykbroker.log.checkpoints import (
-    CLEANER_OFFSET_CHECKPOINT,
-    CorruptCheckpoint,
-    format_offsets,
-    parse_offsets,
-)
+from pykbroker.log.checkpoints import CLEANER_OFFSET_CHECKPOINT
 from pykbroker.log.cleaner_state import CleanerState, LogToClean, make_job
 from pykbroker.log.compaction import CompactionJob
 from pykbroker.log.compaction_worker_driver import CompactionWorker
@@ -88,13 +83,8 @@ class CleanerDriver:
 
     def load_checkpoints(self) -> None:
         for directory in self._manager.directories:
-            path = f"{directory.path}/{CLEANER_OFFSET_CHECKPOINT}"
-            try:
-                self.state.load(parse_offsets(self._manager.files.read_file(path), path))
-            except FileNotFoundError:
-                continue
-            except CorruptCheckpoint as fault:
-                _log.warning("%s; its logs are cleaned from their start", fault)
+            offsets = directory.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT)
+            self.state.load(offsets, self._manager.logs_in(directory))
 
     async def _run(self, number: int) -> None:
         """One of the cleaners; the first is always there and calls the others in."""
@@ -164,6 +154,8 @@ class CleanerDriver:
             if end_offset is None:
                 self.state.aborted(partition)
                 await self._pause()
+            elif self._manager.get(partition) is not chosen.log:
+                self.state.aborted(partition)  # deleted behind its last swap
             elif end_offset < 0:
                 self.state.failed(partition)
             else:
@@ -293,12 +285,14 @@ class CleanerDriver:
         discard_cleaned(files, job.directory, sorted(bases))
 
     async def _write_checkpoint(self, log: PartitionLog, worker: CompactionWorker) -> None:
-        directory = log.log_directory
-        path = f"{directory}/{CLEANER_OFFSET_CHECKPOINT}"
-        async with self._checkpointing:
-            logs = [other for other in self._manager.logs() if other.log_directory == directory]
-            content = format_offsets(self.state.checkpoint_of(logs))
-            try:
-                await worker.in_thread(self._manager.files.replace_file, path, content)
-            except OSError as error:
-                self._on_failure(LogDirFailure(directory, "writing the cleaner checkpoint", error))
+        try:
+            directory = self._manager.directory(log.log_directory)
+            async with self._checkpointing:
+                offsets = self.state.checkpoint_of(self._manager.logs_in(directory))
+                write = directory.checkpoints.begin(CLEANER_OFFSET_CHECKPOINT, offsets)
+                try:
+                    await worker.in_thread(write.run)
+                finally:
+                    directory.checkpoints.end(write)
+        except LogDirFailure as failure:
+            self._on_failure(failure)

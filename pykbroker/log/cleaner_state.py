@@ -65,9 +65,13 @@ class CleanerState:
         self.uncleanable: set[TopicPartition] = set()
         self._known: dict[TopicPartition, tuple[bytes | None, int]] = {}
 
-    def load(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """From the checkpoints of the log directories."""
-        self.first_dirty.update(offsets)
+    def load(self, offsets: Mapping[TopicPartition, int], logs: Iterable[PartitionLog]) -> None:
+        """From the checkpoint of a log directory, of the logs that it is about."""
+        for log in logs:
+            partition = log.topic_partition
+            if partition in offsets:
+                self.first_dirty[partition] = offsets[partition]
+                self._known[partition] = _identity(log)
 
     # -- choosing -------------------------------------------------------------------------------
 
@@ -130,7 +134,7 @@ class CleanerState:
     def _first_dirty_of(self, log: PartitionLog) -> int:
         start = log.log_start_offset
         partition = log.topic_partition
-        identity = (log.topic_id, log.truncations)
+        identity = _identity(log)
         if self._known.setdefault(partition, identity) != identity:
             # Truncated: how far it was cleaned says nothing any more, but that it was does.
             self._known[partition] = identity
@@ -164,8 +168,7 @@ class CleanerState:
         self.uncleanable.add(partition)
 
     def removed(self, partition: TopicPartition) -> None:
-        for known in (self.in_progress, self.uncleanable):
-            known.discard(partition)
+        self.uncleanable.discard(partition)
         self.first_dirty.pop(partition, None)
         self._known.pop(partition, None)
 
@@ -177,8 +180,17 @@ class CleanerState:
         return {
             log.topic_partition: self.first_dirty[log.topic_partition]
             for log in logs
-            if log.topic_partition in self.first_dirty
+            if log.topic_partition in self.first_dirty and self._is_of(log)
         }
+
+    def _is_of(self, log: PartitionLog) -> bool:
+        """Whether what is known is of this log, not of an older one of its name."""
+        known = self._known.get(log.topic_partition)
+        return known is None or known[0] == log.topic_id
+
+
+def _identity(log: PartitionLog) -> tuple[bytes | None, int]:
+    return log.topic_id, log.truncations
 
 
 def _ends_after(log: LogState, segment: Segment, offset: int) -> bool:

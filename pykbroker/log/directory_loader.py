@@ -11,7 +11,7 @@ Source: LogManager.loadLogs, loadLog.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
@@ -75,8 +75,10 @@ class DirectoryLoader:
 
     def load(self, directory: LogDirectory, current: Logs, future: Logs) -> None:
         directory.take_clean_shutdown()
-        directory.read_checkpoints()
-        found = [entry for entry in self._list(directory) if self._is_log(directory, *entry)]
+        names = self._names(directory)
+        directory.checkpoints.read(names)
+        entries = self._parsed(names, directory)
+        found = [entry for entry in entries if self._is_log(directory, *entry)]
         if found and not directory.was_clean:
             _log.info(
                 "Recovering %d logs from %s since no clean shutdown file was found",
@@ -91,12 +93,17 @@ class DirectoryLoader:
                 _log.info("Recovered %s (%d/%d)", name, number + 1, len(found))
         _log.info("Loaded %d logs from %s", len(found), directory.path)
 
-    def _list(self, directory: LogDirectory) -> list[tuple[str, DirectoryName]]:
+    def _names(self, directory: LogDirectory) -> list[str]:
+        """Of the directories that are there."""
         try:
             names = sorted(self._files.listdir(directory.path))
-            names = [name for name in names if self._files.is_dir(f"{directory.path}/{name}")]
+            return [name for name in names if self._files.is_dir(f"{directory.path}/{name}")]
         except OSError as error:
             raise LogDirFailure(directory.path, "listing", error) from error
+
+    def _parsed(
+        self, names: Iterable[str], directory: LogDirectory
+    ) -> list[tuple[str, DirectoryName]]:
         found = []
         for name in names:
             parsed = parse_directory_name(name)

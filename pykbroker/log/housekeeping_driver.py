@@ -16,12 +16,18 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from pykbroker.errors import KafkaError
+from pykbroker.log.checkpoints import (
+    LOG_START_OFFSET_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+)
 from pykbroker.log.chores import Deletion
 from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.partition_log import PartitionLog
 
 if TYPE_CHECKING:
+    from pykbroker.log.log_directory import LogDirectory
     from pykbroker.log.log_manager import LogManager
     from pykbroker.log.log_mover_driver import LogMover
     from pykbroker.log.log_state import LogState
@@ -213,19 +219,28 @@ class HousekeepingDriver:
         for directory in self._manager.directories:
             if directory.is_online:
                 found = self._manager.high_watermarks_of(directory, offsets)
-                await self._in_thread(directory.write_high_watermarks, found)
+                await self._checkpoint(directory, REPLICATION_OFFSET_CHECKPOINT, found)
 
     async def checkpoint_recovery_points(self) -> None:
         for directory in self._manager.directories:
             if directory.is_online:
                 found = self._manager.recovery_points_of(directory)
-                await self._in_thread(directory.write_recovery_points, found)
+                await self._checkpoint(directory, RECOVERY_POINT_CHECKPOINT, found)
 
     async def checkpoint_log_start_offsets(self) -> None:
         for directory in self._manager.directories:
             if directory.is_online:
                 found = self._manager.log_start_offsets_of(directory)
-                await self._in_thread(directory.write_log_start_offsets, found)
+                await self._checkpoint(directory, LOG_START_OFFSET_CHECKPOINT, found)
+
+    async def _checkpoint(
+        self, directory: LogDirectory, name: str, offsets: Mapping[TopicPartition, int]
+    ) -> None:
+        write = directory.checkpoints.begin(name, offsets)
+        try:
+            await self._in_thread(write.run)
+        finally:
+            directory.checkpoints.end(write)
 
 
 def run_flushes(jobs: Sequence[FlushJob]) -> None:

@@ -1,14 +1,12 @@
-"""One log directory: whose it is, that nobody else uses it, its checkpoint files, how it was left.
+"""One log directory: whose it is, that nobody else uses it, how it was left.
 
     .lock                                held while the node runs
     meta.properties                      cluster, node, id of this directory
     .kafka_cleanshutdown                 there only between a clean stop and the next start
-    recovery-point-offset-checkpoint     flushed up to
-    log-start-offset-checkpoint          log starts that are not at a segment's base
-    replication-offset-checkpoint        high watermarks
+    *-offset-checkpoint                  see offset_checkpoints.py
 
-State: `failure` is None while the directory works. In: offsets to write. Out: what was read.
-Invariant: a file is replaced as a whole; one that says what it said is not written again.
+State: `failure` is None while the directory works. Out: what was read.
+Invariant: a file is replaced as a whole.
 Source: Kafka's LogManager.java, CleanShutdownFileHandler.java.
 """
 
@@ -29,11 +27,10 @@ from pykbroker.log.checkpoints import (
     CleanShutdown,
     CorruptCheckpoint,
     MetaProperties,
-    format_offsets,
-    parse_offsets,
 )
 from pykbroker.log.file_lock import FileLock
 from pykbroker.log.files import Files, LogDirFailure
+from pykbroker.log.offset_checkpoints import OffsetCheckpoints
 from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -57,12 +54,8 @@ class LogDirectory:
         self.meta: MetaProperties | None = None
         self.was_clean = False
         self.clean_broker_epoch: int | None = None
-        self.recovery_points: dict[TopicPartition, int] = {}
-        self.log_start_offsets: dict[TopicPartition, int] = {}
-        self.high_watermarks: dict[TopicPartition, int] = {}
-        self._cleaned: set[TopicPartition] | None = set()
+        self.checkpoints = OffsetCheckpoints(files, path)
         self._lock: FileLock | None = None
-        self._written: dict[str, bytes] = {}
 
     def __repr__(self) -> str:
         return f"LogDirectory({self.path}{', offline' if self.failure else ''})"
@@ -105,7 +98,10 @@ class LogDirectory:
             raise LogDirFailure(self.path, "reading meta.properties", error) from error
 
     def write_meta(self, meta: MetaProperties, now_ms: int) -> None:
-        self.replace(META_PROPERTIES, meta.to_bytes(now_ms))
+        try:
+            self.files.replace_file(f"{self.path}/{META_PROPERTIES}", meta.to_bytes(now_ms))
+        except OSError as error:
+            raise LogDirFailure(self.path, "writing meta.properties", error) from error
         self.meta = meta
 
     def take_clean_shutdown(self) -> None:
@@ -128,43 +124,23 @@ class LogDirectory:
         except OSError as error:
             raise LogDirFailure(self.path, "removing the clean shutdown file", error) from error
 
-    def read_checkpoints(self) -> None:
-        """A checkpoint that cannot be read counts as empty, as in Kafka: more is checked then."""
-        self.recovery_points = self._read(RECOVERY_POINT_CHECKPOINT)
-        self.log_start_offsets = self._read(LOG_START_OFFSET_CHECKPOINT)
-        self.high_watermarks = self._read(REPLICATION_OFFSET_CHECKPOINT)
-        try:
-            path = f"{self.path}/{CLEANER_OFFSET_CHECKPOINT}"
-            self._cleaned = set(parse_offsets(self.files.read_file(path), path))
-        except FileNotFoundError:
-            self._cleaned = set()
-        except (CorruptCheckpoint, OSError):
-            self._cleaned = None
+    @property
+    def recovery_points(self) -> Mapping[TopicPartition, int]:
+        return self.checkpoints.offsets(RECOVERY_POINT_CHECKPOINT)
 
-    def _read(self, name: str) -> dict[TopicPartition, int]:
-        path = f"{self.path}/{name}"
-        try:
-            return parse_offsets(self.files.read_file(path), path)
-        except FileNotFoundError:
-            return {}
-        except CorruptCheckpoint as fault:
-            _log.warning("Starting without a checkpoint: %s", fault)
-            return {}
-        except OSError as error:
-            raise LogDirFailure(self.path, f"reading {name}", error) from error
+    @property
+    def log_start_offsets(self) -> Mapping[TopicPartition, int]:
+        return self.checkpoints.offsets(LOG_START_OFFSET_CHECKPOINT)
+
+    @property
+    def high_watermarks(self) -> Mapping[TopicPartition, int]:
+        return self.checkpoints.offsets(REPLICATION_OFFSET_CHECKPOINT)
 
     def was_never_cleaned(self, topic_partition: TopicPartition) -> bool:
         """Surely never compacted; False also when that cannot be known."""
-        return self._cleaned is not None and topic_partition not in self._cleaned
-
-    def write_recovery_points(self, offsets: Mapping[TopicPartition, int]) -> None:
-        self.replace(RECOVERY_POINT_CHECKPOINT, format_offsets(offsets))
-
-    def write_log_start_offsets(self, offsets: Mapping[TopicPartition, int]) -> None:
-        self.replace(LOG_START_OFFSET_CHECKPOINT, format_offsets(offsets))
-
-    def write_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
-        self.replace(REPLICATION_OFFSET_CHECKPOINT, format_offsets(offsets))
+        name = CLEANER_OFFSET_CHECKPOINT
+        cleaned = self.checkpoints.offsets(name)
+        return self.checkpoints.is_readable(name) and topic_partition not in cleaned
 
     def write_clean_shutdown(self, broker_epoch: int) -> None:
         """The last thing of a clean stop."""
@@ -175,15 +151,6 @@ class LogDirectory:
             self.files.sync_dir(self.path)
         except OSError as error:
             raise LogDirFailure(self.path, "writing the clean shutdown file", error) from error
-
-    def replace(self, name: str, content: bytes) -> None:
-        if self._written.get(name) == content:
-            return
-        try:
-            self.files.replace_file(f"{self.path}/{name}", content)
-        except OSError as error:
-            raise LogDirFailure(self.path, f"writing {name}", error) from error
-        self._written[name] = content
 
     def usage(self) -> tuple[int, int]:
         """Total and usable bytes of the volume."""

@@ -17,7 +17,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
-from pykbroker.log.checkpoints import PARTITION_METADATA, PartitionMetadata
+from pykbroker.log.checkpoints import (
+    CLEANER_OFFSET_CHECKPOINT,
+    LOG_START_OFFSET_CHECKPOINT,
+    PARTITION_METADATA,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+    PartitionMetadata,
+)
 from pykbroker.log.chores import Chores
 from pykbroker.log.directory_loader import DirectoryLoader, RecoverMany
 from pykbroker.log.directory_report import DirectoryReport, report_directory
@@ -236,6 +243,7 @@ class LogManager:
         now_ms: int,
     ) -> PartitionLog:
         path = f"{target.path}/{name}"
+        target.checkpoints.settle(topic_partition)
         try:
             self.files.mkdir(path)
             if topic_id is not None:
@@ -263,6 +271,7 @@ class LogManager:
         for logs in (self._current, self._future):
             log = logs.pop(topic_partition, None)
             if log is not None:
+                self._forget(log)
                 self._set_aside(log, DELETE)
                 self.chores.delete_later(
                     [log.directory], self._file_delete_delay_ms(), is_directory=True
@@ -273,9 +282,16 @@ class LogManager:
         """Set a log aside for a person to look at."""
         log = self._current.pop(topic_partition, None)
         if log is not None:
+            self._forget(log)
             self._set_aside(log, STRAY)
             log.release()
             _log.warning("Log of %s is stray and was moved to %s", topic_partition, log.directory)
+
+    def _forget(self, log: PartitionLog) -> None:
+        """What the checkpoints say of it must not be believed of the next log of its name."""
+        for directory in self.directories:
+            if directory.path == log.log_directory:
+                directory.checkpoints.forget(log.topic_partition)
 
     def _set_aside(self, log: PartitionLog, kind: str, *, sync: bool = False) -> None:
         name = aside_name(log.topic_partition, self.files.unique_id(), kind)
@@ -311,6 +327,7 @@ class LogManager:
         old = self._current.get(topic_partition)
         future.flush()
         if old is not None:
+            self._hand_over(old, future)
             self._set_aside(old, DELETE, sync=True)
         future.move_to(f"{future.log_directory}/{topic_partition}")
         del self._future[topic_partition]
@@ -321,6 +338,15 @@ class LogManager:
             )
             old.release()
         return future
+
+    def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
+        """That it was compacted must be known where it is now: else its gaps are losses."""
+        partition = old.topic_partition
+        before, after = self.directory(old.log_directory), self.directory(future.log_directory)
+        cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)
+        if cleaned is not None:
+            after.checkpoints.put(CLEANER_OFFSET_CHECKPOINT, partition, cleaned)
+        before.checkpoints.forget(partition)
 
     def drop_future(self, topic_partition: TopicPartition) -> None:
         log = self._future.pop(topic_partition, None)
@@ -432,15 +458,18 @@ class LogManager:
         }
 
     def checkpoint_recovery_points(self, directory: LogDirectory) -> None:
-        directory.write_recovery_points(self.recovery_points_of(directory))
+        offsets = self.recovery_points_of(directory)
+        directory.checkpoints.write(RECOVERY_POINT_CHECKPOINT, offsets)
 
     def checkpoint_log_start_offsets(self, directory: LogDirectory) -> None:
-        directory.write_log_start_offsets(self.log_start_offsets_of(directory))
+        offsets = self.log_start_offsets_of(directory)
+        directory.checkpoints.write(LOG_START_OFFSET_CHECKPOINT, offsets)
 
     def checkpoint_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
         for directory in self.directories:
             if directory.is_online:
-                directory.write_high_watermarks(self.high_watermarks_of(directory, offsets))
+                found = self.high_watermarks_of(directory, offsets)
+                directory.checkpoints.write(REPLICATION_OFFSET_CHECKPOINT, found)
 
 
 def _nobody_holds_it(topic_partition: TopicPartition, log: PartitionLog) -> None:

@@ -241,7 +241,9 @@ def test_a_log_that_cannot_be_looked_at_does_not_end_the_cleaner(
     assert f"{path} is corrupt at position 0" in caplog.text
 
 
-def test_a_topic_deleted_meanwhile(tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", ["group", "done"])
+def test_a_topic_deleted_meanwhile(tmp_path: Path, when: str) -> None:
+    """Before its segments are swapped, or between the last swap and the end of the round."""
     node = Node(tmp_path, log_cleaner_backoff_ms="0")
     log = node.log()
 
@@ -251,7 +253,7 @@ def test_a_topic_deleted_meanwhile(tmp_path: Path) -> None:
 
         async def receive() -> object:
             message = await real_receive()
-            if message is not None and "group" in message and not log.is_offline:
+            if message is not None and when in message and node.manager.get(ACCOUNTS) is log:
                 node.manager.delete(ACCOUNTS)
             return message
 

@@ -45,7 +45,7 @@ def test_everything_is_dirty_at_first(log: PartitionLog) -> None:
 def test_the_ratio(log: PartitionLog) -> None:
     state = CleanerState()
     half = log.segments[len(log.segments) // 2].base_offset
-    state.load({PARTITION: half})
+    state.load({PARTITION: half}, [log])
     found = state.examine(log, log.log_end_offset, NOW)
     assert found.clean_bytes == sum(s.size for s in log.segments if s.base_offset < half)
     assert 0.2 < found.dirty_ratio < 0.8
@@ -110,7 +110,7 @@ def test_a_checkpoint_outside_the_log_is_reset(
 ) -> None:
     log.advance_log_start_offset(2)
     state = CleanerState()
-    state.load({PARTITION: checkpoint})
+    state.load({PARTITION: checkpoint}, [log])
     with caplog.at_level(logging.WARNING):
         found = state.examine(log, log.log_end_offset, NOW)
     assert found.first_dirty_offset == first_dirty
@@ -128,16 +128,25 @@ def test_a_truncated_log_is_dirty_again(log: PartitionLog) -> None:
 def test_a_topic_made_again_is_dirty_from_its_start(log: PartitionLog) -> None:
     state = CleanerState()
     log.topic_id = b"0123456789abcdef"
-    state.load({PARTITION: 5})
+    state.load({PARTITION: 5}, [log])
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 5
     log.topic_id = b"fedcba9876543210"
+    assert state.checkpoint_of([log]) == {}
+    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
+
+
+def test_one_made_again_before_it_was_looked_at_is_dirty_too(log: PartitionLog) -> None:
+    state = CleanerState()
+    state.load({PARTITION: 5}, [log])
+    log.topic_id = b"fedcba9876543210"
+    assert state.checkpoint_of([log]) == {}
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
 
 
 def test_the_checkpoint(log: PartitionLog) -> None:
     state = CleanerState()
     assert state.checkpoint_of([log]) == {}
-    state.load({PARTITION: 7, TopicPartition("elsewhere", 1): 8})
+    state.load({PARTITION: 7, TopicPartition("elsewhere", 1): 8}, [log])
     assert state.checkpoint_of([log]) == {PARTITION: 7}
 
 
@@ -156,14 +165,14 @@ def test_a_job_knows_sizes_times_and_producers(log: PartitionLog) -> None:
 
 def test_a_log_that_is_compacted_no_more_stays_in_the_checkpoint(log: PartitionLog) -> None:
     state = CleanerState()
-    state.load({PARTITION: 7})
+    state.load({PARTITION: 7}, [log])
     log.config.compact = False
     assert state.checkpoint_of([log]) == {PARTITION: 7}
 
 
 def test_a_truncated_log_begins_again_and_stays_in_the_checkpoint(log: PartitionLog) -> None:
     state = CleanerState()
-    state.load({PARTITION: 7})
+    state.load({PARTITION: 7}, [log])
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 7
     log.truncate_to(12)
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0

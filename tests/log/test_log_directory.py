@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from pykbroker.log.checkpoints import MetaProperties
+from pykbroker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, MetaProperties
 from pykbroker.log.files import LogDirFailure
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.memory_files import MemoryFiles
@@ -64,36 +64,17 @@ def test_the_mark_of_a_clean_stop_is_taken_once(
     assert not again.was_clean
 
 
-def test_checkpoints_are_written_only_when_they_change(files: MemoryFiles) -> None:
-    files.mkdir("/a")
-    directory = LogDirectory(files, "/a")
-    directory.write_recovery_points({ORDERS: 5})
-    calls = files.calls
-    directory.write_recovery_points({ORDERS: 5})
-    assert files.calls == calls
-    directory.write_recovery_points({ORDERS: 6})
-    directory.write_log_start_offsets({})
-    directory.write_high_watermarks({ORDERS: 4})
-    again = LogDirectory(files, "/a")
-    again.read_checkpoints()
-    assert (again.recovery_points, again.log_start_offsets, again.high_watermarks) == (
-        {ORDERS: 6},
-        {},
-        {ORDERS: 4},
-    )
-
-
 def test_what_was_cleaned_before(files: MemoryFiles) -> None:
     files.mkdir("/a")
     directory = LogDirectory(files, "/a")
-    directory.read_checkpoints()
+    directory.checkpoints.read(["orders-0", "orders-1"])
     assert directory.was_never_cleaned(ORDERS)
     files.write_file("/a/cleaner-offset-checkpoint", b"0\n1\norders 0 12\n")
-    directory.read_checkpoints()
+    directory.checkpoints.read(["orders-0", "orders-1"])
     assert not directory.was_never_cleaned(ORDERS)
     assert directory.was_never_cleaned(TopicPartition("orders", 1))
     files.write_file("/a/cleaner-offset-checkpoint", b"garbage")
-    directory.read_checkpoints()
+    directory.checkpoints.read(["orders-0", "orders-1"])
     assert not directory.was_never_cleaned(TopicPartition("orders", 1))
 
 
@@ -102,10 +83,10 @@ def test_every_failure_of_the_disk_names_the_directory(files: MemoryFiles) -> No
     directory = LogDirectory(files, "/a")
     files.fail = lambda name, path: OSError(errno.EROFS, "read-only")
     for attempt in (
-        lambda: directory.write_recovery_points({ORDERS: 1}),
+        lambda: directory.checkpoints.write(RECOVERY_POINT_CHECKPOINT, {ORDERS: 1}),
         lambda: directory.write_clean_shutdown(1),
         directory.take_clean_shutdown,
-        directory.read_checkpoints,
+        lambda: directory.checkpoints.read(()),
         directory.read_meta,
     ):
         with pytest.raises(LogDirFailure, match="/a"):
