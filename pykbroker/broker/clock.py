@@ -1,9 +1,15 @@
-"""The clock of a node: wall time in milliseconds that never goes backwards.
+"""The clock of a node: one time for deadlines, the wall's for what is written into records.
 
-Timestamps need wall time, deadlines need a clock that does not jump. Machines are told one `now_ms`
-for both, so this clock runs on the monotonic one and follows the wall: forwards at once, backwards
-by standing still until the wall has caught up, but for no longer than `MAX_STANDSTILL_MS` at a time
-(a wall clock set back by a year must not freeze every deadline).
+    now_ms     milliseconds since the epoch, from the monotonic clock: never goes backwards, and
+               nearly as fast as real time even while the wall clock is being set. It is drawn to
+               the wall by a fifth of the time that passes. Machines are told this one.
+    wall_ms    what the wall clock says: log append times, retention, compaction lags
+
+A wall clock that is ahead by more than a day (a board without a battery has got its time, a laptop
+slept for long) is followed at once: every deadline is due then, but what machines count in days,
+such as offsets.retention.minutes, must not begin in 1970.
+
+Source  Kafka's SystemTime.java: hiResClockMs for timers, milliseconds for timestamps.
 """
 
 from __future__ import annotations
@@ -11,11 +17,12 @@ from __future__ import annotations
 import time
 
 CHECK_EVERY_MS = 1000
-MAX_STANDSTILL_MS = 500
+DRAWN_SHARE = 0.2
+FAR_AHEAD_MS = 24 * 3600 * 1000
 
 
 class Clock:
-    """Milliseconds since the epoch."""
+    """See the module."""
 
     __slots__ = ("_checked_ms", "_monotonic", "_now_ms", "_offset_ms", "_wall")
 
@@ -27,11 +34,14 @@ class Clock:
         self._checked_ms = monotonic_ms
         self._now_ms = int(monotonic_ms + self._offset_ms)
 
+    def wall_ms(self) -> int:
+        """The time of the wall clock, which may be set at any moment."""
+        return int(self._wall() * 1000)
+
     def now_ms(self) -> int:
-        """The time now."""
+        """The time for deadlines."""
         monotonic_ms = self._monotonic() * 1000
         if monotonic_ms - self._checked_ms > CHECK_EVERY_MS:
-            self._checked_ms = monotonic_ms
             self._follow_wall(monotonic_ms)
         now_ms = int(monotonic_ms + self._offset_ms)
         if now_ms > self._now_ms:
@@ -39,8 +49,9 @@ class Clock:
         return self._now_ms
 
     def _follow_wall(self, monotonic_ms: float) -> None:
-        offset_ms = self._wall() * 1000 - monotonic_ms
-        behind_ms = self._now_ms - (monotonic_ms + offset_ms)
-        if behind_ms > MAX_STANDSTILL_MS:
-            offset_ms += behind_ms - MAX_STANDSTILL_MS
-        self._offset_ms = offset_ms
+        ahead_ms = self._wall() * 1000 - (monotonic_ms + self._offset_ms)
+        if ahead_ms <= FAR_AHEAD_MS:
+            most_ms = (monotonic_ms - self._checked_ms) * DRAWN_SHARE
+            ahead_ms = max(-most_ms, min(ahead_ms, most_ms))
+        self._offset_ms += ahead_ms
+        self._checked_ms = monotonic_ms

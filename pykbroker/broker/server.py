@@ -91,6 +91,7 @@ class BrokerServer:
         self.entropy = Entropy()
         self._clock = Clock()
         self.now_ms = self._clock.now_ms
+        self.wall_ms = self._clock.wall_ms
         self.purgatory = Purgatory(self.now_ms())
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self.loop: asyncio.AbstractEventLoop
@@ -240,7 +241,7 @@ class BrokerServer:
         )
         self.worker = worker(self, self.network.channel, self.routes, self._end_round, timer.arm)
         try:
-            self.log_manager.load(self.now_ms())
+            self.log_manager.load(self.wall_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
         self.validation = ValidationPool(self.loop, self.halt)
@@ -254,6 +255,7 @@ class BrokerServer:
             self.log_manager,
             self.loop,
             now_ms=self.now_ms,
+            wall_ms=self.wall_ms,
             high_watermarks=self.replica_manager.high_watermarks,
             on_failure=self.replica_manager.on_directory_failure,
         )
@@ -284,7 +286,7 @@ class BrokerServer:
         self.cleaner = CleanerDriver(
             self.log_manager,
             self.loop,
-            now_ms=self.now_ms,
+            now_ms=self.wall_ms,
             high_watermarks=self.replica_manager.high_watermarks,
             on_failure=self.replica_manager.on_directory_failure,
         )

@@ -44,6 +44,7 @@ NEVER_MS = 1 << 53
 class HousekeepingDriver:
     """`start` after the logs are loaded; `await stop()` before LogManager.shutdown.
 
+    now_ms: when tasks are due; wall_ms: what the timestamps of records are measured by.
     high_watermarks: the replica manager's, for retention and replication-offset-checkpoint.
     on_failure: what takes a failed directory offline.
     """
@@ -54,12 +55,14 @@ class HousekeepingDriver:
         loop: asyncio.AbstractEventLoop,
         *,
         now_ms: Callable[[], int],
+        wall_ms: Callable[[], int],
         high_watermarks: Callable[[], Mapping[TopicPartition, int]],
         on_failure: Callable[[LogDirFailure], None],
     ) -> None:
         self._manager = log_manager
         self._loop = loop
         self._now_ms = now_ms
+        self._wall_ms = wall_ms
         self._high_watermarks = high_watermarks
         self._on_failure = on_failure
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="housekeeping")
@@ -202,7 +205,7 @@ class HousekeepingDriver:
                 await self.flush(log)
 
     async def apply_retention(self) -> None:
-        now_ms = self._now_ms()
+        now_ms = self._wall_ms()
         high_watermarks = self._high_watermarks()
 
         def visit(log: PartitionLog) -> None:
@@ -211,7 +214,7 @@ class HousekeepingDriver:
         await self._for_each_log(visit)
 
     async def expire_producers(self) -> None:
-        now_ms = self._now_ms()
+        now_ms = self._wall_ms()
         await self._for_each_log(lambda log: log.expire_producers(now_ms))
 
     async def checkpoint_high_watermarks(self) -> None:

@@ -140,7 +140,8 @@ class OffsetCheckpoints:
 
     def end(self, write: CheckpointWrite) -> None:
         """Also after a write that failed."""
-        del self._under_way[write.name]
+        if self._under_way.get(write.name) is write:
+            del self._under_way[write.name]
         if write.written is not None and write.written != write.offsets:
             self.write(write.name, write.offsets)
 

@@ -27,6 +27,7 @@ class House:
         self.files = MemoryFiles()
         self.manager: LogManager = loaded(self.files, *directories)
         self.now_ms = NOW_MS
+        self.wall_ahead_ms = 0
         self.high_watermarks: dict[TopicPartition, int] = {}
         self.failures: list[LogDirFailure] = []
 
@@ -40,6 +41,7 @@ class House:
                 self.manager,
                 asyncio.get_running_loop(),
                 now_ms=lambda: self.now_ms,
+                wall_ms=lambda: self.now_ms + self.wall_ahead_ms,
                 high_watermarks=lambda: self.high_watermarks,
                 on_failure=self.on_failure,
             )
@@ -55,6 +57,25 @@ class House:
 @pytest.fixture
 def house() -> House:
     return House()
+
+
+def test_retention_goes_by_the_wall(house: House) -> None:
+    """It was set back an hour: what is due goes on, what is young by the wall stays."""
+    log = house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(retention_ms="1000"))
+    append(log, b"a", timestamp=NOW_MS - 5000)
+    house.high_watermarks = {ORDERS[0]: 1}
+    house.wall_ahead_ms = -3600 * SECOND
+
+    async def story(driver: HousekeepingDriver) -> None:
+        house.now_ms += 31 * SECOND
+        await driver.run_due()
+        assert log.log_start_offset == 0
+        house.wall_ahead_ms = 0
+        house.now_ms += 301 * SECOND
+        await driver.run_due()
+        assert log.log_start_offset == 1
+
+    house.run(story)
 
 
 def test_retention_comes_first_after_thirty_seconds(house: House) -> None:

@@ -107,7 +107,7 @@ def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse
         heavy = heavy_batches(broker, request)
         if heavy:
             return check_in_thread(broker, request, heavy)
-    return append_all(broker, request, request.received_ms, {})
+    return append_all(broker, request, {})
 
 
 def heavy_batches(broker: BrokerServer, request: Request) -> dict[int, Check]:
@@ -128,7 +128,7 @@ def heavy_batches(broker: BrokerServer, request: Request) -> dict[int, Check]:
                 continue
             _, magic, attributes = _batch_head(records)
             if magic == 2 and partition.log.is_heavy(attributes, len(records)):
-                found[id(asked)] = partial(partition.log.validate, records, request.received_ms)
+                found[id(asked)] = partial(partition.log.validate, records, broker.wall_ms())
     return found
 
 
@@ -138,7 +138,7 @@ def check_in_thread(broker: BrokerServer, request: Request, heavy: dict[int, Che
 
     def checked(outcomes: list[ValidationOutcome]) -> None:
         by_entry = dict(zip(heavy, outcomes, strict=True))
-        outcome = append_all(broker, request, broker.now_ms(), by_entry)
+        outcome = append_all(broker, request, by_entry)
         if isinstance(outcome, Deferred):
             outcome.on_resolved(deferred.resolve)
         else:
@@ -150,14 +150,14 @@ def check_in_thread(broker: BrokerServer, request: Request, heavy: dict[int, Che
 
 
 def append_all(
-    broker: BrokerServer, request: Request, now_ms: int, checked: dict[int, ValidationOutcome]
+    broker: BrokerServer, request: Request, checked: dict[int, ValidationOutcome]
 ) -> Deferred | ProduceResponse | CloseConnection:
     """Queue every batch; `checked` has been validated in a thread."""
     message: ProduceRequest = request.message
     manager = broker.replica_manager
     by_id = request.api_version >= FIRST_BY_ID
     deadline_ms = request.received_ms + message.timeout_ms
-    pending = PendingProduce(broker, request, message.acks, deadline_ms, now_ms)
+    pending = PendingProduce(broker, request, message.acks, deadline_ms)
     responses = []
     for topic in message.topic_data:
         if by_id:
@@ -192,13 +192,11 @@ def append_all(
 class PendingProduce(DelayedProduce):
     """A Produce request whose batches are queued."""
 
-    __slots__ = ("_acks", "_broker", "_failed", "_now_ms", "_request")
+    __slots__ = ("_acks", "_broker", "_failed", "_request", "_wall_ms")
 
-    def __init__(
-        self, broker: BrokerServer, request: Request, acks: int, deadline_ms: int, now_ms: int
-    ) -> None:
+    def __init__(self, broker: BrokerServer, request: Request, acks: int, deadline_ms: int) -> None:
         super().__init__(acks == -1, deadline_ms, Deferred())
-        self._now_ms = now_ms
+        self._wall_ms = broker.wall_ms()
         self._broker = broker
         self._request = request
         self._acks = acks
@@ -231,7 +229,7 @@ class PendingProduce(DelayedProduce):
             if code:
                 return self._refuse(index, code)
         try:
-            outcome = manager.append(partition, records, self._acks, self._now_ms, checked=checked)
+            outcome = manager.append(partition, records, self._acks, self._wall_ms, checked=checked)
         except KafkaError as error:
             return self._refused_by_partition(partition, error.code)
         if outcome.error:

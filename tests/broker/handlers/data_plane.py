@@ -46,6 +46,9 @@ class Broker:
     def now_ms(self) -> int:
         return self.node.now_ms
 
+    def wall_ms(self) -> int:
+        return self.node.now_ms
+
     def wake(self) -> None:
         self.wakes += 1
 

@@ -47,6 +47,7 @@ def test_moves(version: int) -> None:
             node.log_manager,
             asyncio.get_running_loop(),
             now_ms=lambda: node.now_ms,
+            wall_ms=lambda: node.now_ms,
             high_watermarks=dict,
             on_failure=node.manager.on_directory_failure,
         )
