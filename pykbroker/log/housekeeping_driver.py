@@ -24,6 +24,7 @@ from pykbroker.log.checkpoints import (
 from pykbroker.log.chores import Deletion
 from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
+from pykbroker.log.offset_checkpoints import high_watermarks, log_starts, recovery_points
 from pykbroker.log.partition_log import PartitionLog
 
 if TYPE_CHECKING:
@@ -221,19 +222,19 @@ class HousekeepingDriver:
         offsets = dict(self._high_watermarks())
         for directory in self._manager.directories:
             if directory.is_online:
-                found = self._manager.high_watermarks_of(directory, offsets)
+                found = high_watermarks(self._manager.logs_in(directory), offsets)
                 await self._checkpoint(directory, REPLICATION_OFFSET_CHECKPOINT, found)
 
     async def checkpoint_recovery_points(self) -> None:
         for directory in self._manager.directories:
             if directory.is_online:
-                found = self._manager.recovery_points_of(directory)
+                found = recovery_points(self._manager.logs_in(directory))
                 await self._checkpoint(directory, RECOVERY_POINT_CHECKPOINT, found)
 
     async def checkpoint_log_start_offsets(self) -> None:
         for directory in self._manager.directories:
             if directory.is_online:
-                found = self._manager.log_start_offsets_of(directory)
+                found = log_starts(self._manager.logs_in(directory))
                 await self._checkpoint(directory, LOG_START_OFFSET_CHECKPOINT, found)
 
     async def _checkpoint(

@@ -31,6 +31,7 @@ from pykbroker.log.directory_report import DirectoryReport, report_directory
 from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory, PartitionUnidentified
+from pykbroker.log.offset_checkpoints import high_watermarks, log_starts, recovery_points
 from pykbroker.log.partition_directories import DELETE, FUTURE, STRAY, aside_name
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
@@ -436,39 +437,18 @@ class LogManager:
                     return found
         return 0
 
-    def recovery_points_of(self, directory: LogDirectory) -> dict[TopicPartition, int]:
-        return {log.topic_partition: log.recovery_point for log in self.logs_in(directory)}
-
-    def log_start_offsets_of(self, directory: LogDirectory) -> dict[TopicPartition, int]:
-        """Only those that the first segment's base offset does not say already."""
-        return {
-            log.topic_partition: log.log_start_offset
-            for log in self.logs_in(directory)
-            if log.log_start_offset > log.segments.first.base_offset
-        }
-
-    def high_watermarks_of(
-        self, directory: LogDirectory, offsets: Mapping[TopicPartition, int]
-    ) -> dict[TopicPartition, int]:
-        """Those of a directory's partitions, out of all of them."""
-        return {
-            log.topic_partition: offsets[log.topic_partition]
-            for log in self.logs_in(directory)
-            if log.topic_partition in offsets
-        }
-
     def checkpoint_recovery_points(self, directory: LogDirectory) -> None:
-        offsets = self.recovery_points_of(directory)
+        offsets = recovery_points(self.logs_in(directory))
         directory.checkpoints.write(RECOVERY_POINT_CHECKPOINT, offsets)
 
     def checkpoint_log_start_offsets(self, directory: LogDirectory) -> None:
-        offsets = self.log_start_offsets_of(directory)
+        offsets = log_starts(self.logs_in(directory))
         directory.checkpoints.write(LOG_START_OFFSET_CHECKPOINT, offsets)
 
     def checkpoint_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
         for directory in self.directories:
             if directory.is_online:
-                found = self.high_watermarks_of(directory, offsets)
+                found = high_watermarks(self.logs_in(directory), offsets)
                 directory.checkpoints.write(REPLICATION_OFFSET_CHECKPOINT, found)
 
 

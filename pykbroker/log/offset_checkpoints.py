@@ -21,7 +21,8 @@ Source  Kafka's LogManager.java (asyncDelete), LogCleanerManager.java (updateChe
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from pykbroker.log.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
@@ -35,6 +36,9 @@ from pykbroker.log.checkpoints import (
 from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.types import TopicPartition
 
+if TYPE_CHECKING:
+    from pykbroker.log.log_state import LogState
+
 _log = logging.getLogger(__name__)
 
 NAMES = (
@@ -43,6 +47,27 @@ NAMES = (
     REPLICATION_OFFSET_CHECKPOINT,
     CLEANER_OFFSET_CHECKPOINT,
 )
+
+
+def recovery_points(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
+    return {log.topic_partition: log.recovery_point for log in logs}
+
+
+def log_starts(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
+    """Only those that the first segment's base offset does not say already."""
+    return {
+        log.topic_partition: log.log_start_offset
+        for log in logs
+        if log.log_start_offset > log.segments.first.base_offset
+    }
+
+
+def high_watermarks(
+    logs: Iterable[LogState], offsets: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int]:
+    """Those of a directory's logs, out of all of them."""
+    partitions = (log.topic_partition for log in logs)
+    return {partition: offsets[partition] for partition in partitions if partition in offsets}
 
 
 class CheckpointWrite:
