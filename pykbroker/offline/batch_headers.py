@@ -11,6 +11,7 @@ words: `framing_fault` (where does the next batch begin?) and `header_fault`.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -19,9 +20,12 @@ from numpy.typing import NDArray
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.record_batch import (
     CODEC_MASK,
+    DELETE_HORIZON_BIT,
+    LOG_APPEND_TIME_BIT,
     LOG_OVERHEAD,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
+    TRANSACTIONAL_BIT,
     BatchHeader,
 )
 
@@ -125,3 +129,33 @@ def possible(table: HeaderTable) -> NDArray[np.bool_]:
 def header_at(table: HeaderTable, index: int) -> BatchHeader:
     """One row as the protocol's own header."""
     return BatchHeader(*table[index].item())
+
+
+def first_times(table: HeaderTable) -> tuple[Integers, NDArray[np.bool_]]:
+    """(time of each batch's first record, where that is known).
+
+    Compaction writes a delete horizon (KIP-534) over the base timestamp, and -1 where no record is
+    left. With log append time all records have the batch's, whatever the producer's base says.
+    """
+    attributes = table["attributes"]
+    append_time = (attributes & LOG_APPEND_TIME_BIT) != 0
+    known = ((attributes & DELETE_HORIZON_BIT) == 0) | append_time
+    known &= table["record_count"] > 0
+    times = np.where(append_time, table["max_timestamp"], table["base_timestamp"])
+    return times.astype(np.int64), known
+
+
+def aborted_batches(
+    table: HeaderTable, ranges: Iterable[tuple[int, int, int]]
+) -> NDArray[np.bool_]:
+    """Where a batch is of an aborted transaction, its marker included; a range is
+    (producer, first offset, last offset)."""
+    base = table["base_offset"].astype(np.int64)
+    low, high = int(base.min()), int(base.max())
+    aborted = np.zeros(base.size, np.bool_)
+    producers = table["producer_id"].astype(np.int64)
+    for producer_id, first, last in ranges:
+        if first <= high and last >= low:
+            aborted |= (producers == producer_id) & (base >= first) & (base <= last)
+    aborted &= (table["attributes"] & TRANSACTIONAL_BIT) != 0
+    return aborted

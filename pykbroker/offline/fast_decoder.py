@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pykbroker.offline.arrow_columns import ColumnBuilder
 from pykbroker.offline.batch_headers import (
     HeaderTable,
+    aborted_batches,
     framing_fault,
     gather,
     header_at,
@@ -48,7 +49,6 @@ from pykbroker.protocol.record_batch import (
     LOG_OVERHEAD,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
-    TRANSACTIONAL_BIT,
     CorruptBatch,
 )
 
@@ -194,7 +194,7 @@ class _FastReader:
         if split.start_timestamp_ms is not None:
             wanted &= table["max_timestamp"] >= split.start_timestamp_ms
         if split.aborted:
-            wanted &= ~self._aborted(table, base)
+            wanted &= ~aborted_batches(table, split.aborted)
         if faults:
             wanted[list(faults)] = False
         return np.flatnonzero(wanted), faults
@@ -208,16 +208,6 @@ class _FastReader:
         found = np.fromiter(map(crc32c, covered), np.uint32, indices.size)
         for index in indices[found != chunk.table["crc"][indices]].tolist():
             faults[index] = BAD_CHECKSUM
-
-    def _aborted(self, table: HeaderTable, base: Integers) -> NDArray[np.bool_]:
-        low, high = int(base.min()), int(base.max())
-        aborted = np.zeros(base.size, np.bool_)
-        producers = table["producer_id"].astype(np.int64)
-        for producer_id, first, last in self.split.aborted:
-            if first <= high and last >= low:
-                aborted |= (producers == producer_id) & (base >= first) & (base <= last)
-        aborted &= (table["attributes"] & TRANSACTIONAL_BIT) != 0
-        return aborted
 
     # -- records --------------------------------------------------------------------------------
 

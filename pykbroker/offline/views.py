@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pykbroker.offline.arrow_columns import constant_text, primitive
-from pykbroker.offline.batch_headers import Integers, header_at
+from pykbroker.offline.batch_headers import Integers, aborted_batches, first_times, header_at
 from pykbroker.offline.frozen_end import freeze, frozen_segments, open_listed
 from pykbroker.offline.layout import PartitionFiles, SegmentFiles, read_partitions
 from pykbroker.offline.planning import plan_partition, select_partitions, while_listed
@@ -129,6 +129,7 @@ TRANSACTION_SCHEMA: Final = pa.schema(
         ("record_count", pa.int64()),
         ("size_bytes", pa.int64()),
         ("first_timestamp_ms", pa.int64()),
+        ("timestamp_type", pa.int32()),
         ("end_timestamp_ms", pa.int64()),
     ]
 )
@@ -164,7 +165,11 @@ def batches(
     *,
     partitions: Collection[int] | None = None,
 ) -> Any:
-    """One row for every record batch, control batches too; columns of BATCH_SCHEMA."""
+    """One row for every record batch, control batches too; columns of BATCH_SCHEMA.
+
+    `base_timestamp_ms` is the time of the first record, null where the header does not tell it:
+    in batches with a delete horizon, which stands in its place, and in those without records.
+    """
     selection = _selection(paths, topics, partitions)
 
     def scan(files: PartitionFiles) -> list[Any]:
@@ -175,7 +180,12 @@ def batches(
 
 
 def scan_batches(split: Split) -> Iterator[Any]:
-    """The batches of a split that overlap its offsets, as record batches of BATCH_SCHEMA."""
+    """The batches of a split that overlap its offsets, as record batches of BATCH_SCHEMA.
+
+    Whole batches, however few of their records are wanted. Of times: those that may reach the
+    start, and whose first record is before the end, if that is known. What is planned for
+    committed records has no batches of aborted transactions; markers stay.
+    """
     file = open_split(split)
     if file is None:
         return
@@ -191,7 +201,11 @@ def scan_batches(split: Split) -> Iterator[Any]:
             if split.start_timestamp_ms is not None:
                 keep &= table["max_timestamp"] >= split.start_timestamp_ms
             if split.end_timestamp_ms is not None:
-                keep &= table["base_timestamp"] < split.end_timestamp_ms
+                first, known = first_times(table)
+                keep &= ~known | (first < split.end_timestamp_ms)
+            if split.aborted:
+                is_control = (table["attributes"] & CONTROL_BIT) != 0
+                keep &= is_control | ~aborted_batches(table, split.aborted)
             run = HeaderRun(positions, table)
             if not keep.all():
                 run = HeaderRun(positions[keep], table[keep])
@@ -215,6 +229,7 @@ def _batch_rows(opened: SegmentFile, split: Split, run: HeaderRun) -> Any:
         return primitive(pa.int64(), values.astype(np.int64))
 
     base = table["base_offset"].astype(np.int64)
+    first, known = first_times(table)
     kinds = [(attributes & LOG_APPEND_TIME_BIT) // LOG_APPEND_TIME_BIT]
     arrays = [
         constant_text(split.topic, count),
@@ -233,7 +248,7 @@ def _batch_rows(opened: SegmentFile, split: Split, run: HeaderRun) -> Any:
         flag(TRANSACTIONAL_BIT),
         flag(CONTROL_BIT),
         flag(DELETE_HORIZON_BIT),
-        int64(table["base_timestamp"]),
+        pa.array(first, pa.int64(), mask=~known),
         int64(table["max_timestamp"]),
         int64(table["producer_id"]),
         int32("producer_epoch"),
@@ -332,7 +347,10 @@ class _SegmentSums:
         self.producers.update(np.unique(table["producer_id"]).tolist())
         last = int(table["base_offset"][-1]) + int(table["last_offset_delta"][-1])
         self.next_offset = max(self.next_offset, last + 1)
-        self.first_timestamp = _bound(min, self.first_timestamp, table["base_timestamp"])
+        first, known = first_times(table)
+        times = np.where(known, first, table["max_timestamp"])[table["record_count"] > 0]
+        if times.size:
+            self.first_timestamp = _bound(min, self.first_timestamp, times)
         self.max_timestamp = _bound(max, self.max_timestamp, table["max_timestamp"])
 
 
@@ -355,6 +373,9 @@ def transactions(
     """Transactions by partition, in order of their ends, open ones last; TRANSACTION_SCHEMA.
 
     `state` is committed, aborted or open; `last_offset` that of the marker, or of the last batch.
+    `first_timestamp_ms` is of the first record (of the first batch's last one, where that batch has
+    a delete horizon), by the clock that `timestamp_type` names: 0 the producer's, 1 the broker's.
+    `end_timestamp_ms` is the broker's.
     """
     rows = _of_partitions(_selection(paths, topics, partitions), _transaction_rows)
     return pa.Table.from_pylist(rows, schema=TRANSACTION_SCHEMA)
@@ -378,6 +399,7 @@ def _follow(
     chosen = (table["attributes"] & TRANSACTIONAL_BIT) != 0
     chosen &= table["magic"] == MAGIC_V2
     indices: Integers = np.flatnonzero(chosen)
+    first, known = first_times(table)
     for index in indices.tolist():
         header = header_at(table, index)
         if not header.is_control:
@@ -392,7 +414,10 @@ def _follow(
                     "batch_count": 0,
                     "record_count": 0,
                     "size_bytes": 0,
-                    "first_timestamp_ms": header.base_timestamp,
+                    "first_timestamp_ms": int(
+                        first[index] if known[index] else header.max_timestamp
+                    ),
+                    "timestamp_type": header.timestamp_type,
                     "end_timestamp_ms": None,
                 }
             row["producer_epoch"] = header.producer_epoch

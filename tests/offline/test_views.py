@@ -13,14 +13,15 @@ from pykbroker.offline import (
     BATCH_SCHEMA,
     batches,
     fsck,
+    open_log,
     scan_batches,
     segments,
     transactions,
 )
 from pykbroker.offline.planning import plan
 from pykbroker.offline.split import Selection
-from pykbroker.protocol.control_records import COMMIT, EndTxnMarker, build_marker_batch
-from pykbroker.protocol.record_batch import read_header
+from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
+from pykbroker.protocol.record_batch import LOG_APPEND_TIME, build_batch, read_header
 from tests.offline.samples import (
     BASE_MS,
     odd_batches,
@@ -28,6 +29,8 @@ from tests.offline.samples import (
     simple_batches,
     write_segment,
 )
+from tests.offline.test_partition_check import batch as data_batch
+from tests.offline.test_partition_check import marker
 
 
 @pytest.mark.parametrize("count,records,size", [(600, 1, 1), (30, 10, 400), (3, 2000, 600)])
@@ -63,6 +66,90 @@ def test_the_fields_of_odd_batches(tmp_path: Path):
         assert row["base_sequence"] == header.base_sequence
         assert row["leader_epoch"] == header.partition_leader_epoch
         assert row["control_type"] is None
+
+
+HORIZON_MS = BASE_MS + 86_400_000
+ROWS = [(b"key", None, BASE_MS + time, ()) for time in (20, 10, 30)]
+
+
+def batches_without_a_base() -> list[bytes]:
+    """As compaction leaves them: with a delete horizon, without records; one of append time."""
+    return [
+        bytes(build_batch(ROWS, delete_horizon_ms=HORIZON_MS)),
+        bytes(build_batch([], base_offset=3, last_offset_delta=2)),
+        bytes(
+            build_batch(
+                ROWS, base_offset=6, timestamp_type=LOG_APPEND_TIME, log_append_time=BASE_MS + 50
+            )
+        ),
+        bytes(build_batch(ROWS, base_offset=9)),
+    ]
+
+
+def test_a_delete_horizon_is_no_time_of_a_record(tmp_path: Path):
+    """KIP-534: it stands in place of the base timestamp."""
+    write_segment(partition_directory(tmp_path), batches_without_a_base())
+    table = batches(str(tmp_path))
+    assert table["has_delete_horizon"].to_pylist() == [True, False, False, False]
+    assert table["base_timestamp_ms"].to_pylist() == [None, None, BASE_MS + 50, BASE_MS + 20]
+    (segment,) = segments(str(tmp_path)).to_pylist()
+    assert segment["first_timestamp_ms"] == BASE_MS + 20
+
+
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+def test_records_of_a_batch_with_a_delete_horizon(tmp_path: Path, decoder: str):
+    """Their deltas count from the horizon (MemoryRecordsBuilder)."""
+    write_segment(partition_directory(tmp_path), batches_without_a_base())
+    table = open_log(str(tmp_path), columns=["timestamp_ms"], decoder=decoder).read_all()
+    times = [BASE_MS + each for each in (20, 10, 30)]
+    assert table["timestamp_ms"].to_pylist() == [*times, *[BASE_MS + 50] * 3, *times]
+
+
+def test_batches_of_a_time(tmp_path: Path):
+    """What may hold records before the end is not left out."""
+    write_segment(partition_directory(tmp_path), batches_without_a_base())
+
+    def offsets(start: int, end: int) -> list[int]:
+        chosen = Selection(
+            (str(tmp_path),), start_timestamp_ms=BASE_MS + start, end_timestamp_ms=BASE_MS + end
+        )
+        found: list[int] = batches(chosen)["base_offset"].to_pylist()
+        return found
+
+    assert offsets(0, 21) == [0, 9]
+    assert offsets(31, 60) == [6]
+
+
+def test_batches_of_aborted_transactions_are_not_committed(tmp_path: Path):
+    parts = []
+    for number, (kind, base) in enumerate(((COMMIT, 0), (ABORT, 11), (COMMIT, 22))):
+        parts.append(data_batch(base, sequence=10 * number, producer=7, transactional=1))
+        parts.append(marker(base + 10, kind, 7))
+    parts.append(data_batch(33, sequence=30, producer=7, transactional=1))
+    write_segment(partition_directory(tmp_path), parts)
+
+    def offsets(isolation: str) -> list[int]:
+        found = batches(Selection((str(tmp_path),), isolation=isolation))
+        return [row["base_offset"] for row in found.to_pylist() if not row["is_control"]]
+
+    assert offsets("read_committed") == [0, 22]
+    assert offsets("read_uncommitted") == [0, 11, 22, 33]
+
+
+def test_the_clock_of_a_transaction(tmp_path: Path):
+    parts = []
+    for base, more in (
+        (0, {"delete_horizon_ms": HORIZON_MS}),
+        (4, {"timestamp_type": LOG_APPEND_TIME, "log_append_time": BASE_MS + 50}),
+        (8, {}),
+    ):
+        batch_of = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
+        parts.append(bytes(build_batch(ROWS, base_offset=base, **batch_of, **more)))
+        parts.append(marker(base + 3, COMMIT, 7))
+    write_segment(partition_directory(tmp_path), parts)
+    rows = transactions(str(tmp_path)).to_pylist()
+    found = [(row["first_timestamp_ms"] - BASE_MS, row["timestamp_type"]) for row in rows]
+    assert found == [(30, 0), (50, 1), (20, 0)]
 
 
 def test_markers_are_named(tmp_path: Path):
