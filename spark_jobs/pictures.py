@@ -90,14 +90,15 @@ def has_date(value_ms: int | None) -> bool:
     return value_ms is not None and FIRST_MS <= value_ms < LAST_MS
 
 
-def time_axis(axes: Any, values_ms: Sequence[int]) -> None:
-    """The x axis for these times: all in sight, and with the year, month and day they are of."""
+def time_axis(axes: Any, values_ms: Sequence[int], room_ms: int = 1000) -> None:
+    """The x axis for these times: all in sight, with at least `room_ms` beside them, and with the
+    year, month and day they are of."""
     from matplotlib import dates as untyped
 
     dates: Any = untyped
     if values_ms:
         low, high = min(values_ms), max(values_ms)
-        room = max(1000, (high - low) // 30)
+        room = max(room_ms, (high - low) // 30)
         axes.set_xlim(*times([low - room, high + room]))
     locator = dates.AutoDateLocator(tz=UTC, minticks=3, maxticks=9)
     axes.xaxis.set_major_locator(locator)

@@ -1,8 +1,9 @@
 """Records and bytes over time, by the timestamps of the records.
 
 --every 1h (s, m, h, d) sets the width of a bucket; without it one is chosen that gives 50 to 200.
---by headers counts a batch in the bucket of its last timestamp: it reads only headers, and is
-exact where batches are short. Bytes are those of keys and values; with --by headers, those on
+--by headers counts a batch in the bucket of its largest timestamp: it reads only headers, and is
+exact where batches are short. (Of a batch that is partly in --since to --until, only the records
+that are in it count.) Bytes are those of keys and values; with --by headers, those on
 disk. A time that no calendar has (microseconds taken for ms) is a row with `bucket_ms` alone.
 """
 
@@ -23,9 +24,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import map_batches
 from spark_jobs import pictures
+from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import source_options, view
+from spark_jobs.reading import source_options
 from spark_jobs.results import Outcome
 from spark_jobs.sizes import sizes_of
 
@@ -69,17 +71,19 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     every = arguments.every
     if every is None:
         step("looking at the range of times")
-        every = _choose(view(spark, arguments, "batches"))
+        every = _choose(exact_batches(spark, arguments))
     step("counting")
     if arguments.by == "headers":
-        found = _by_headers(view(spark, arguments, "batches"), every)
+        found = _by_headers(exact_batches(spark, arguments), every)
     else:
         options = source_options(arguments, ("topic", "timestamp_ms", "key_size", "value_size"))
         found = map_batches(spark, options, lambda batches: _count(batches, every), _DDL)
     table = (
         found.groupBy("topic", "bucket_ms")
         .agg(f.sum("records").alias("records"), f.sum("bytes").alias("bytes"))
-        .withColumn("bucket", f.when(_has_date("bucket_ms"), f.timestamp_millis("bucket_ms")))
+        .withColumn(
+            "bucket", f.when(_has_date(f.col("bucket_ms")), f.timestamp_millis("bucket_ms"))
+        )
         .orderBy("topic", "bucket_ms")
         .toArrow()
     )
@@ -98,15 +102,19 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     return Outcome({"rate": table}, summary)
 
 
-def _has_date(name: str) -> Any:
-    return (f.col(name) >= pictures.FIRST_MS) & (f.col(name) < pictures.LAST_MS)
+def _has_date(time: Any) -> Any:
+    return (time >= pictures.FIRST_MS) & (time < pictures.LAST_MS)
+
+
+def _with_records(batches: Any) -> Any:
+    return batches.where(~f.col("is_control") & (f.col("record_count") > 0))
 
 
 def _choose(batches: Any) -> int:
-    own = batches.where(~f.col("is_control"))
-    first, last = (
-        f.when(_has_date(n), f.col(n)) for n in ("base_timestamp_ms", "max_timestamp_ms")
-    )
+    # The first is not told where a delete horizon has taken its place.
+    times = (f.coalesce("base_timestamp_ms", "max_timestamp_ms"), f.col("max_timestamp_ms"))
+    first, last = (f.when(_has_date(time), time) for time in times)
+    own = _with_records(batches)
     low, high = own.agg(f.min(f.least(first, last)), f.max(f.greatest(first, last))).first()
     span = (high - low) if low is not None else 0
     widths = [duration_ms(text) for text in _STEPS]
@@ -115,7 +123,7 @@ def _choose(batches: Any) -> int:
 
 def _by_headers(batches: Any, every: int) -> Any:
     at = f.col("max_timestamp_ms")
-    return batches.where(~f.col("is_control")).select(
+    return _with_records(batches).select(
         "topic",
         (at - f.pmod(at, f.lit(every))).alias("bucket_ms"),
         f.col("record_count").alias("records"),
@@ -157,11 +165,12 @@ def draw(outcome: Outcome) -> Any:
     for at, topic in enumerate(shown):
         times, values = _with_gaps(by_topic[topic], every)
         colour = pictures.COLOURS[at]
-        axes.plot(pictures.times(times), values, color=colour, label=topic, linewidth=1.1)
-        axes.fill_between(pictures.times(times), values, color=colour, alpha=0.12)
+        dates = pictures.times(times)
+        axes.plot(dates, values, color=colour, label=topic, linewidth=1.1, drawstyle="steps-post")
+        axes.fill_between(dates, values, color=colour, alpha=0.12, step="post")
         there = by_topic[topic]
         if len(there) <= _MARKED:
-            dots = pictures.times(row["bucket_ms"] for row in there)
+            dots = pictures.times(row["bucket_ms"] + every // 2 for row in there)
             axes.plot(dots, [row["records"] for row in there], "o", color=colour, markersize=4)
     peaks = [max(row["records"] for row in by_topic[topic]) for topic in shown]
     scale = ""
@@ -169,7 +178,8 @@ def draw(outcome: Outcome) -> Any:
         axes.set_yscale("symlog", linthresh=1)
         scale = " (logarithmic)"
     axes.set_ylim(bottom=0)
-    pictures.time_axis(axes, [row["bucket_ms"] for topic in shown for row in by_topic[topic]])
+    starts = [row["bucket_ms"] for topic in shown for row in by_topic[topic]]
+    pictures.time_axis(axes, [*starts, *(start + every for start in starts)], every // 2)
     left_out = outcome.summary["records_without_a_date"]
     below = f"not drawn: {left_out} records with times that no calendar has" if left_out else ""
     pictures.label(axes, below, f"records in {_in_words(every)}{scale}")

@@ -2,7 +2,11 @@
 
 One row for each topic, partition and codec: records, batches, bytes on disk, offsets, times.
 Control batches (markers) are counted apart. `first_timestamp_ms` is the smallest of the batches'
-first timestamps: within a batch earlier ones may follow.
+first timestamps: within a batch earlier ones may follow. (Of a batch that has a delete horizon in
+its place, the largest.)
+
+--since, --until and --isolation read_committed are exact, but for `bytes`: those of a batch that
+lies partly in the range are counted whole.
 
 --sample-every N decompresses every N-th batch to tell how much codecs save (ratio: bytes of the
 records before compression / after); without it only headers are read.
@@ -26,10 +30,11 @@ from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
 from pykbroker.spark import map_splits
 from spark_jobs import pictures
+from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.raw_batches import sample_batches
-from spark_jobs.reading import source_options, view
+from spark_jobs.reading import source_options
 from spark_jobs.results import Outcome
 
 KEYS: Final = ["topic", "partition", "codec"]
@@ -51,7 +56,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("reading headers")
-    found = _counts(view(spark, arguments, "batches"))
+    found = _counts(exact_batches(spark, arguments))
     if arguments.sample_every:
         ratios = _ratios(spark, arguments)
         found = found.join(ratios, KEYS, "left")
@@ -70,6 +75,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 def _counts(batches: Any) -> Any:
     own = ~f.col("is_control")
+    has_times = own & (f.col("record_count") > 0)
+    first = f.coalesce("base_timestamp_ms", "max_timestamp_ms")
     return batches.groupBy(*KEYS).agg(
         f.sum(f.when(own, f.col("record_count")).otherwise(0)).alias("records"),
         f.sum(own.cast("long")).alias("batches"),
@@ -77,8 +84,8 @@ def _counts(batches: Any) -> Any:
         f.sum(f.col("size_bytes").cast("long")).alias("bytes"),
         f.min("base_offset").alias("first_offset"),
         (f.max("last_offset") + 1).alias("next_offset"),
-        f.min(f.when(own, f.col("base_timestamp_ms"))).alias("first_timestamp_ms"),
-        f.max(f.when(own, f.col("max_timestamp_ms"))).alias("max_timestamp_ms"),
+        f.min(f.when(has_times, first)).alias("first_timestamp_ms"),
+        f.max(f.when(has_times, f.col("max_timestamp_ms"))).alias("max_timestamp_ms"),
     )
 
 

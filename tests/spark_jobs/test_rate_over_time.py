@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from spark_jobs.rate_over_time import JOB, duration_ms
-from tests.offline.samples import BASE_MS
+from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
+from tests.offline.test_views import batches_without_a_base
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 from tests.spark_jobs.test_find import odd_times
@@ -62,3 +63,37 @@ def test_times_that_no_calendar_has(run_job: RunJob, tmp_path: Path, by: str):
     # A single bucket is a dot between two zeros.
     assert axes.lines[0].get_ydata().tolist() == [0, 2, 0]
     assert axes.lines[1].get_marker() == "o"
+
+
+@pytest.mark.parametrize("by", ["records", "headers"])
+def test_a_delete_horizon_is_no_time_of_a_record(run_job: RunJob, tmp_path: Path, by: str):
+    """It is a day later than all of them: no reason for wider buckets."""
+    write_segment(partition_directory(tmp_path), batches_without_a_base())
+    outcome = run_job(JOB, "--path", str(tmp_path), "--by", by)
+    assert outcome.summary["every_ms"] == 1000
+    found = [(row["bucket_ms"], row["records"]) for row in outcome.tables["rate"].to_pylist()]
+    assert found == [(BASE_MS, 9)]
+
+
+def test_headers_of_a_range(run_job: RunJob, tmp_path: Path):
+    write_segment(partition_directory(tmp_path), simple_batches(3))
+    words = ("--path", str(tmp_path), "--since", str(BASE_MS + 4), "--until", str(BASE_MS + 25))
+    assert run_job(JOB, *words, "--by", "headers").summary["records"] == 21
+
+
+def test_headers_of_committed_records(run_job: RunJob, apache: FlightLogs):
+    words = ("--path", apache.path, "--topics", "bookings", "--isolation", "read_committed")
+    assert run_job(JOB, *words, "--by", "headers").summary["records"] == 7000
+    assert run_job(JOB, *words).summary["records"] == 7000
+
+
+def test_the_picture_of_one_bucket(run_job: RunJob, tmp_path: Path):
+    """The axis is as wide as the bucket, not a second."""
+    write_segment(partition_directory(tmp_path), simple_batches(3))
+    outcome = run_job(JOB, "--path", str(tmp_path), "--every", "7d")
+    assert JOB.draw is not None
+    (axes,) = JOB.draw(outcome).axes
+    low, high = axes.get_xlim()  # in days
+    assert 7 < high - low < 21
+    (line,) = (each for each in axes.lines if each.get_drawstyle() == "steps-post")
+    assert line.get_ydata().tolist() == [0, 30, 0]

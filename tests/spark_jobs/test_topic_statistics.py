@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from spark_jobs.topic_statistics import JOB
 from tests.harness.flights import COUNT
+from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
+from tests.offline.test_views import batches_without_a_base
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import CODECS, FlightLogs, planes_frame
 
@@ -49,3 +53,26 @@ def test_markers_are_not_records(run_job: RunJob, apache: FlightLogs):
     outcome = run_job(JOB, "--path", apache.path, "--topics", "bookings")
     assert outcome.summary["records"] == 12_000
     assert outcome.summary["control_batches"] == 22
+
+
+def test_only_what_is_in_the_range_counts(run_job: RunJob, tmp_path: Path):
+    """Three batches of ten records, a ms apart."""
+    write_segment(partition_directory(tmp_path), simple_batches(3))
+    words = ("--path", str(tmp_path), "--since", str(BASE_MS + 4), "--until", str(BASE_MS + 25))
+    (row,) = run_job(JOB, *words).tables["statistics"].to_pylist()
+    assert (row["records"], row["batches"]) == (21, 3)
+    assert (row["first_offset"], row["next_offset"]) == (4, 25)
+    assert row["first_timestamp_ms"] == BASE_MS + 4
+    assert row["max_timestamp_ms"] == BASE_MS + 24
+
+
+def test_committed_records(run_job: RunJob, apache: FlightLogs):
+    words = ("--path", apache.path, "--topics", "bookings", "--isolation", "read_committed")
+    assert run_job(JOB, *words).summary["records"] == 7000
+
+
+def test_a_delete_horizon_is_no_time_of_a_record(run_job: RunJob, tmp_path: Path):
+    write_segment(partition_directory(tmp_path), batches_without_a_base()[:2])
+    (row,) = run_job(JOB, "--path", str(tmp_path)).tables["statistics"].to_pylist()
+    assert row["records"] == 3
+    assert row["first_timestamp_ms"] == row["max_timestamp_ms"] == BASE_MS + 30
