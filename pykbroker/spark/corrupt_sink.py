@@ -14,14 +14,11 @@ import base64
 import hashlib
 import json
 import logging
-from typing import TYPE_CHECKING
 
 from pykbroker.offline import Corruption, corruption_table
 from pykbroker.offline.split import MAX_CORRUPTIONS, MAX_RAW_TOTAL
 from pykbroker.spark.target import Target
-
-if TYPE_CHECKING:
-    from pykbroker.spark.tasks import LogTask
+from pykbroker.spark.tasks import LogTask
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -24,7 +24,8 @@ from pykbroker.spark.corrupt_sink import CorruptSink
 from pykbroker.spark.faults import OptionError
 from pykbroker.spark.options import absolute, parse_options
 from pykbroker.spark.target import Target
-from pykbroker.spark.tasks import LogTask, read_task, settle_worker
+from pykbroker.spark.task_reader import read_task, settle_worker
+from pykbroker.spark.tasks import LogTask
 from pykbroker.spark.tasks import plan_tasks as plan_parsed
 
 OnBatches = Callable[[Iterator[Any]], Iterator[Any]]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
@@ -19,7 +18,8 @@ from pykbroker.spark.columns import chosen_columns, spark_schema, worker_schema
 from pykbroker.spark.filters import Pushdown
 from pykbroker.spark.options import SourceOptions, parse_options
 from pykbroker.spark.stream_driver import LogStreamReader
-from pykbroker.spark.tasks import LogTask, plan_tasks, read_task
+from pykbroker.spark.task_reader import conform, read_task
+from pykbroker.spark.tasks import LogTask, plan_tasks
 
 
 class LogReader(DataSourceReader):  # type: ignore[misc]
@@ -53,16 +53,6 @@ class FilteringLogReader(LogReader):
         if self.options.view != "records":
             return list(filters)
         return list(self.pushed.push(filters, self.columns))
-
-
-def conform(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
-    """Record batches with exactly the schema that Spark checks for: a choice and an order."""
-    for batch in batches:
-        if batch.schema.equals(schema):
-            yield batch
-        else:
-            columns = [batch.column(batch.schema.get_field_index(name)) for name in schema.names]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 class LogSource(DataSource):  # type: ignore[misc]

@@ -40,12 +40,12 @@ from pykbroker.spark.bounds import (
 )
 from pykbroker.spark.columns import chosen_columns, worker_schema
 from pykbroker.spark.options import SourceOptions
+from pykbroker.spark.task_reader import conform, read_task
 from pykbroker.spark.tasks import (
     LogTask,
     current_ends,
     narrowed_ranges,
     narrowing,
-    read_task,
     resolve_bound,
     tasks_of_ranges,
 )
@@ -161,8 +161,6 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         )
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        from pykbroker.spark.source import conform
-
         if not isinstance(partition, LogTask):
             return iter(())
         return conform(read_task(partition), self.arrow_schema)

@@ -1,8 +1,7 @@
-"""A read cut into tasks, by the driver; a task read, by a worker.
+"""A read cut into tasks, by the driver: what a worker does with one, see task_reader.py.
 
     plan_tasks   options + filters -> LogTasks of about `splitBytes` (few and big: a Python task
                  costs 17 to 58 ms before its first row)
-    read_task    a LogTask -> record batches
 
 Invariants
     Planning freezes the ends, so all tasks of a read see the same log.
@@ -11,10 +10,9 @@ Invariants
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from pyspark.sql.datasource import Filter, InputPartition
 
@@ -27,9 +25,6 @@ from pykbroker.offline import (
     pack_splits,
     plan,
     read_split,
-    scan_batches,
-    segments,
-    transactions,
 )
 from pykbroker.spark.bounds import (
     EARLIEST,
@@ -41,15 +36,13 @@ from pykbroker.spark.bounds import (
     clamp,
     resolve,
 )
-from pykbroker.spark.corrupt_sink import CorruptSink
-from pykbroker.spark.filters import Pushdown, columns_of, keep_rows
+from pykbroker.spark.filters import Pushdown, columns_of
 from pykbroker.spark.options import SourceOptions
 from pykbroker.types import TopicPartition
 
 #: Views whose rows are of whole logs, whatever offsets are asked for.
 WHOLE_LOGS: Final = ("segments", "transactions")
 _FINEST_CUT: Final = 32 << 20
-_settled = False
 
 
 @dataclass(frozen=True)
@@ -290,42 +283,3 @@ def _joined(splits: tuple[Split, ...]) -> tuple[Split, ...]:
         else:
             joined.append(split)
     return tuple(joined)
-
-
-# -- in the worker ------------------------------------------------------------------------------
-
-
-def settle_worker() -> None:
-    """Spark collects garbage after each task of a reused worker: what is loaded for good is taken
-    out of that (20 to 35 ms a task)."""
-    global _settled
-    if not _settled:  # gc.get_freeze_count() counts one by one: 5 ms
-        gc.collect()
-        gc.freeze()
-        _settled = True
-
-
-def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:
-    """The record batches of a task; `sink` for those who want to know what was left out."""
-    settle_worker()
-    if task.view == "records":
-        batches = _read_records(task, sink or CorruptSink(task))
-    elif task.view == "batches":
-        batches = (batch for split in task.splits for batch in scan_batches(split))
-    else:
-        view = segments if task.view == "segments" else transactions
-        assert task.selection is not None
-        batches = iter(view(task.selection).to_batches())
-    if not task.filters:
-        yield from batches
-        return
-    for batch in batches:
-        kept = keep_rows(batch, task.filters)
-        if kept.num_rows:
-            yield kept.select(list(task.columns))
-
-
-def _read_records(task: LogTask, sink: CorruptSink) -> Iterator[Any]:
-    for split in task.splits:
-        yield from read_split(split, task.read_options, sink.note)
-    sink.close()

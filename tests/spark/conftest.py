@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.harness.tools import spark_kafka_jars
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 #: What the object-store server asks for; workers inherit it from the JVM, that from us.
 STORE_CREDENTIALS = {
@@ -52,3 +54,17 @@ def spark() -> Iterator[Any]:
     register(session)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def small_logs(tmp_path: Path) -> Path:
+    """t with three segments of 400 records a partition, u with one."""
+    for partition in range(2):
+        for base in (0, 400, 800):
+            write_segment(
+                partition_directory(tmp_path, "t", partition),
+                simple_batches(40, 10, base_offset=base, size=200),
+                index_every=1000,
+            )
+    write_segment(partition_directory(tmp_path, "u"), simple_batches(40, 10, size=200))
+    return tmp_path
