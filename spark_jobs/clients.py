@@ -64,12 +64,21 @@ class Outgoing(NamedTuple):
     timestamp_ms: int | None = None
     headers: list[tuple[str, bytes | None]] | None = None
 
+    @property
+    def size_bytes(self) -> int:
+        """Of key and value."""
+        return len(self.key or b"") + len(self.value or b"")
+
 
 class Sender(ABC):
-    """A producer that counts. State: `sent`, `errors`, `first_error`, `latencies_ms` (sampled)."""
+    """A producer that counts.
+
+    State: `sent` (failed ones too), `errors`, `failed_bytes` (of keys and values, as far as records
+    have an answer), `first_error`, `latencies_ms` (sampled).
+    """
 
     def __init__(self) -> None:
-        self.sent = self.errors = 0
+        self.sent = self.errors = self.failed_bytes = 0
         self.first_error: str | None = None
         self.latencies_ms: list[float] = []
 
@@ -79,9 +88,10 @@ class Sender(ABC):
         began = time.perf_counter() if self.sent % SAMPLE_EVERY == 0 else 0.0
         self._send(record, began)
 
-    def _acknowledged(self, error: object, began: float) -> None:
+    def _acknowledged(self, error: object, began: float, record: Outgoing) -> None:
         if error is not None:
             self.errors += 1
+            self.failed_bytes += record.size_bytes
             self.first_error = self.first_error or str(error)
         elif began:
             self.latencies_ms.append((time.perf_counter() - began) * 1000)
@@ -117,7 +127,7 @@ class ConfluentSender(Sender):
             more["headers"] = record.headers
 
         def acknowledged(error: object, _message: object) -> None:
-            self._acknowledged(error, began)
+            self._acknowledged(error, began, record)
 
         while True:
             try:
@@ -133,7 +143,7 @@ class ConfluentSender(Sender):
             except BufferError:
                 self._producer.poll(0.05)
             except self._refusal as fault:  # too large, say: never queued, so never delivered
-                self._acknowledged(fault.args[0], began)
+                self._acknowledged(fault.args[0], began, record)
                 break
         if self.sent % 256 == 0:
             self._producer.poll(0)
@@ -172,10 +182,10 @@ class KafkaPythonSender(Sender):
                 headers=record.headers or None,
             )
         except (TypeError, ValueError) as fault:
-            self._acknowledged(fault, began)
+            self._acknowledged(fault, began, record)
             return
-        future.add_callback(lambda _: self._acknowledged(None, began))
-        future.add_errback(lambda error: self._acknowledged(error, began))
+        future.add_callback(lambda _: self._acknowledged(None, began, record))
+        future.add_errback(lambda error: self._acknowledged(error, began, record))
 
     def wait(self, seconds: float) -> None:
         time.sleep(seconds)  # it has a thread of its own

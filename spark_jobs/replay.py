@@ -2,8 +2,12 @@
 
 --pace original sends each record at the distance in time that its timestamp has to the first one,
 --pace 60 sixty times as fast, --pace max as fast as it goes. Keys, values, headers, partitions
-and timestamps stay (--timestamps now stamps anew); order within a partition stays. Records of
-aborted transactions are left out unless --isolation read_uncommitted is given.
+and timestamps stay (--timestamps now stamps anew); order within a partition stays. The clock starts
+at the earliest of the partitions' first records; a record that is older, or has no time, is sent as
+soon as it is its turn. Records of aborted transactions are left out unless --isolation
+read_uncommitted is given.
+
+`records` and `bytes` are those that the broker acknowledged; exit code 1 if there were errors.
 
 Topics that are not there are created with the same number of partitions; --to names them, with
 {topic} for the name it had. Partitions are shared among --tasks producers, each merging its own
@@ -16,7 +20,8 @@ import heapq
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -39,13 +44,16 @@ from spark_jobs.clients import (
     partition_counts,
     sender,
 )
+from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import positive, source_options, spread, view
+from spark_jobs.reading import positive, source_options, spread
 from spark_jobs.results import Outcome, rows_table
 
 COLUMNS: Final = ("key", "value", "timestamp_ms", "headers")
 _STARTS_AFTER_SECONDS: Final = 3.0
+#: Enough for the first batches of a partition.
+_FIRST_BYTES: Final = 256 << 10
 _SAMPLES: Final = pa.list_(pa.field("element", pa.float64()))
 _SCHEMA: Final = pa.schema(
     [
@@ -150,9 +158,9 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     if not lanes:
         return Outcome({"producers": rows_table([], _RESULT)}, {"records": 0, "errors": 0})
     _prepare_topics(arguments, lanes)
-    first_ms, last_ms = _range(spark, arguments)
     count = min(len(lanes), arguments.tasks or spark.sparkContext.defaultParallelism)
     factor = None if arguments.pace is None else 1 / arguments.pace
+    first_ms = 0 if factor is None else first_time(lanes, tasks[0].read_options)
     orders = [
         Order(
             task=number,
@@ -169,9 +177,10 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         )
         for number, mine in enumerate(_shared(lanes, count))
     ]
-    takes = (
-        "" if factor is None else f", {(last_ms - first_ms) / 1000 * factor:,.0f} s at this pace"
-    )
+    takes = ""
+    if factor is not None:
+        seconds = max(0, _last_time(spark, arguments) - first_ms) / 1000 * factor
+        takes = f", {seconds:,.0f} s at this pace"
     step(f"sending {len(lanes)} partitions by {len(orders)} producers{takes}")
     return _outcome(spread(spark, orders, _replay, _DDL).toArrow().to_pylist())
 
@@ -212,10 +221,28 @@ def _prepare_topics(arguments: Namespace, lanes: list[Lane]) -> None:
         create_topics(arguments.bootstrap_servers, missing, configs)
 
 
-def _range(spark: Any, arguments: Namespace) -> tuple[int, int]:
-    own = view(spark, arguments, "batches").where(~f.col("is_control"))
-    low, high = own.agg(f.min("base_timestamp_ms"), f.max("max_timestamp_ms")).first()
-    return low or 0, high or 0
+def first_time(lanes: Sequence[Lane], options: ReadOptions) -> int:
+    """The earliest time of the partitions' first records, as they will be read; 0 if none has one.
+
+    Not the smallest of all: one odd stamp would let everything wait for years.
+    """
+    wanted = replace(options, columns=("timestamp_ms",), chunk_bytes=_FIRST_BYTES)
+    firsts = (_first_of(lane, wanted) for lane in lanes)
+    return min((time_ms for time_ms in firsts if time_ms is not None), default=0)
+
+
+def _first_of(lane: Lane, options: ReadOptions) -> int | None:
+    for split in lane.splits:
+        for batch in read_split(split, options):
+            for time_ms in batch.column(0).to_pylist():
+                if time_ms >= 0:
+                    return int(time_ms)
+    return None
+
+
+def _last_time(spark: Any, arguments: Namespace) -> int:
+    own = exact_batches(spark, arguments).where(~f.col("is_control"))
+    return own.agg(f.max("max_timestamp_ms")).first()[0] or 0
 
 
 def _replay(order: Order) -> Iterator[Any]:
@@ -231,14 +258,14 @@ def _replay(order: Order) -> Iterator[Any]:
             _wait_until(client, due)
             if client.sent % 20 == 0:
                 late.append(max(0.0, time.time() - due) * 1000)
-        size += len(record.key or b"") + len(record.value or b"")
+        size += record.size_bytes
         client.send(record if order.keeps_timestamps else record._replace(timestamp_ms=None))
     client.flush()
     row = {
         "task": order.task,
         "partitions": len(order.lanes),
-        "records": client.sent,
-        "bytes": size,
+        "records": client.sent - client.errors,
+        "bytes": size - client.failed_bytes,
         "errors": client.errors,
         "first_error": client.first_error,
         "began": began,
@@ -315,7 +342,10 @@ def draw(outcome: Outcome) -> Any:
     if not rows:
         return None
     rate = outcome.summary["records_per_second"]
-    made, (left, right) = pictures.figure(f"Replayed: {rate:,.0f} records/s", panels=2)
+    title = f"Replayed: {rate:,.0f} records/s"
+    if outcome.summary["errors"]:
+        title += f"; {outcome.summary['errors']:,} were refused"
+    made, (left, right) = pictures.figure(title, panels=2)
     names = [f"producer {row['task']}" for row in rows]
     pictures.bars(left, names, [row["records_per_second"] for row in rows])
     pictures.label(left, "records a second", "")

@@ -106,5 +106,5 @@ def test_a_record_that_the_client_refuses_is_counted():
     pytest.importorskip("confluent_kafka")
     sender = clients.ConfluentSender("127.0.0.1:1", {"message.max.bytes": "1000"})
     sender.send(Outgoing("any", 0, None, b"x" * 5000))
-    assert (sender.sent, sender.errors) == (1, 1)
+    assert (sender.sent, sender.errors, sender.failed_bytes) == (1, 1, 5000)
     assert "MSG_SIZE_TOO_LARGE" in (sender.first_error or "")

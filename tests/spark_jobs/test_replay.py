@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from pykbroker.offline import open_log
+from pykbroker.protocol.record_batch import build_batch
+from pykbroker.spark import plan_tasks
 from pykbroker.testing import Broker
 from spark_jobs import replica_difference
 from spark_jobs.clients import BrokerRefusal
-from spark_jobs.replay import JOB, pace
+from spark_jobs.reading import source_options
+from spark_jobs.replay import COLUMNS, JOB, _lanes, first_time, pace
 from tests.harness.flights import COUNT
+from tests.offline.samples import BASE_MS, partition_directory, write_segment
+from tests.offline.test_views import batches_without_a_base
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs, bookings_frame
 
@@ -84,3 +90,57 @@ def test_a_target_with_another_name_in_braces(capsys: pytest.CaptureFixture[str]
         assert ended.value.code == 2
         assert "only {topic} can stand in braces" in capsys.readouterr().err
     assert JOB.parse([*words, "copy-{topic}"]).to == "copy-{topic}"
+
+
+MINUTE = 60_000
+
+
+def one_a_minute(root: Path, times: list[int], **more: Any) -> Path:
+    """One batch."""
+    rows = [(b"k%d" % n, b"v", at, ()) for n, at in enumerate(times)]
+    write_segment(partition_directory(root), [bytes(build_batch(rows, **more))])
+    return root
+
+
+def first_of(root: Path, *words: str) -> int:
+    arguments = JOB.parse(["--path", str(root), "--bootstrap-servers", "x", *words])
+    tasks = plan_tasks(source_options(arguments, COLUMNS))
+    lanes = _lanes([split for task in tasks for split in task.splits])
+    return first_time(lanes, tasks[0].read_options)
+
+
+def test_the_clock_starts_at_the_first_record_that_is_read(tmp_path: Path):
+    times = [BASE_MS + n * MINUTE for n in range(500)]
+    assert first_of(one_a_minute(tmp_path / "a", times)) == BASE_MS
+    since = ("--since", str(times[494]))
+    assert first_of(tmp_path / "a", *since) == times[494]
+    write_segment(partition_directory(tmp_path / "b"), batches_without_a_base())
+    assert first_of(tmp_path / "b") == BASE_MS + 20
+    assert first_of(one_a_minute(tmp_path / "c", [-1, -1, BASE_MS])) == BASE_MS
+    assert first_of(one_a_minute(tmp_path / "d", [-1])) == 0
+
+
+def test_a_pace_since_the_middle_of_a_batch(run_job: RunJob, live_broker: Broker, tmp_path: Path):
+    """Six minutes are left of eight hours: three seconds."""
+    times = [BASE_MS + n * MINUTE for n in range(500)]
+    one_a_minute(tmp_path, times)
+    words = ("--path", str(tmp_path), "--to", "the-rest", *FOR_EVER, "--since", str(times[494]))
+    more = ("--pace", "100", "--bootstrap-servers", live_broker.bootstrap_servers)
+    outcome = run_job(JOB, *words, *more)
+    assert outcome.summary["records"] == 6
+    assert 2.9 < outcome.summary["seconds"] < 30
+
+
+def test_records_that_were_refused_were_not_replayed(
+    run_job: RunJob, live_broker: Broker, tmp_path: Path
+):
+    rows = [(b"key", b"value", BASE_MS + n, [("h", None)] if n % 2 else ()) for n in range(10)]
+    write_segment(partition_directory(tmp_path), [bytes(build_batch(rows))])
+    words = ("--path", str(tmp_path), "--to", "half", *FOR_EVER, "--client", "kafka-python")
+    outcome = run_job(JOB, *words, "--bootstrap-servers", live_broker.bootstrap_servers)
+    assert (outcome.summary["records"], outcome.summary["errors"]) == (5, 5)
+    assert outcome.summary["bytes"] == 5 * 8
+    assert outcome.exit_code == 1
+    assert open_log(str(live_broker.data_dir), "half").read_all().num_rows == 5
+    assert JOB.draw is not None
+    assert "5 were refused" in JOB.draw(outcome).get_suptitle()
