@@ -2,7 +2,8 @@
 
 Every record of every batch is decoded and every checksum verified; offsets, leader epochs,
 sequences of producers, offset indexes, time indexes and transaction indexes are compared with the
-batches.
+batches. Only --topics, --topic-pattern and `--option assign=...` leave something out: what is said
+of a partition is said of the whole of it from its log start on, whatever transactions it holds.
 
     error     a reader or a broker would serve something wrong, or stop
     warning   a broker would mend it
@@ -27,6 +28,7 @@ from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
 from pykbroker.offline.layout import PartitionFiles, read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
 from pykbroker.offline.planning import select_partitions, while_listed
+from pykbroker.offline.split import PERMISSIVE
 from pykbroker.spark import map_splits
 from spark_jobs import pictures
 from spark_jobs.job import Job
@@ -40,13 +42,27 @@ _DDL: Final = (
     "topic string, partition int, severity string, `check` string, path string, position bigint, "
     "offset bigint, detail string, records bigint, bytes bigint"
 )
+#: Arguments and options that would make it look at less, and still say that all is well.
+LESS: Final = (
+    "since",
+    "until",
+    "isolation",
+    "mode",
+    "where",
+    "view",
+    "columns",
+    "endBound",
+    "failOnDataLoss",
+    "verifyChecksums",
+    "kafka.check.crcs",
+)
 #: Not a finding: what was read of a file.
 _READ: Final = "read"
 _COLOURS: Final = {ERROR: pictures.BAD, WARNING: pictures.OPEN, NOTE: "#555555"}
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
-    arguments.mode = "PERMISSIVE"
+    arguments.mode = PERMISSIVE
     step("verifying checksums and decoding every record")
     read = map_splits(spark, source_options(arguments, COLUMNS), _read, _DDL).toArrow()
     step("checking offsets, sequences and indexes")
@@ -146,7 +162,7 @@ def _in_words(findings: list[dict[str, Any]]) -> str:
     return "  " + ", ".join([*words, *tails])
 
 
-JOB: Final = Job(__file__, __doc__, run, draw=draw)
+JOB: Final = Job(__file__, __doc__, run, draw=draw, without=LESS)
 
 if __name__ == "__main__":
     JOB.main()

@@ -63,6 +63,8 @@ class Job:
     arguments: Callable[[argparse.ArgumentParser], None] | None = None
     draw: Callable[[Outcome], Any] | None = None
     reads_logs: bool = True
+    #: Arguments and options of reading that it does not have: see `reading.add_arguments`.
+    without: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -76,7 +78,7 @@ class Job:
             formatter_class=_Formatter,
         )
         if self.reads_logs:
-            reading.add_arguments(parser)
+            reading.add_arguments(parser, self.without)
         if self.arguments is not None:
             self.arguments(parser)
         shared = parser.add_argument_group("how it runs")

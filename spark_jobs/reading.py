@@ -9,7 +9,7 @@ spread            a function over any values, in the workers
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -20,8 +20,34 @@ from pykbroker.spark.tasks import base_selection
 MODES: Final = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of every job that reads log directories."""
+#: Options of the source by which --option could say the same.
+_SAME_AS: Final = {
+    "since": (
+        "startingTimestamp",
+        "startingOffsets",
+        "startingOffsetsByTimestamp",
+        "startingOffsetsByTimestampStrategy",
+    ),
+    "until": ("endingTimestamp", "endingOffsets", "endingOffsetsByTimestamp"),
+    "isolation": ("isolation", "kafka.isolation.level"),
+    "mode": ("mode",),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
+    """The arguments of every job that reads log directories.
+
+    `without`: which of since, until, isolation and mode a job does not have, and options of the
+    source that it does not take.
+    """
+
+    def offer(name: str, **settings: Any) -> None:
+        if name in without:
+            parser.set_defaults(**{name: settings.get("default")})
+        else:
+            chosen.add_argument(f"--{name}", **settings)
+
+    refused = {each.lower() for name in without for each in _SAME_AS.get(name, (name,))}
     chosen = parser.add_argument_group("what is read")
     chosen.add_argument(
         "--path",
@@ -31,18 +57,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     topics = chosen.add_mutually_exclusive_group()
     topics.add_argument("--topics", help="names with commas between; all but internal ones if none")
     topics.add_argument("--topic-pattern", help="a regular expression")
-    chosen.add_argument(
-        "--since", type=time_ms, help="from the first record of that time on (ISO 8601, or ms)"
-    )
-    chosen.add_argument("--until", type=time_ms, help="to the first record of that time")
-    chosen.add_argument(
-        "--isolation",
+    offer("since", type=time_ms, help="from the first record of that time on (ISO 8601, or ms)")
+    offer("until", type=time_ms, help="to the first record of that time")
+    offer(
+        "isolation",
         choices=("read_uncommitted", "read_committed"),
         default="read_uncommitted",
         help="whether records of aborted and open transactions count",
     )
-    chosen.add_argument(
-        "--mode",
+    offer(
+        "mode",
         choices=MODES,
         default="FAILFAST",
         help="a corrupt batch ends the job, or is left out (PERMISSIVE and DROPMALFORMED)",
@@ -51,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--option",
         action="append",
         default=[],
-        type=name_value,
+        type=lambda text: _source_option(text, refused),
         metavar="NAME=VALUE",
         help="any other option of the data source, such as splitBytes=64m",
     )
@@ -62,6 +86,14 @@ def name_value(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def _source_option(text: str, refused: Collection[str]) -> tuple[str, str]:
+    """`NAME=VALUE`, but for what a job does not take."""
+    name, value = name_value(text)
+    if name.lower() in refused:
+        raise argparse.ArgumentTypeError(f"{name} is no option of this job")
     return name, value
 
 

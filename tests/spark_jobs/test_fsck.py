@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pykbroker.offline import batches
+from pykbroker.offline import Selection, batches
 from spark_jobs.fsck import JOB
 from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
@@ -174,3 +174,37 @@ def test_the_picture_names_what_stands_in_no_segment():
     (text,) = (each.get_text() for each in axes.texts)
     assert "error: index (1)" in text
     assert "900 bytes behind" in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--since 2030-01-01",
+        "--until 2000-01-01",
+        "--isolation read_committed",
+        "--mode DROPMALFORMED",
+        "--option where=offset<3",
+        "--option startingTimestamp=1900000000000",
+        "--option endBound=hw",
+        "--option verifyChecksums=false",
+        "--option columns=offset",
+        "--option mode=FAILFAST",
+    ],
+)
+def test_it_cannot_look_at_less(words: str):
+    with pytest.raises(SystemExit) as ended:
+        JOB.parse(["--path", "x", *words.split()])
+    assert ended.value.code == 2
+
+
+def test_damage_in_an_aborted_transaction(run_job: RunJob, apache: FlightLogs, tmp_path: Path):
+    logs = tmp_path / "logs"
+    shutil.copytree(f"{apache.path}/bookings-0", logs / "bookings-0")
+    rows = batches(str(logs)).to_pylist()
+    committed = batches(Selection((str(logs),), isolation="read_committed"))
+    seen = committed["base_offset"].to_pylist()
+    hidden = next(row for row in rows if row["base_offset"] not in seen)
+    flip(first(logs / "bookings-0", ".log"), hidden["position"] + 100)
+    outcome = run_job(JOB, "--path", str(logs))
+    assert not outcome.summary["is_sound"]
+    assert hidden["position"] in [row["position"] for row in findings(outcome)]

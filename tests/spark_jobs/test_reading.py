@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from spark_jobs.key_skew import JOB
-from spark_jobs.reading import positive, selection, source_options, time_ms
+from spark_jobs.reading import add_arguments, positive, selection, source_options, time_ms
 from spark_jobs.replay import JOB as REPLAY
 
 
@@ -81,3 +81,26 @@ def test_options_of_names_and_numbers():
     for wrong in ("0", "-1", "many", "1.5"):
         with pytest.raises(argparse.ArgumentTypeError):
             positive(wrong)
+
+
+def test_what_a_job_does_not_take(capsys: pytest.CaptureFixture[str]):
+    def parse(*words: str) -> argparse.Namespace:
+        parser = argparse.ArgumentParser()
+        add_arguments(parser, ("since", "isolation", "where"))
+        return parser.parse_args(["--path", "x", *words])
+
+    for wrong in (
+        ("--since", "0"),
+        ("--isolation", "read_committed"),
+        ("--option", "where=offset > 3"),
+        ("--option", "startingoffsets=latest"),
+        ("--option", "kafka.isolation.level=read_committed"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            parse(*wrong)
+        assert ended.value.code == 2
+        assert (
+            "unrecognized" in (told := capsys.readouterr().err) or "no option of this job" in told
+        )
+    taken = parse("--until", "5", "--option", "splitBytes=1m")
+    assert (taken.since, taken.until, taken.isolation) == (None, 5, "read_uncommitted")
