@@ -145,6 +145,7 @@ class BrokerServer:
             config,
             self.files,
             topic_config=self._topic_config,
+            topic_id=self._topic_id,
             jitter=self.entropy.randrange,
             recover_many=recover_in_workers,
         )
@@ -167,6 +168,11 @@ class BrokerServer:
         except (DirectoryRefused, LogDirFailure, StorageError) as fault:
             raise StartError(str(fault)) from fault
         self.cluster_id = self.storage.cluster_id
+
+    def _topic_id(self, topic: str) -> bytes | None:
+        """The id of the topic that has this name now."""
+        found = self.kraft.image.topic(topic)
+        return None if found is None else found.id
 
     def _topic_config(self, topic: str) -> TopicConfig:
         """The configuration that a topic's logs are opened with."""

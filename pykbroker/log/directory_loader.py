@@ -24,6 +24,7 @@ from pykbroker.log.partition_directories import (
     FUTURE,
     STRAY,
     DirectoryName,
+    aside_name,
     parse_directory_name,
 )
 from pykbroker.log.partition_log import PartitionLog
@@ -57,6 +58,7 @@ class DirectoryLoader:
         chores: Chores,
         *,
         topic_config: Callable[[str], TopicConfig] | None,
+        topic_id: Callable[[str], bytes | None] | None = None,
         jitter: Callable[[int], int] | None,
         recover_many: RecoverMany | None,
         now_ms: int,
@@ -68,6 +70,7 @@ class DirectoryLoader:
         self._unidentified = {} if unidentified is None else unidentified
         self._chores = chores
         self._topic_config = topic_config
+        self._topic_id = topic_id
         self._jitter = jitter
         self._recover_many = recover_many
         self._now_ms = now_ms
@@ -151,16 +154,19 @@ class DirectoryLoader:
         recovered: Mapping[str, int],
     ) -> None:
         path = f"{directory.path}/{name}"
-        other = logs.get(topic_partition)
-        if other is not None:
-            raise DirectoryRefused(
-                f"Duplicate log directories for {topic_partition} are found in both {path} and "
-                f"{other.directory}: delete the one that failed recently."
-            )
         config = self._config_of(topic_partition.topic)
         recovery_point = directory.recovery_points.get(topic_partition, 0)
         try:
             topic_id = self._read_topic_id(path)
+            if self._is_of_another_topic(topic_partition.topic, topic_id):
+                self._set_aside(directory, path, topic_partition)
+                return
+            other = logs.get(topic_partition)
+            if other is not None:
+                raise DirectoryRefused(
+                    f"Duplicate log directories for {topic_partition} are found in both {path} and "
+                    f"{other.directory}: delete the one that failed recently."
+                )
             if topic_id is None and self._is_worth_keeping(path, directory, recovery_point):
                 self._unidentified[topic_partition] = path
                 return
@@ -181,6 +187,20 @@ class DirectoryLoader:
             )
         except OSError as error:
             raise LogDirFailure(directory.path, f"loading {name}", error) from error
+
+    def _is_of_another_topic(self, topic: str, topic_id: bytes | None) -> bool:
+        """Whether the name is that of a topic which was made after this log."""
+        known = None if self._topic_id is None else self._topic_id(topic)
+        return known is not None and topic_id is not None and topic_id != known
+
+    def _set_aside(
+        self, directory: LogDirectory, path: str, topic_partition: TopicPartition
+    ) -> None:
+        """Its directory was offline when the topic was deleted."""
+        aside = aside_name(topic_partition, self._files.unique_id(), STRAY)
+        self._files.rename(path, f"{directory.path}/{aside}")
+        directory.checkpoints.forget(topic_partition)
+        _log.warning("%s is of a deleted topic and was moved to %s", path, aside)
 
     def _read_topic_id(self, path: str) -> bytes | None:
         """None when the file is missing or bad."""

@@ -56,6 +56,7 @@ class LogManager:
         files: Files,
         *,
         topic_config: Callable[[str], TopicConfig] | None = None,
+        topic_id: Callable[[str], bytes | None] | None = None,
         jitter: Callable[[int], int] | None = None,
         recover_many: RecoverMany | None = None,
     ) -> None:
@@ -69,6 +70,7 @@ class LogManager:
         # Told when a partition's log was replaced by its copy in another directory.
         self.on_moved: Callable[[TopicPartition, PartitionLog], None] = _nobody_holds_it
         self._topic_config = topic_config
+        self._topic_id = topic_id
         self._recover_many = recover_many
         self._current: dict[TopicPartition, PartitionLog] = {}
         self._future: dict[TopicPartition, PartitionLog] = {}
@@ -116,6 +118,7 @@ class LogManager:
             self.config,
             self.chores,
             topic_config=self._topic_config,
+            topic_id=self._topic_id,
             jitter=self.jitter,
             recover_many=self._recover_many,
             now_ms=now_ms,

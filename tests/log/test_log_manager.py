@@ -271,6 +271,29 @@ def test_a_partition_in_two_directories_is_refused(files: MemoryFiles) -> None:
         loaded(files, "/a", "/b")
 
 
+@pytest.mark.parametrize("stale", ["/a", "/b"])
+def test_a_log_of_a_deleted_topic_that_was_offline_is_set_aside(
+    files: MemoryFiles, stale: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its topic was deleted and made again, in the other directory, while its own had failed."""
+    manager = loaded(files, "/a", "/b")
+    for directory, topic_id in (("/a", TOPIC_ID), ("/b", b"another topic id")):
+        append(manager.create(ORDERS[0], topic_id, TopicConfig.default(), directory), b"a")
+        manager._current.clear()
+    manager.unlock()
+    live = {"/a": "/b", "/b": "/a"}[stale]
+    ids = {"/a": TOPIC_ID, "/b": b"another topic id"}
+    again = make_manager(files, "/a", "/b")
+    again._topic_id = {"orders": ids[live]}.get
+    again.load(NOW_MS)
+    log = again.get(ORDERS[0])
+    assert log is not None
+    assert (log.log_directory, log.topic_id, log.log_end_offset) == (live, ids[live], 1)
+    (aside,) = [name for name in files.listdir(stale) if name.startswith("orders-0")]
+    assert aside.endswith("-stray")
+    assert f"{stale}/orders-0 is of a deleted topic" in caplog.text
+
+
 def test_moving_a_partition_to_another_directory(files: MemoryFiles) -> None:
     manager = loaded(files, "/a", "/b")
     log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
