@@ -1,31 +1,42 @@
 """Compare two copies of the same topics: replicas, a backup, a mirror. Exit code 1 if they differ.
 
---by batches (the default) reads headers alone: batches of replicas have equal checksums, which
-cover everything but the base offset and the leader epoch. Right for replicas that compaction has
-not cut. --by records compares key, value, headers and timestamp of every offset: right for every
-copy that keeps offsets, however it batches and compresses.
+--by batches (the default) compares headers: batches of replicas have equal checksums, which cover
+everything but the base offset and the leader epoch. Right for replicas that compaction has not cut.
+--by records compares key, value, headers and timestamp of every offset: right for every copy that
+keeps offsets, however it batches and compresses.
 
-Only the offsets that both copies reach are compared. A copy that ends earlier than the other and is
-equal up to there is a prefix of it: replicas that lag are no error of Kafka, but they are a
-difference, so `is_prefix` is true, `is_equal` is not, and the exit code is 1. How far each copy
-reaches is in the first table.
+Either way both copies are read, and every checksum is verified: a batch that cannot be read is
+`damaged`, whatever the other copy has in its place, and stands in the table `damage`. Copies are
+not equal if anything in either of them is.
+
+Only the offsets that both copies have are compared: from the later start to the earlier end. A copy
+that ends earlier than the other and is equal up to there is a prefix of it: replicas that lag are
+no error of Kafka, but they are a difference, so `is_prefix` is true, `is_equal` is not, and the
+exit code is 1. So it is for a copy that begins later, as retention leaves it (or a lost file). From
+where to where each copy reaches is in the first table. With --since and --until batches are
+compared whole, also those in which the range begins or ends.
 """
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pykbroker.offline import Corruption, ReadOptions, Split, read_split
+from pykbroker.offline.split import PERMISSIVE
+from pykbroker.spark import map_splits
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import positive, records, view
+from spark_jobs.reading import positive, records, source_options, view
 from spark_jobs.results import Outcome
 
 PLACE: Final = ["topic", "partition"]
@@ -33,8 +44,30 @@ _COLUMNS: Final = ("topic", "partition", "offset", "timestamp_ms", "key", "value
 _LINES: Final = 20
 _HERE: Final = pictures.COLOURS[0]
 _THERE: Final = "#a9c9d3"
-_MARKERS: Final = {"differing": "x", "only_here": "^", "only_there": "v"}
-_KINDS: Final = ("equal", "differing", "only_here", "only_there")
+_MARKERS: Final = {"differing": "x", "only_here": "^", "only_there": "v", "damaged": "D"}
+_KINDS: Final = ("equal", "differing", "only_here", "only_there", "damaged")
+#: The picture has so many places on the line of a partition.
+_SPOTS: Final = 200
+_DAMAGE: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("segment_base_offset", pa.int64()),
+        ("position", pa.int64()),
+        ("offset", pa.int64()),
+        ("path", pa.string()),
+        ("reason", pa.string()),
+    ]
+)
+_DAMAGE_DDL: Final = (
+    "topic string, partition int, segment_base_offset bigint, position bigint, offset bigint, "
+    "path string, reason string"
+)
+#: Arguments and options that would leave something unread.
+_LESS: Final = (
+    *("mode", "where", "view", "columns", "failOnDataLoss"),
+    *("verifyChecksums", "kafka.check.crcs"),
+)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -44,55 +77,122 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
+    arguments.mode = PERMISSIVE
     there = Namespace(**vars(arguments) | {"path": arguments.other})
     step("finding the ends")
     reach = _reach(spark, arguments, "here").join(_reach(spark, there, "there"), PLACE, "full")
     reach = reach.persist()
+    step("verifying checksums")
+    damage = {"here": _damage(spark, arguments), "there": _damage(spark, there)}
     step(f"comparing {arguments.by}")
     pieces = _batches if arguments.by == "batches" else _records
-    joined = _compare(pieces(spark, arguments), pieces(spark, there), reach).persist()
+    sides = (
+        pieces(spark, arguments, damage["here"]),
+        pieces(spark, there, damage["there"]),
+    )
+    joined = _compare(*sides, reach).persist()
     try:
         counts = joined.groupBy(*PLACE).agg(
             *(f.sum((f.col("kind") == kind).cast("long")).alias(kind) for kind in _KINDS)
         )
         table = reach.join(counts, PLACE, "left").fillna(0, list(_KINDS)).orderBy(*PLACE).toArrow()
+        found = joined.where("kind <> 'equal'")
         differences = (
-            joined.where("kind <> 'equal'")
+            found.select(*PLACE, "offset", "kind")
             .orderBy(*PLACE, "offset")
             .limit(arguments.most)
             .toArrow()
         )
+        spots = _spots(spark, found, table).toArrow()
     finally:
         joined.unpersist()
         reach.unpersist()
-    rows = table.to_pylist()
+    broken = pa.concat_tables(
+        [
+            table.add_column(0, "copy", pa.repeat(name, table.num_rows))
+            for name, table in damage.items()
+        ]
+    )
+    summary = _summary(table.to_pylist(), {name: each.num_rows for name, each in damage.items()})
+    tables = {"partitions": table, "differences": differences, "damage": broken, "spots": spots}
+    return Outcome(tables, summary, exit_code=0 if summary["is_equal"] else 1)
+
+
+def _summary(rows: list[dict[str, Any]], damaged: dict[str, int]) -> dict[str, Any]:
     summary: dict[str, Any] = {kind: sum(row[kind] for row in rows) for kind in _KINDS}
-    alone = [row for row in rows if row["end_here"] is None or row["end_there"] is None]
-    summary["partitions_in_one_copy_only"] = len(alone)
-    is_same = not any(summary[name] for name in summary if name != "equal")
+    summary |= {f"damaged_batches_{name}": count for name, count in damaged.items()}
     both = [row for row in rows if row["end_here"] is not None and row["end_there"] is not None]
-    summary["partitions_shorter_here"] = sum(row["end_here"] < row["end_there"] for row in both)
-    summary["partitions_shorter_there"] = sum(row["end_there"] < row["end_here"] for row in both)
-    shorter = summary["partitions_shorter_here"] + summary["partitions_shorter_there"]
-    is_equal = is_same and not shorter
-    summary["is_equal"] = is_equal
-    summary["is_prefix"] = is_same and shorter > 0
-    summary["verdict"] = _verdict(summary)
-    tables = {"partitions": table, "differences": differences}
-    return Outcome(tables, summary, exit_code=0 if is_equal else 1)
+    summary["partitions_in_one_copy_only"] = len(rows) - len(both)
+    is_same = not any(summary[name] for name in summary if name != "equal")
+    apart = {
+        "starting_later_here": [row["start_here"] > row["start_there"] for row in both],
+        "starting_later_there": [row["start_there"] > row["start_here"] for row in both],
+        "shorter_here": [row["end_here"] < row["end_there"] for row in both],
+        "shorter_there": [row["end_there"] < row["end_here"] for row in both],
+    }
+    counts = {f"partitions_{name}": sum(found) for name, found in apart.items()}
+    summary |= counts
+    later, earlier = list(counts.values())[:2], list(counts.values())[2:]
+    summary["is_equal"] = is_same and not any(counts.values())
+    summary["is_prefix"] = is_same and any(earlier) and not any(later)
+    summary["verdict"] = _verdict(summary, is_same)
+    return summary
 
 
-def _verdict(summary: dict[str, Any]) -> str:
+def _verdict(summary: dict[str, Any], is_same: bool) -> str:
     """The result in words."""
     if summary["is_equal"]:
         return "The copies are equal"
-    if not summary["is_prefix"]:
+    broken = [
+        f"{summary[f'damaged_batches_{name}']:,} {name}"
+        for name in ("here", "there")
+        if summary[f"damaged_batches_{name}"]
+    ]
+    if broken:
+        return f"Batches cannot be read: {', '.join(broken)}"
+    if not is_same:
         return "The copies differ"
     here, there = summary["partitions_shorter_here"], summary["partitions_shorter_there"]
-    if here and there:
-        return f"Equal as far as both reach: {here} partitions end earlier here, {there} there"
+    if not summary["is_prefix"] or (here and there):
+        words = (
+            ("starting_later_here", "begin later here"),
+            ("starting_later_there", "begin later there"),
+            ("shorter_here", "end earlier here"),
+            ("shorter_there", "end earlier there"),
+        )
+        counted = [(summary[f"partitions_{name}"], told) for name, told in words]
+        shown = ", ".join(f"{count} {told}" for count, told in counted if count)
+        return f"Equal where both are; of the partitions {shown}"
     name, other = ("This copy", "the other") if here else ("The other copy", "this one")
     return f"{name} is a prefix of {other}: {here or there} partitions end earlier"
+
+
+def _damage(spark: Any, arguments: Namespace) -> Any:
+    """What cannot be read of a copy, as an Arrow table. By batches, only their checksums count."""
+    columns = ("offset",) if arguments.by == "batches" else _COLUMNS
+    found = map_splits(spark, source_options(arguments, columns), _faults, _DAMAGE_DDL)
+    return found.orderBy(*PLACE, "segment_base_offset", "position").toArrow()
+
+
+def _faults(split: Split, options: ReadOptions) -> Iterator[Any]:
+    """In the workers: read all of a split."""
+    faults: list[Corruption] = []
+    for _ in read_split(split, options, faults.append):
+        pass
+    rows = [
+        {
+            "topic": fault.topic,
+            "partition": fault.partition,
+            "segment_base_offset": fault.segment_base_offset,
+            "position": fault.position,
+            "offset": fault.base_offset,
+            "path": fault.path,
+            "reason": fault.reason,
+        }
+        for fault in faults
+    ]
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema=_DAMAGE)
 
 
 def _reach(spark: Any, arguments: Namespace, name: str) -> Any:
@@ -102,41 +202,66 @@ def _reach(spark: Any, arguments: Namespace, name: str) -> Any:
     )
 
 
-def _batches(spark: Any, arguments: Namespace) -> Any:
+def _batches(spark: Any, arguments: Namespace, damage: Any) -> Any:
     mark = f.struct("last_offset", "crc", "size_bytes")
     batches = view(spark, arguments, "batches")
-    return batches.select(
+    place = [*PLACE, "segment_base_offset", "position"]
+    broken = spark.createDataFrame(damage.select(place)).withColumn("is_damaged", f.lit(True))
+    return batches.join(f.broadcast(broken), place, "left").select(
         *PLACE,
         f.col("base_offset").alias("offset"),
         f.col("last_offset").alias("last"),
         mark.alias("mark"),
+        f.coalesce("is_damaged", f.lit(False)).alias("is_damaged"),
     )
 
 
-def _records(spark: Any, arguments: Namespace) -> Any:
+def _records(spark: Any, arguments: Namespace, _damage: Any) -> Any:
     rows = records(spark, arguments, _COLUMNS)
     # Nulls do not enter a hash, so which are null does.
     mark = f.xxhash64("timestamp_ms", f.isnull("key"), "key", f.isnull("value"), "value", "headers")
-    return rows.select(*PLACE, "offset", f.col("offset").alias("last"), mark.alias("mark"))
+    return rows.select(
+        *PLACE,
+        "offset",
+        f.col("offset").alias("last"),
+        mark.alias("mark"),
+        f.lit(False).alias("is_damaged"),
+    )
 
 
 def _compare(here: Any, there: Any, reach: Any) -> Any:
-    """topic, partition, offset, kind: of the offsets that both copies reach."""
+    """topic, partition, offset, kind, spot (on the line of the picture): of the offsets that both
+    copies reach."""
     low = f.greatest("start_here", "start_there")
     high = f.least("end_here", "end_there")
-    left = here.withColumnsRenamed({"mark": "mark_here", "last": "last_here"})
-    right = there.withColumnsRenamed({"mark": "mark_there", "last": "last_there"})
+    names = ("mark", "last", "is_damaged")
+    left = here.withColumnsRenamed({name: f"{name}_here" for name in names})
+    right = there.withColumnsRenamed({name: f"{name}_there" for name in names})
     joined = left.join(right, [*PLACE, "offset"], "full").join(f.broadcast(reach), PLACE)
     last = f.coalesce("last_here", "last_there")
     in_both = f.col("end_here").isNotNull() & f.col("end_there").isNotNull()
     kind = (
-        f.when(f.col("mark_there").isNull(), "only_here")
+        f.when(f.coalesce("is_damaged_here", f.lit(False)), "damaged")
+        .when(f.coalesce("is_damaged_there", f.lit(False)), "damaged")
+        .when(f.col("mark_there").isNull(), "only_here")
         .when(f.col("mark_here").isNull(), "only_there")
         .when(f.col("mark_here") == f.col("mark_there"), "equal")
         .otherwise("differing")
     )
     inside = in_both & (f.col("offset") >= low) & (last < high)
-    return joined.where(inside).select(*PLACE, "offset", kind.alias("kind"))
+    spot = f.floor((f.col("offset") - low) / f.greatest(f.lit(1), high - low) * _SPOTS)
+    return joined.where(inside).select(*PLACE, "offset", kind.alias("kind"), spot.alias("spot"))
+
+
+def _spots(spark: Any, found: Any, table: Any) -> Any:
+    """What the picture shows of the partitions that it shows: differences, thinned out."""
+    shown = sorted(table.to_pylist(), key=_least_alike)[:_LINES]
+    places = pa.Table.from_pylist(shown, schema=table.schema).select(PLACE)
+    chosen = found.join(f.broadcast(spark.createDataFrame(places)), PLACE)
+    spots = chosen.groupBy(*PLACE, "kind", "spot").agg(
+        f.min("offset").alias("offset"), f.count("*").alias("count")
+    )
+    return spots.drop("spot").orderBy(*PLACE, "offset", "kind")
 
 
 def draw(outcome: Outcome) -> Any:
@@ -154,7 +279,7 @@ def draw(outcome: Outcome) -> Any:
     for kind, marker in _MARKERS.items():
         found = [
             (row["offset"], places[row["topic"], row["partition"]])
-            for row in outcome.tables["differences"].to_pylist()
+            for row in outcome.tables["spots"].to_pylist()
             if row["kind"] == kind and (row["topic"], row["partition"]) in places
         ]
         if found:
@@ -179,7 +304,7 @@ def _least_alike(row: dict[str, Any]) -> tuple[bool, int, int]:
     return (True, -sum(row[kind] for kind in _KINDS[1:]), -abs(here - there))
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, without=_LESS)
 
 if __name__ == "__main__":
     JOB.main()

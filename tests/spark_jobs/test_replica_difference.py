@@ -5,10 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from pykbroker.offline import batches
 from pykbroker.protocol.record_batch import compute_crc
 from spark_jobs.replica_difference import JOB
+from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 
@@ -64,3 +68,93 @@ def test_a_copy_that_lags_is_a_prefix(run_job: RunJob, ours: FlightLogs, tmp_pat
     (row,) = outcome.tables["partitions"].to_pylist()
     assert row["end_there"] == rows[-1]["base_offset"] < row["end_here"]
     assert row["equal"] == len(rows) - 1
+
+
+def two_copies(root: Path) -> tuple[Path, Path]:
+    """Of twenty batches of ten records; the files."""
+    names = (root / "here", root / "there")
+    here, there = (write_segment(partition_directory(each), simple_batches(20)) for each in names)
+    return here, there
+
+
+def flip(path: Path, *positions: int) -> None:
+    payload = bytearray(path.read_bytes())
+    for position in positions:
+        payload[position] ^= 1
+    path.write_bytes(payload)
+
+
+def compare(run_job: RunJob, root: Path, *words: str) -> Outcome:
+    return run_job(JOB, "--path", str(root / "here"), "--other", str(root / "there"), *words)
+
+
+@pytest.mark.parametrize("by", ["batches", "records"])
+@pytest.mark.parametrize("damaged", [("here",), ("there",), ("here", "there")])
+def test_a_batch_that_cannot_be_read(
+    run_job: RunJob, tmp_path: Path, by: str, damaged: tuple[str, ...]
+):
+    """All headers are equal, whichever copy is damaged; where both are, all bytes are."""
+    files = dict(zip(("here", "there"), two_copies(tmp_path), strict=True))
+    fifth = batches(str(tmp_path / "here"))["position"][5].as_py()
+    for name in damaged:
+        flip(files[name], fifth + 100)
+    outcome = compare(run_job, tmp_path, "--by", by)
+    assert outcome.exit_code == 1
+    assert not outcome.summary["is_equal"]
+    assert not outcome.summary["is_prefix"]
+    for name in files:
+        assert outcome.summary[f"damaged_batches_{name}"] == (name in damaged)
+    assert outcome.summary["verdict"].startswith("Batches cannot be read: 1 ")
+    found = outcome.tables["damage"].to_pylist()
+    assert [(row["copy"], row["position"]) for row in found] == [(name, fifth) for name in damaged]
+    if by == "batches":
+        assert (outcome.summary["damaged"], outcome.summary["equal"]) == (1, 19)
+        (row,) = outcome.tables["differences"].to_pylist()
+        assert (row["offset"], row["kind"]) == (50, "damaged")
+
+
+def test_a_length_that_is_broken_in_both(run_job: RunJob, tmp_path: Path):
+    """No header tells of such a batch."""
+    for path in two_copies(tmp_path):
+        at = batches(str(path.parent))["position"][5].as_py()
+        payload = bytearray(path.read_bytes())
+        payload[at + 8 : at + 12] = b"\0\0\0\0"
+        path.write_bytes(payload)
+    outcome = compare(run_job, tmp_path)
+    assert not outcome.summary["is_equal"]
+    assert outcome.summary["damaged_batches_here"] == 1
+    assert outcome.summary["damaged_batches_there"] == 1
+
+
+@pytest.mark.parametrize("by", ["batches", "records"])
+def test_a_copy_that_begins_later(run_job: RunJob, tmp_path: Path, by: str):
+    for name, bases in (("here", (0, 100)), ("there", (100,))):
+        directory = partition_directory(tmp_path / name)
+        for base in bases:
+            write_segment(directory, simple_batches(10, base_offset=base), base)
+    outcome = compare(run_job, tmp_path, "--by", by)
+    assert outcome.exit_code == 1
+    assert not outcome.summary["is_equal"]
+    assert not outcome.summary["is_prefix"]
+    assert outcome.summary["partitions_starting_later_there"] == 1
+    assert outcome.summary["verdict"] == (
+        "Equal where both are; of the partitions 1 begin later there"
+    )
+
+
+def test_differences_are_drawn_where_they_are(run_job: RunJob, tmp_path: Path):
+    """However few of them are listed."""
+    write_segment(partition_directory(tmp_path / "here"), simple_batches(20))
+    write_segment(partition_directory(tmp_path / "there"), simple_batches(20, size=41))
+    outcome = compare(run_job, tmp_path, "--most", "2", "--by", "records")
+    assert outcome.tables["differences"].num_rows == 2
+    spots = outcome.tables["spots"].to_pylist()
+    assert spots[-1]["offset"] == 199
+    assert sum(row["count"] for row in spots) == outcome.summary["differing"] == 200
+
+
+def test_it_reads_all():
+    for words in ("--mode FAILFAST", "--option verifyChecksums=false"):
+        with pytest.raises(SystemExit) as ended:
+            JOB.parse(["--path", "x", "--other", "y", *words.split()])
+        assert ended.value.code == 2
