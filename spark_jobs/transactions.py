@@ -4,12 +4,22 @@ One row for each transaction in each partition, from headers and markers. A tran
 been open for long holds back every reader of committed records (the last stable offset); the
 summary names the oldest. --since and --until choose by the time of a transaction's first record:
 not before the one, and before the other.
+
+Markers have the broker's time, records their producer's, which may stamp them as it likes, unless
+the topic has log append time. `longest_ms` is of transactions whose times are the broker's alone,
+`longest_since_create_ms` of the others: from the stamp of the first record to the marker.
+`oldest_open_since` is the stamp of the oldest's first record, by `oldest_open_clock`;
+`oldest_open_age_ms` is how long it has been open at least by the broker's clock: since its first
+record, or else since another transaction ended behind it in its partition.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from argparse import Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,12 +36,15 @@ from spark_jobs.results import Outcome
 STATES: Final = ("committed", "aborted", "open")
 _COLOURS: Final = {"committed": pictures.GOOD, "aborted": pictures.BAD, "open": pictures.OPEN}
 _MOST_LINES: Final = 60
+_MOST_NAMES: Final = 15
+_CLOCKS: Final = ("producer", "broker")
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("following transactions")
     found = _between(view(spark, arguments, "transactions"), arguments)
     found = found.orderBy("topic", "partition", "first_offset").persist()
+    took = f.col("end_timestamp_ms") - f.col("first_timestamp_ms")
     try:
         table = found.toArrow()
         states = (
@@ -40,7 +53,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
                 f.count("*").alias("transactions"),
                 f.sum("record_count").alias("records"),
                 f.sum("size_bytes").alias("bytes"),
-                f.max(f.col("end_timestamp_ms") - f.col("first_timestamp_ms")).alias("longest_ms"),
+                f.max(f.when(_has_clock("broker"), took)).alias("longest_ms"),
+                f.max(f.when(_has_clock("producer"), took)).alias("longest_since_create_ms"),
             )
             .orderBy("topic", "partition", "state")
             .toArrow()
@@ -53,12 +67,45 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         mine = [row for row in rows if row["state"] == state]
         for name in ("transactions", "records", "bytes"):
             summary[f"{state}_{name}"] = sum(row[name] for row in mine)
-    still_open = [row for row in table.to_pylist() if row["state"] == "open"]
-    if still_open:
-        oldest = min(still_open, key=lambda row: row["first_timestamp_ms"])
-        place = f"{oldest['topic']}-{oldest['partition']} from offset {oldest['first_offset']}"
-        summary["oldest_open"] = f"{place}, producer {oldest['producer_id']}"
+    summary |= oldest_open(table.to_pylist(), int(time.time() * 1000))
     return Outcome({"states": states, "transactions": table}, summary)
+
+
+def _has_clock(name: str) -> Any:
+    """Where the first record has a time, by this clock."""
+    clock = f.col("timestamp_type") == _CLOCKS.index(name)
+    return clock & (f.col("first_timestamp_ms") >= 0)
+
+
+def oldest_open(rows: Sequence[dict[str, Any]], now_ms: int) -> dict[str, Any]:
+    """What the summary tells of the oldest open transaction; nothing if there is none."""
+    still_open = [row for row in rows if row["state"] == "open"]
+    if not still_open:
+        return {}
+    # Of one partition, the first by its offset; among partitions only times can be compared.
+    firsts: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in sorted(still_open, key=lambda row: int(row["first_offset"])):
+        firsts.setdefault((row["topic"], row["partition"]), row)
+    oldest = min(firsts.values(), key=lambda row: int(row["first_timestamp_ms"]))
+    place = f"{oldest['topic']}-{oldest['partition']} from offset {oldest['first_offset']}"
+    at, clock = oldest["first_timestamp_ms"], _CLOCKS[oldest["timestamp_type"]]
+    was_open = [
+        row["end_timestamp_ms"]
+        for row in rows
+        if (row["topic"], row["partition"]) == (oldest["topic"], oldest["partition"])
+        and row["end_timestamp_ms"] is not None
+        and row["last_offset"] > oldest["first_offset"]
+    ]
+    if clock == "broker":
+        was_open.append(at)
+    is_dated = at >= 0 and pictures.has_date(at)
+    since = datetime.fromtimestamp(at / 1000, UTC).isoformat() if is_dated else None
+    return {
+        "oldest_open": f"{place}, producer {oldest['producer_id']}",
+        "oldest_open_since": since,
+        "oldest_open_clock": clock,
+        "oldest_open_age_ms": max(0, now_ms - min(was_open)) if was_open else None,
+    }
 
 
 def _between(found: Any, arguments: Namespace) -> Any:
@@ -88,18 +135,25 @@ def draw(outcome: Outcome) -> Any:
     pictures.stacked(left, names, layers)
     left.margins(x=0.05)
     pictures.label(left, "records in transactions", "")
+    left.get_legend().remove()
+    made.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    # In order of their partitions: each has its lines side by side, and its name there.
     shown = outcome.tables["transactions"].to_pylist()[-_MOST_LINES:]
+    lines: dict[str, list[int]] = {}
     for at, row in enumerate(shown):
         ends = row["last_offset"]
         right.plot([row["first_offset"], ends], [at, at], color=_COLOURS[row["state"]], linewidth=2)
+        lines.setdefault(f"{row['topic']}-{row['partition']}", []).append(at)
     right.margins(x=0.05)
-    right.set_yticks([])
+    named = lines if len(lines) <= _MOST_NAMES else {}
+    right.set_yticks([sum(mine) / len(mine) for mine in named.values()], list(named), fontsize=8)
     right.invert_yaxis()
     pictures.label(right, "offsets that they span", "", f"the last {len(shown)} transactions")
     return made
 
 
-JOB: Final = Job(__file__, __doc__, run, draw=draw)
+#: What a log holds of them, whatever their outcome, is what is asked for.
+JOB: Final = Job(__file__, __doc__, run, draw=draw, without=("isolation", "mode"))
 
 if __name__ == "__main__":
     JOB.main()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from pykbroker.protocol.control_records import COMMIT
-from spark_jobs.transactions import JOB
+from pykbroker.protocol.record_batch import LOG_APPEND_TIME
+from spark_jobs.transactions import JOB, oldest_open
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.offline.test_partition_check import batch, marker
 from tests.spark_jobs.conftest import RunJob
@@ -53,3 +55,52 @@ def test_since_and_until(run_job: RunJob, tmp_path: Path):
     assert first_offsets() == [0, 11, 22]
     assert first_offsets("--since", str(BASE_MS + 1)) == [11, 22]
     assert first_offsets("--since", str(BASE_MS + 11), "--until", str(BASE_MS + 22)) == [11]
+
+
+def test_times_of_two_clocks(run_job: RunJob, tmp_path: Path):
+    """The records' times are a year old: no transaction took so long."""
+    year = 365 * 86_400_000
+    append_time = {"timestamp_type": LOG_APPEND_TIME, "log_append_time": BASE_MS + 8}
+    parts = [
+        batch(0, sequence=0, producer=7, transactional=1, **append_time),
+        marker(10, COMMIT, 7),
+        batch(11 - year, sequence=10, producer=7, transactional=1),
+        marker(21, COMMIT, 7),
+    ]
+    parts[2] = (11).to_bytes(8) + parts[2][8:]
+    write_segment(partition_directory(tmp_path), parts)
+    (row,) = run_job(JOB, "--path", str(tmp_path)).tables["states"].to_pylist()
+    assert row["transactions"] == 2
+    assert row["longest_ms"] == 2
+    assert row["longest_since_create_ms"] == year + 10
+
+
+def test_the_oldest_open(run_job: RunJob, tmp_path: Path):
+    """The one of producer 7 was open when that of producer 8 ended, by the broker's clock."""
+    parts = [
+        batch(0, sequence=0, producer=7, transactional=1),
+        batch(10, sequence=0, producer=8, transactional=1),
+        marker(20, COMMIT, 8),
+        batch(21, sequence=10, producer=8, transactional=1),
+    ]
+    write_segment(partition_directory(tmp_path), parts)
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    assert outcome.summary["oldest_open"] == "t-0 from offset 0, producer 7"
+    rows = outcome.tables["transactions"].to_pylist()
+    found = oldest_open(rows, BASE_MS + 1000)
+    assert found["oldest_open_since"] == "2023-11-14T22:13:20+00:00"
+    assert found["oldest_open_clock"] == "producer"
+    assert found["oldest_open_age_ms"] == 980
+    alone = [row for row in rows if row["state"] == "open" and row["producer_id"] == 8]
+    assert oldest_open(alone, BASE_MS + 1000)["oldest_open_age_ms"] is None
+    by_broker = [alone[0] | {"timestamp_type": 1}]
+    assert oldest_open(by_broker, BASE_MS + 1000)["oldest_open_age_ms"] == 979
+    without = [alone[0] | {"first_timestamp_ms": -1}]
+    assert oldest_open(without, BASE_MS)["oldest_open_since"] is None
+
+
+def test_every_transaction_counts():
+    for words in (["--isolation", "read_committed"], ["--option", "isolation=read_committed"]):
+        with pytest.raises(SystemExit) as ended:
+            JOB.parse(["--path", "x", *words])
+        assert ended.value.code == 2
