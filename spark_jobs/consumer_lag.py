@@ -3,7 +3,9 @@
 `lag` has one row for each group and partition as it is now: committed offset, end of the log,
 lag. `history` has every commit that compaction has left, with the end of the log at that time as
 the timestamps of the records tell it (null where they do not: producers may stamp records as they
-like). --group keeps one group. Commits that were deleted (tombstones) end a line.
+like). Commits that were deleted (tombstones) end a line; those of transactions count when these are
+committed. --topics and --topic-pattern choose the topics that were consumed, --since and --until
+the commits, by the time at which they were written.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline import Selection, log_ends, records_of
+from pykbroker.offline import OfflineError, Selection, UnknownTopic, log_ends, records_of
+from pykbroker.offline.layout import find_partitions
 from pykbroker.spark import map_batches
 from pykbroker.spark.options import parse_options
 from spark_jobs import pictures
@@ -33,6 +36,8 @@ from spark_jobs.results import Outcome, rows_table
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 _MOST_POINTS: Final = 5000
+#: Lines of no more commits have a dot on each of them.
+_MARKED: Final = 40
 _COMMIT: Final = pa.schema(
     [
         ("group", pa.string()),
@@ -72,20 +77,22 @@ Place = tuple[str, int]
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--group", help="only this group")
+    parser.add_argument("--group", help="only this group (default: all)")
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("decoding commits")
-    commits = map_batches(spark, commit_options(arguments), _commits, _DDL)
+    commits = _all_commits(spark, arguments)
     if arguments.group is not None:
         commits = commits.where(f.col("group") == arguments.group)
-    if arguments.topics is not None:
-        commits = commits.where(f.col("topic").isin(arguments.topics.split(",")))
+    named = _named_topics(arguments)
+    if named:
+        commits = commits.where(f.col("topic").isin(*named))
     found = commits.orderBy("group", "topic", "topic_partition", "offset").toArrow().to_pylist()
     if arguments.topic_pattern is not None:
         chosen = re.compile(arguments.topic_pattern)
         found = [row for row in found if chosen.fullmatch(row["topic"])]
+    _check_names(spark, arguments, named, found)
     topics = sorted({row["topic"] for row in found})
     step("finding the ends of the logs")
     ends = _ends(arguments, topics)
@@ -102,6 +109,40 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     return Outcome(
         {"lag": rows_table(lag, _LAG), "history": rows_table(history, _HISTORY)}, summary
     )
+
+
+def _named_topics(arguments: Namespace) -> list[str]:
+    names = (name.strip() for name in (arguments.topics or "").split(","))
+    return [name for name in names if name]
+
+
+def _all_commits(spark: Any, arguments: Namespace) -> Any:
+    return map_batches(spark, commit_options(arguments), _commits, _DDL)
+
+
+def _check_names(
+    spark: Any, arguments: Namespace, named: list[str], found: list[dict[str, Any]]
+) -> None:
+    """OfflineError for a group that never committed, a topic that is nowhere."""
+    paths = parse_options(commit_options(arguments)).paths
+    unknown = set(named) - {row["topic"] for row in found}
+    if unknown:
+        unknown -= {each.topic for each in find_partitions(paths)}
+    if not unknown and (arguments.group is None or found):
+        return
+    # Rarely: which names there are, at any time and of any topic.
+    every = _all_commits(spark, Namespace(**vars(arguments) | {"since": None, "until": None}))
+    pairs = every.select("group", "topic").distinct().collect()
+    groups, topics = ({row[name] for row in pairs} for name in ("group", "topic"))
+    where = ", ".join(paths)
+    if arguments.group is not None and arguments.group not in groups:
+        raise OfflineError(f"no commits of group {arguments.group!r} in {where}; {_some(groups)}")
+    for topic in sorted(unknown - topics):
+        raise UnknownTopic(f"no topic {topic!r} and no commits to it in {where}; {_some(topics)}")
+
+
+def _some(names: set[str]) -> str:
+    return f"there are {', '.join(sorted(names)[:10]) or 'none'}"
 
 
 def commit_options(arguments: Namespace) -> dict[str, str]:
@@ -196,23 +237,27 @@ def draw(outcome: Outcome) -> Any:
     groups = sorted(by_group, key=lambda group: -by_group[group])[:15]
     pictures.bars(left, groups, [by_group[group] for group in groups])
     pictures.label(left, "records that are not consumed yet", "")
+    history = outcome.tables["history"].to_pylist()
+    shown = "lag" if any(row["lag"] is not None for row in history) else "committed_offset"
     lines: dict[str, list[tuple[int, int]]] = {}
-    for row in outcome.tables["history"].to_pylist():
+    for row in history:
         name = f"{row['group']}: {row['topic']}-{row['partition']}"
-        lines.setdefault(name, []).append((row["committed_at_ms"], row["committed_offset"]))
+        if row[shown] is not None and pictures.has_date(row["committed_at_ms"]):
+            lines.setdefault(name, []).append((row["committed_at_ms"], row[shown]))
     longest = sorted(lines, key=lambda name: -len(lines[name]))[: pictures.MAX_SERIES]
     for at, name in enumerate(longest):
-        times, offsets = zip(*lines[name], strict=True)
-        right.step(
-            pictures.times(times), offsets, where="post", color=pictures.COLOURS[at], label=name
-        )
-    right.tick_params(axis="x", rotation=30)
-    pictures.label(right, "", "committed offset")
+        moments, values = zip(*lines[name], strict=True)
+        dot = "o" if len(moments) <= _MARKED else ""  # a single commit is no line
+        style = {"color": pictures.COLOURS[at], "marker": dot, "markersize": 4}
+        right.step(pictures.times(moments), values, where="post", label=name, **style)
+    pictures.time_axis(right, [time_ms for name in longest for time_ms, _ in lines[name]])
+    told = {"lag": "records behind, when it was committed", "committed_offset": "committed offset"}
+    pictures.label(right, "", told[shown])
     pictures.legend(right)
     return made
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, without=("isolation",))
 
 if __name__ == "__main__":
     JOB.main()
