@@ -1,6 +1,7 @@
 """Topic statistics from the headers of batches: a terabyte takes minutes.
 
-One row for each topic, partition and codec: records, batches, bytes on disk, offsets, times.
+One row for each topic, partition and codec: records, batches, bytes on disk, offsets, times; one
+without a codec for a partition in which nothing is. Headers are believed: fsck looks at the rest.
 Control batches (markers) are counted apart. `first_timestamp_ms` is the smallest of the batches'
 first timestamps: within a batch earlier ones may follow. (Of a batch that has a delete horizon in
 its place, the largest.)
@@ -29,12 +30,14 @@ from pykbroker.offline import ReadOptions, Split
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
 from pykbroker.spark import map_splits
+from pykbroker.spark.options import parse_options
+from pykbroker.spark.tasks import current_ends
 from spark_jobs import pictures
 from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.raw_batches import sample_batches
-from spark_jobs.reading import source_options
+from spark_jobs.reading import positive, source_options
 from spark_jobs.results import Outcome
 
 KEYS: Final = ["topic", "partition", "codec"]
@@ -51,18 +54,18 @@ _SAMPLE_DDL: Final = "topic string, partition int, codec string, stored bigint, 
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--sample-every", type=int, default=0, metavar="N", help="see above")
+    parser.add_argument("--sample-every", type=positive, metavar="N", help="see above")
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("reading headers")
     found = _counts(exact_batches(spark, arguments))
-    if arguments.sample_every:
+    if arguments.sample_every is not None:
         ratios = _ratios(spark, arguments)
         found = found.join(ratios, KEYS, "left")
     else:
         found = found.withColumn("ratio", f.lit(None).cast("double"))
-    table = found.orderBy(*KEYS).toArrow()
+    table = _with_empty(found.toArrow(), arguments)
     rows = table.to_pylist()
     summary: dict[str, Any] = {
         "topics": len({row["topic"] for row in rows}),
@@ -71,6 +74,18 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     for name in ("records", "batches", "control_batches", "bytes"):
         summary[name] = sum(row[name] for row in rows)
     return Outcome({"statistics": table}, summary)
+
+
+def _with_empty(table: Any, arguments: Namespace) -> Any:
+    """The rows in order, partitions without any among them."""
+    rows = table.to_pylist()
+    there = {(row["topic"], row["partition"]) for row in rows}
+    for topic, partition in current_ends(parse_options(source_options(arguments))):
+        if (topic, partition) not in there:
+            none = dict.fromkeys(("records", "batches", "control_batches", "bytes"), 0)
+            rows.append({"topic": topic, "partition": partition, **none})
+    rows.sort(key=lambda row: (row["topic"], row["partition"], row.get("codec") or ""))
+    return pa.Table.from_pylist(rows, schema=table.schema)
 
 
 def _counts(batches: Any) -> Any:

@@ -76,3 +76,21 @@ def test_a_delete_horizon_is_no_time_of_a_record(run_job: RunJob, tmp_path: Path
     (row,) = run_job(JOB, "--path", str(tmp_path)).tables["statistics"].to_pylist()
     assert row["records"] == 3
     assert row["first_timestamp_ms"] == row["max_timestamp_ms"] == BASE_MS + 30
+
+
+def test_partitions_without_records(run_job: RunJob, tmp_path: Path):
+    write_segment(partition_directory(tmp_path, "t", 1), simple_batches(1))
+    (partition_directory(tmp_path, "t", 0) / f"{0:020d}.log").touch()
+    (partition_directory(tmp_path, "empty", 0) / f"{0:020d}.log").touch()
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    rows = outcome.tables["statistics"].to_pylist()
+    found = [(row["topic"], row["partition"], row["codec"], row["records"]) for row in rows]
+    assert found == [("empty", 0, None, 0), ("t", 0, None, 0), ("t", 1, "none", 10)]
+    assert (outcome.summary["topics"], outcome.summary["partitions"]) == (2, 3)
+
+
+@pytest.mark.parametrize("wrong", ["0", "-2", "x"])
+def test_samples_that_cannot_be(wrong: str):
+    with pytest.raises(SystemExit) as ended:
+        JOB.parse(["--path", "x", "--sample-every", wrong])
+    assert ended.value.code == 2
