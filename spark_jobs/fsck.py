@@ -144,7 +144,7 @@ def draw(outcome: Outcome) -> Any:
         worst = next((name for name in _COLOURS if any(r["severity"] == name for r in mine)), NOTE)
         axes.text(start / 1e6, at, _in_words(mine), fontsize=8, va="center", color=_COLOURS[worst])
     axes.margins(x=0.4)
-    axes.set_xlim(left=0)
+    axes.set_xlim(left=-axes.get_xlim()[1] / 100)  # what stands at 0 is not hidden by the axis
     axes.set_yticks(range(len(shown)), [f"{topic}-{number}" for topic, number in shown], fontsize=8)
     axes.invert_yaxis()
     pictures.label(axes, "MB of segments; faults where they stand", "")
@@ -158,6 +158,10 @@ def _in_words(findings: list[dict[str, Any]]) -> str:
         kind = (row["severity"], row["check"])
         counts[kind] = counts.get(kind, 0) + 1
     words = [f"{severity}: {check} ({count})" for (severity, check), count in counts.items()]
+    placed = [row for row in findings if row["severity"] == ERROR and row["position"] is not None]
+    if placed:
+        base, _, kind = placed[0]["path"].rpartition("/")[2].partition(".")
+        words.append(f"first at {placed[0]['position']:,} of {base.lstrip('0') or 0}.{kind}")
     tails = [row["detail"] for row in findings if row["check"] == "tail"]
     return "  " + ", ".join([*words, *tails])
 
