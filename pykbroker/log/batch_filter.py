@@ -8,6 +8,7 @@ Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
     A tombstone stays until the batch's delete horizon, which is set to now + delete.retention.ms
     when the batch is first cleaned with it (KIP-534), and so do markers of emptied transactions.
     Base offset, last offset and sequence of a batch stay as they were; offsets inside have gaps.
+    The base timestamp of a batch that lost records is that of the first one left, or the horizon.
     The last batch of an active producer, and the one that ends at the high watermark, are kept
     without records: they carry the last sequence, and the log's end.
 """
@@ -20,7 +21,7 @@ from pykbroker.log.cleaned_transactions import CleanedTransactions
 from pykbroker.log.key_map import KeyMap
 from pykbroker.log.record_scan import scan_keys, scan_records
 from pykbroker.protocol.crc32c import BytesLike
-from pykbroker.protocol.record import encode_record, read_records, read_varint
+from pykbroker.protocol.record import encode_record, encode_varint, read_records, read_varint
 from pykbroker.protocol.record_batch import (
     CODEC_MASK,
     CONTROL_BIT,
@@ -32,6 +33,9 @@ from pykbroker.protocol.record_batch import (
     assemble_batch,
     records_payload,
 )
+
+#: A record that stays: its start and end, its timestamp delta, where what is behind that begins.
+Kept = tuple[int, int, int, int]
 
 
 class Retention:
@@ -94,11 +98,33 @@ def filter_batch(batch: BytesLike, header: BatchHeader, retention: Retention) ->
     header.record_count = count
     if not header.attributes & LOG_APPEND_TIME_BIT:
         header.max_timestamp = max_timestamp
-    return assemble_batch(b"".join(_slices(kept, payload)), header)
+    encoded = _slices(kept, payload) if horizon is not None else _rebased(kept, payload, header)
+    return assemble_batch(b"".join(encoded), header)
 
 
-def _slices(kept: list[tuple[int, int]], payload: bytes) -> list[bytes]:
-    return [payload[start:end] for start, end in kept]
+def _slices(kept: list[Kept], payload: bytes) -> list[bytes]:
+    return [payload[start:end] for start, end, _, _ in kept]
+
+
+def _rebased(kept: list[Kept], payload: bytes, header: BatchHeader) -> list[bytes]:
+    """The records `kept`, their times counted from the first of them (MemoryRecordsBuilder)."""
+    base = header.base_timestamp
+    if header.attributes & LOG_APPEND_TIME_BIT:
+        header.base_timestamp = header.max_timestamp
+        if not any(time_delta for _, _, time_delta, _ in kept):
+            return _slices(kept, payload)
+        kept = [(start, end, 0, rest) for start, end, _, rest in kept]
+        shift = 0
+    else:
+        shift = kept[0][2]
+        header.base_timestamp = base + shift
+        if not shift:
+            return _slices(kept, payload)
+    encoded: list[bytes] = []
+    for _, end, time_delta, rest in kept:
+        time = encode_varint(time_delta - shift)
+        encoded += (encode_varint(1 + len(time) + end - rest), b"\0", time, payload[rest:end])
+    return encoded
 
 
 def _is_kept_empty(header: BatchHeader, retention: Retention) -> bool:
@@ -115,14 +141,14 @@ def _is_kept_empty(header: BatchHeader, retention: Retention) -> bool:
 
 def _select(
     payload: bytes, header: BatchHeader, retention: Retention
-) -> tuple[list[tuple[int, int]], int, bool]:
-    """(start, end) of the records that stay, their largest timestamp, if one is a tombstone."""
+) -> tuple[list[Kept], int, bool]:
+    """The records that stay, their largest timestamp, if one is a tombstone."""
     offset_of = retention.keys.offsets.get
     covered = retention.keys.latest_offset
     horizon = header.delete_horizon_ms
     keeps_tombstones = horizon is None or retention.now_ms < horizon
     base_offset = header.base_offset
-    kept: list[tuple[int, int]] = []
+    kept: list[Kept] = []
     largest: int | None = None
     has_tombstone = False
     for start, end, time_at, delta, key, value_at in scan_records(payload, header.record_count):
@@ -134,8 +160,8 @@ def _select(
             if offset <= covered and not keeps_tombstones:
                 continue
             has_tombstone = True
-        kept.append((start, end))
-        time_delta, _ = read_varint(payload, time_at)
+        time_delta, rest = read_varint(payload, time_at)
+        kept.append((start, end, time_delta, rest))
         if largest is None or time_delta > largest:
             largest = time_delta
     return kept, header.base_timestamp + (largest or 0), has_tombstone

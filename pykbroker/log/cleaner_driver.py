@@ -6,7 +6,8 @@ Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` 
 Invariants
     The loop only chooses, renames and writes checkpoints; reading, hashing and copying happen in
     the worker. A log that was truncated, deleted or moved while it was being cleaned keeps its
-    segments. A partition that cannot be cleaned is marked, and the others go on. No log is cleaned
+    segments, and one that is being copied to another directory is not cleaned: the copy is of the
+    log as it was, and would be believed as clean. A partition that cannot be cleaned is marked, and the others go on. No log is cleaned
     by two at once.
 """
 
@@ -154,8 +155,8 @@ class CleanerDriver:
             if end_offset is None:
                 self.state.aborted(partition)
                 await self._pause()
-            elif self._manager.get(partition) is not chosen.log:
-                self.state.aborted(partition)  # deleted behind its last swap
+            elif not self._is_in_place(chosen.log):
+                self.state.aborted(partition)  # deleted, or being copied, behind its last swap
             elif end_offset < 0:
                 self.state.failed(partition)
             else:
@@ -182,6 +183,8 @@ class CleanerDriver:
     def _consider(self, log: PartitionLog, mark: int, now_ms: int) -> LogToClean | None:
         """One log that cannot be looked at must not keep the others from being cleaned."""
         partition = log.topic_partition
+        if self._manager.future(partition) is not None:
+            return None
         try:
             return self.state.consider(log, mark, now_ms)
         except OSError as error:
@@ -239,13 +242,18 @@ class CleanerDriver:
         by_base: Mapping[int, Segment],
         group: dict[str, list[int]],
     ) -> bool:
-        if self._manager.get(log.topic_partition) is not log or log.directory != job.directory:
+        if not self._is_in_place(log) or log.directory != job.directory:
             return False
         sizes = {source.base_offset: source.size for source in job.segments}
         old = [by_base[base_offset] for base_offset in group["old"]]
         if any(s is log.active or s.size != sizes[s.base_offset] for s in old):
             return False  # truncated meanwhile
         return replace_segments(log, old, group["new"], sync=False)
+
+    def _is_in_place(self, log: PartitionLog) -> bool:
+        """Neither gone nor on its way to another directory."""
+        partition = log.topic_partition
+        return self._manager.get(partition) is log and self._manager.future(partition) is None
 
     async def _sync_directory(self, log: PartitionLog, worker: CompactionWorker) -> None:
         """The swap's renames become durable without the loop waiting for the disk."""

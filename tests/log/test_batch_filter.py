@@ -157,6 +157,28 @@ def test_log_append_time_survives() -> None:
     assert left(without, retention({b"a": 7})) == [(1, b"3", NOW - 99)]
 
 
+def test_times_count_from_the_first_record_that_is_left() -> None:
+    """MemoryRecords.filterTo builds the batch anew."""
+    batch = build_batch(RECORDS[1:], base_offset=100)
+    rules = retention({b"b": 500, b"c": 101, b"a": 102})
+    kept = filter_batch(batch, read_header(batch), rules)
+    assert kept is not None
+    assert read_header(kept).base_timestamp == NOW + 7
+    assert left(batch, rules) == [(101, b"3", NOW + 7), (102, b"4", NOW + 8)]
+    expected = build_batch(RECORDS[2:], base_offset=100, offset_deltas=[1, 2])
+    assert kept == expected
+
+
+def test_append_time_is_the_base_of_what_is_left() -> None:
+    append_time = {"timestamp_type": rb.LOG_APPEND_TIME, "log_append_time": NOW + 50}
+    batch = build_batch(RECORDS, **append_time)  # type: ignore[arg-type]
+    kept = filter_batch(batch, read_header(batch), retention({b"a": 3, b"c": 2, b"b": 9}))
+    assert kept is not None
+    assert read_header(kept).base_timestamp == NOW + 50
+    rows = [(key, value, NOW + 50, headers) for key, value, _, headers in RECORDS[2:]]
+    assert kept == build_batch(rows, offset_deltas=[2, 3], **append_time)  # type: ignore[arg-type]
+
+
 # -- producers, transactions --------------------------------------------------------------------
 
 

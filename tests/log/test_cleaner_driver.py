@@ -34,7 +34,7 @@ class Node:
             name.replace("_", "."): value for name, value in properties.items()
         }
         config = BrokerConfig.from_properties(settings)
-        self.manager = LogManager([str(root)], config, RealFiles())
+        self.manager = LogManager(config.log_directories, config, RealFiles())
         self.manager.load(NOW)
         self.failures: list[LogDirFailure] = []
         self.cleaner: CleanerDriver
@@ -263,6 +263,40 @@ def test_a_topic_deleted_meanwhile(tmp_path: Path, when: str) -> None:
 
     run(node, script)
     assert node.failures == []
+
+
+@pytest.mark.parametrize("when", ["before", "group", "done"])
+def test_a_log_that_is_being_copied_is_not_cleaned(tmp_path: Path, when: str) -> None:
+    """The copy holds what was there before: it must not inherit that it is clean."""
+    (tmp_path / "b").mkdir()
+    node = Node(tmp_path / "a", log_dirs=f"{tmp_path}/a,{tmp_path}/b", log_cleaner_backoff_ms="0")
+    log = node.log()
+    elsewhere = next(
+        each.path for each in node.manager.directories if each.path != log.log_directory
+    )
+
+    async def script(node: Node) -> None:
+        if when == "before":
+            node.manager.create_future(ACCOUNTS, elsewhere)
+            assert not await node.cleaner.clean_one()
+        else:
+            worker = node.cleaner.worker(0)
+            real_receive = worker.receive
+
+            async def receive() -> object:
+                message = await real_receive()
+                if message is not None and when in message and not node.manager.future(ACCOUNTS):
+                    node.manager.create_future(ACCOUNTS, elsewhere)
+                return message
+
+            worker.receive = receive  # type: ignore[assignment, method-assign]
+            assert await node.cleaner.clean_one()
+        assert node.cleaner.state.first_dirty.get(ACCOUNTS, 0) == 0
+        node.manager.drop_future(ACCOUNTS)
+        assert await node.cleaner.clean_one()
+        assert node.cleaner.state.first_dirty[ACCOUNTS] == log.active.base_offset
+
+    run(node, script)
 
 
 def test_a_worker_that_is_killed_is_started_again(tmp_path: Path) -> None:
