@@ -6,9 +6,9 @@ Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` 
 Invariants
     The loop only chooses, renames and writes checkpoints; reading, hashing and copying happen in
     the worker. A log that was truncated, deleted or moved while it was being cleaned keeps its
-    segments, and one that is being copied to another directory is not cleaned: the copy is of the
-    log as it was, and would be believed as clean. A partition that cannot be cleaned is marked, and the others go on. No log is cleaned
-    by two at once.
+    segments. One that is being copied to another directory is not cleaned: the copy is of the log
+    as it was, and would be believed to be clean. A partition that cannot be cleaned is marked, and
+    the others go on. No log is cleaned by two at once.
 """
 
 from __future__ import annotations
