@@ -49,7 +49,8 @@ def fill(log: PartitionLog, dice: random.Random) -> None:
         kind = dice.random()
         producer = dice.randrange(5)
         if kind < 0.5:
-            writer.put(entries, codec=dice.randrange(5), timestamp=NOW - dice.randrange(1000))
+            times = {"timestamp": NOW - dice.randrange(1000), "apart_ms": dice.choice((0, 7, -90))}
+            writer.put(entries, codec=dice.randrange(5), **times)
         elif kind < 0.7:
             writer.put(entries, codec=dice.randrange(5), producer=10 + producer)
         elif kind < 0.9:
@@ -90,6 +91,7 @@ def left_in(log: PartitionLog) -> list[tuple[object, ...]]:
             header.partition_leader_epoch,
             header.codec,
             header.attributes & ~7,
+            header.base_timestamp,
             header.max_timestamp,
             header.delete_horizon_ms,
             header.producer_id,

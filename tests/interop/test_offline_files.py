@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -295,6 +296,45 @@ def test_a_compacted_topic(broker: Any, tmp_path: Path) -> None:
     assert (
         fsck(create_snapshot(str(directory), str(tmp_path / "x"), ["tails"]).target).num_rows == 0
     )
+
+
+def test_times_of_batches_with_tombstones(broker: Any) -> None:
+    """The cleaner writes a delete horizon (KIP-534) where a batch's base timestamp was."""
+    servers, directory = broker.bootstrap_servers, str(broker.data_dir)
+    config = {
+        "cleanup.policy": "compact",
+        "segment.bytes": str(1 << 20),
+        "min.cleanable.dirty.ratio": "0.01",
+        "min.compaction.lag.ms": "0",
+    }
+    create(servers, "gone", 1, config)
+    small = {"batch.num.messages": 100, "linger.ms": 5}
+    producer = Producer({"bootstrap.servers": servers} | small)
+    dice = random.Random(1)
+    for number in range(20_000):
+        keeps = number % 1000 < 500 or number % 5  # batches with tombstones, and others
+        key, value = b"key-%d" % dice.randrange(7000), bytes(100) if keeps else None
+        send(producer, "gone", 0, key=key, value=value, timestamp=1_400_000_000_000 + number)
+    assert producer.flush(SECONDS) == 0
+    wait_for(
+        lambda: any(batches(directory, "gone")["has_delete_horizon"].to_pylist()), "the cleaner"
+    )
+    taken = create_snapshot(directory, f"{directory}-gone", ["gone"]).target
+    read_back = open_log(taken, columns=["batch_base_offset", "timestamp_ms"]).read_all()
+    times: dict[int, list[int]] = {}
+    for base, time_ms in zip(*(column.to_pylist() for column in read_back), strict=True):
+        times.setdefault(base, []).append(time_ms)
+    rows = batches(taken).to_pylist()
+    assert all(
+        1_400_000_000_000 <= each < 1_400_000_020_000 for mine in times.values() for each in mine
+    )
+    assert {row["max_timestamp_ms"] for row in rows if row["record_count"]} == {
+        max(mine) for mine in times.values()
+    }
+    for row in rows:
+        is_told = row["record_count"] and not row["has_delete_horizon"]
+        first = times[row["base_offset"]][0] if is_told else None
+        assert row["base_timestamp_ms"] == first
 
 
 @pytest.fixture(scope="module")

@@ -49,11 +49,12 @@ class Writer:
         producer: int = -1,
         transactional: bool = False,
         timestamp: int = NOW,
+        apart_ms: int = 0,
     ) -> int:
         sequence = self.sequences.get(producer, 0)
         self.sequences[producer] = sequence + len(entries)
         batch = build_batch(
-            [(key, value, timestamp, ()) for key, value in entries],
+            [(key, value, timestamp + n * apart_ms, ()) for n, (key, value) in enumerate(entries)],
             codec=codec,
             producer_id=producer,
             producer_epoch=0 if producer >= 0 else -1,
