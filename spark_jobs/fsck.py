@@ -25,8 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.offline import FINDING_SCHEMA, Corruption, ReadOptions, Split, read_split
 from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
-from pykbroker.offline.layout import PartitionFiles, read_partitions
+from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
+from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.planning import select_partitions, while_listed
 from pykbroker.offline.split import PERMISSIVE
 from pykbroker.spark import map_splits

@@ -33,6 +33,7 @@ TESTED_IN = {
     "offline/columns": "offline/test_reader.py",
     "offline/faults": "offline/test_layout.py",
     "offline/findings": "offline/test_fsck.py",
+    "offline/partition_files": "offline/test_layout.py",
     "protocol/codegen_*": "protocol/test_codegen.py",
     "replication/partition_events": "replication/test_partition.py",
     "spark/columns": "spark/test_tasks.py",

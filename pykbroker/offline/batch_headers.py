@@ -23,6 +23,7 @@ from pykbroker.protocol.record_batch import (
     DELETE_HORIZON_BIT,
     LOG_APPEND_TIME_BIT,
     LOG_OVERHEAD,
+    MAGIC_AT,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     TRANSACTIONAL_BIT,
@@ -50,6 +51,7 @@ HEADER_DTYPE: Final = np.dtype(
         ("record_count", ">i4"),
     ]
 )
+_LEAST_OLD_BYTES: Final = 26
 _HEADER_BYTES: Final = np.arange(RECORD_BATCH_OVERHEAD)
 _MAX_CODEC: Final = len(CODEC_NAMES) - 1
 _MAX_OFFSET: Final = 0x7FFF_FFFF_FFFF_FFFF
@@ -87,6 +89,9 @@ def framing_fault(head: bytes | bytearray | memoryview, remaining: int) -> tuple
 
     `head`: the first bytes of the batch; `remaining`: how many there are up to the end.
     """
+    old = old_magic(head, remaining)
+    if old is not None and _LENGTH(head)[0] + LOG_OVERHEAD < RECORD_BATCH_OVERHEAD:
+        return 0, f"record batch of magic {old}"
     if len(head) < RECORD_BATCH_OVERHEAD:
         remaining = min(remaining, len(head))
     if remaining < RECORD_BATCH_OVERHEAD:
@@ -97,6 +102,18 @@ def framing_fault(head: bytes | bytearray | memoryview, remaining: int) -> tuple
     if size > remaining:
         return 0, f"record batch of {size} bytes, only {remaining} are there"
     return size, None
+
+
+def old_magic(head: bytes | bytearray | memoryview, remaining: int) -> int | None:
+    """The magic of a whole message of a Kafka before 0.11 (KIP-98), or None.
+
+    offset i64 | size i32 | crc u32 | magic i8 (0 or 1) | attributes i8 | [timestamp i64] |
+    key length i32 | key | value length i32 | value          no less than 26 bytes
+    """
+    if len(head) <= MAGIC_AT or head[MAGIC_AT] not in (0, 1):
+        return None
+    size = _LENGTH(head)[0] + LOG_OVERHEAD
+    return head[MAGIC_AT] if _LEAST_OLD_BYTES <= size <= remaining else None
 
 
 def header_fault(header: BatchHeader) -> str | None:

@@ -3,7 +3,8 @@
 The last segment may be written to at this very moment, or have been when its writer was killed. A
 batch that is not whole, or whose checksum is wrong, is its end if nothing sound follows: the last
 batch of a live log is half written for a while. Zeros (a preallocated file, or one that grew before
-a crash) are the end too. Everywhere else the same bytes are corruption, and are left to the reader.
+a crash) are the end too. Everywhere else the same bytes are corruption, and are left to the reader;
+so they are below the high watermark that the node has written down: that was acknowledged.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from pykbroker.offline.batch_headers import framing_fault, header_at
-from pykbroker.offline.layout import PartitionFiles, SegmentFiles
+from pykbroker.offline.batch_headers import framing_fault, header_at, old_magic
+from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import is_entry_true, next_batch, offset_entries
 from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
@@ -38,7 +39,11 @@ def freeze(files: PartitionFiles) -> FrozenEnd:
     if not files.segments:
         return FrozenEnd(0, files.log_start_offset)
     with open_file(files.segments[-1].path) as opened:
-        return freeze_segment(opened, files.segments[-1])
+        found = freeze_segment(opened, files.segments[-1])
+        acknowledged = files.high_watermark or 0
+        if found.next_offset < acknowledged and found.position < opened.size:
+            return FrozenEnd(opened.size, acknowledged)
+        return found
 
 
 def frozen_segments(files: PartitionFiles, frozen: FrozenEnd) -> Iterator[tuple[SegmentFiles, int]]:
@@ -71,9 +76,10 @@ def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
         can_follow = range(next_offset, next_offset + MAX_SEGMENT_OFFSETS)
         following = next_batch(opened, position, end, can_follow)
         if following is None:
-            # Neither whole nor half written: broken, the reader will say so.
-            stop = position if _is_end(opened, position, end) else end
-            return FrozenEnd(stop, next_offset)
+            if _is_end(opened, position, end):
+                return FrozenEnd(position, next_offset)
+            # Neither whole nor half written: something broken, the reader will say so.
+            return FrozenEnd(end, next_offset + 1)
         position = following  # broken in the middle, and the reader will say so
 
 
@@ -87,7 +93,10 @@ def _walk_to_end(
         last = header_at(run.table, -1)
         position = int(run.positions[-1])
     if last is not None:
-        if _is_sound(opened, position, last.size_bytes):
+        if last.magic in (0, 1):  # not read, but no end
+            next_offset = max(next_offset, last.base_offset + 1)
+            position += last.size_bytes
+        elif is_sound(opened, position, last.size_bytes):
             next_offset = last.next_offset
             position += last.size_bytes
         elif before is not None:
@@ -102,7 +111,8 @@ def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
     return 0
 
 
-def _is_sound(opened: SegmentFile, position: int, size: int) -> bool:
+def is_sound(opened: SegmentFile, position: int, size: int) -> bool:
+    """Whether a batch is there as a whole, with a right checksum."""
     batch = opened.read(size, position)
     return len(batch) == size and check_crc(batch)
 
@@ -110,6 +120,8 @@ def _is_sound(opened: SegmentFile, position: int, size: int) -> bool:
 def _is_end(opened: SegmentFile, position: int, end: int) -> bool:
     """Whether what stands from here on is a batch that is not whole, or zeros."""
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
+    if old_magic(head, end - position) is not None:
+        return False
     _size, fault = framing_fault(head, end - position)
     if fault is None or len(head) < RECORD_BATCH_OVERHEAD:
         return True  # whole with a wrong checksum, or a few bytes

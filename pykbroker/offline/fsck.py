@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from pykbroker.offline.findings import ERROR, FINDING_SCHEMA, NOTE, Finding
 from pykbroker.offline.frozen_end import freeze, frozen_segments
-from pykbroker.offline.layout import PartitionFiles, read_partitions
+from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
+from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.planning import select_partitions, while_listed
 from pykbroker.offline.reader import names_of, read_split
 from pykbroker.offline.split import DROPMALFORMED, Corruption, ReadOptions, Selection, Split

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from pykbroker.offline.findings import ERROR, WARNING, Finding
-from pykbroker.offline.layout import SegmentFiles
+from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.storage import read_small_file
 
 _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])

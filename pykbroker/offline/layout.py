@@ -33,6 +33,8 @@ from pykbroker.log.checkpoints import (
     parse_offsets,
 )
 from pykbroker.offline.faults import NotALogDirectory, OfflineError, OffsetsGone
+from pykbroker.offline.frozen_end import freeze
+from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.storage import is_remote, join, list_directory, read_small_file, split_name
 from pykbroker.offline.swaps import is_swapping, with_swaps
 from pykbroker.types import TopicPartition
@@ -47,43 +49,6 @@ _OWN_SUFFIXES: Final = frozenset({".log", ".index", ".timeindex", ".txnindex", "
 _CHECKPOINT: Final = re.compile(r"\d{20}-\d{10}\.checkpoint")
 _MAX_PARTITION: Final = 0x7FFF_FFFF
 _MOST_LISTINGS: Final = 50
-
-
-@dataclass(frozen=True)
-class SegmentFiles:
-    """The files of one segment; sizes as they were listed, paths None where there is no file."""
-
-    base_offset: int
-    path: str
-    size_bytes: int
-    index_path: str | None
-    time_index_path: str | None
-    txn_index_path: str | None
-
-
-@dataclass(frozen=True)
-class PartitionFiles:
-    """One partition: its segments in order, and what the checkpoints say of it."""
-
-    topic: str
-    partition: int
-    directory: str
-    topic_id: bytes | None
-    segments: tuple[SegmentFiles, ...]
-    #: (offset, path) of the producer snapshots, in order.
-    producer_snapshots: tuple[tuple[int, str], ...]
-    log_start_offset: int
-    #: None when the checkpoint does not know the partition.
-    high_watermark: int | None
-    #: Names of files that belong to no log.
-    foreign: tuple[str, ...]
-
-    @property
-    def size_bytes(self) -> int:
-        return sum(segment.size_bytes for segment in self.segments)
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True)
@@ -184,15 +149,21 @@ def read_partitions(
             if (each := _read_partition(partition, place, directory)) is not None
         ]
         if replicas:
-            found.append(max(replicas, key=_reach))
+            found.append(_furthest(replicas))
     return found
 
 
-def _reach(files: PartitionFiles) -> tuple[int, int]:
-    if not files.segments:
-        return -1, 0
-    last = files.segments[-1]
-    return last.base_offset, last.size_bytes
+def _furthest(replicas: list[PartitionFiles]) -> PartitionFiles:
+    """Where segments begin tells nothing: each replica rolls its own."""
+    if len(replicas) == 1:
+        return replicas[0]
+    ends: list[tuple[int, int]] = []
+    for number, each in enumerate(replicas):
+        try:
+            ends.append((freeze(each).next_offset, -number))
+        except FileNotFoundError:  # deleted or rolled away meanwhile
+            ends.append((-1, -number))
+    return replicas[-max(ends)[1]]
 
 
 def _read_partition(

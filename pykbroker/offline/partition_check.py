@@ -26,7 +26,7 @@ from pykbroker.offline.batch_headers import header_at
 from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
 from pykbroker.offline.frozen_end import freeze, open_listed
 from pykbroker.offline.index_checks import Batches, check_offset_index, check_time_index
-from pykbroker.offline.layout import PartitionFiles, SegmentFiles
+from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import aborted_transactions
 from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
@@ -77,7 +77,7 @@ class PartitionCheck:
         for name in files.foreign:
             yield Finding(NOTE, "files", files.directory, None, None, f"{name} belongs to no log")
         if files.high_watermark is not None and files.high_watermark > self._frozen.next_offset:
-            detail = f"high watermark {files.high_watermark} is behind the end of the log"
+            detail = f"high watermark {files.high_watermark} is above the end of the log"
             end = self._frozen.next_offset
             yield Finding(WARNING, "files", files.directory, None, end, detail)
         for offset, path in files.producer_snapshots:

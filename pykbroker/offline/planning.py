@@ -25,12 +25,8 @@ from typing import Final, TypeVar
 
 from pykbroker.offline.faults import OffsetsGone, SegmentGone, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
-from pykbroker.offline.layout import (
-    PartitionFiles,
-    SegmentFiles,
-    find_partitions,
-    read_partitions,
-)
+from pykbroker.offline.layout import find_partitions, read_partitions
+from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import entry_batch, is_entry_true, offset_entries, time_entries
 from pykbroker.offline.segment_walk import walk_headers
 from pykbroker.offline.split import (
@@ -209,7 +205,7 @@ def _readable_end(
         end = min(end, files.high_watermark)
     if selection.isolation != READ_COMMITTED:
         return end, ()
-    state = transaction_state(files, frozen.position, end)
+    state = transaction_state(files, frozen.position, end, is_strict=selection.is_strict)
     return state.last_stable_offset, state.aborted
 
 

@@ -179,5 +179,6 @@ def open_log(
         isolation=isolation,
         end_bound=end_bound,
         fail_on_data_loss=fail_on_data_loss,
+        is_strict=mode == FAILFAST,
     )
     return LogScan(plan(selection, split_bytes), options)

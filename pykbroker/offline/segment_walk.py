@@ -22,7 +22,7 @@ from pykbroker.offline.batch_headers import (
     table_of,
     walk,
 )
-from pykbroker.offline.layout import SegmentFiles
+from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.storage import LocalFile, SegmentFile
 from pykbroker.protocol.record_batch import (

@@ -39,7 +39,8 @@ from pykbroker.log.checkpoints import (
 )
 from pykbroker.offline.faults import OfflineError, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
-from pykbroker.offline.layout import PartitionFiles, SegmentFiles, read_partitions
+from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.planning import select_partitions
 from pykbroker.offline.segment_index import offset_entries, time_entries
 from pykbroker.offline.split import Selection

@@ -85,6 +85,9 @@ class Selection:
     isolation: str = READ_UNCOMMITTED
     end_bound: str = LOG_END
     fail_on_data_loss: bool = True
+    #: Whether corruption behind an open transaction ends the planning: what follows cannot be told
+    #: to be stable. Else transactions that it may have ended hold nothing back.
+    is_strict: bool = True
 
     def __post_init__(self) -> None:
         one_of("isolation", self.isolation, (READ_UNCOMMITTED, READ_COMMITTED))

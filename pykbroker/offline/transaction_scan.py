@@ -4,33 +4,41 @@ Read from the batches themselves (1 us a header), so that no transaction index a
 snapshot has to be believed, and a log that was copied without them reads alike. What a closed
 segment says is kept: a log that is tailed is not walked again.
 
-State   TransactionLog: producer -> first offset of its open transaction, fed in order of the log.
+Invariants
+    Only batches with a right checksum begin or end a transaction.
+    What is below the last stable offset is checked by who reads it. Behind it nobody reads: there a
+    damaged batch may be the marker that would have moved it, so all are checked here.
 Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from pykbroker.offline.batch_headers import Integers, header_at
-from pykbroker.offline.frozen_end import open_listed
-from pykbroker.offline.layout import PartitionFiles, SegmentFiles
-from pykbroker.offline.segment_walk import HeaderRun, header_tables
-from pykbroker.offline.split import AbortedRange
+from pykbroker.offline.faults import CorruptSegment
+from pykbroker.offline.frozen_end import is_sound, open_listed
+from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
+from pykbroker.offline.segment_index import aborted_transactions
+from pykbroker.offline.segment_walk import HeaderRun, header_tables, walk_headers
+from pykbroker.offline.split import END_OF_TIME, AbortedRange
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.protocol.control_records import ABORT, COMMIT, decode_type
 from pykbroker.protocol.record_batch import (
     CODEC_MASK,
     CONTROL_BIT,
+    LOG_OVERHEAD,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     TRANSACTIONAL_BIT,
     BatchHeader,
     CorruptBatch,
+    check_crc,
     iter_records,
 )
 
@@ -77,6 +85,8 @@ def marker_type(opened: SegmentFile, position: int, header: BatchHeader) -> int:
     if not header.is_control:
         return UNKNOWN_OUTCOME
     batch = opened.read(header.size_bytes, position)
+    if len(batch) < header.size_bytes or not check_crc(batch):
+        return UNKNOWN_OUTCOME
     if len(batch) >= RECORD_BATCH_OVERHEAD + _MARKER.size and not header.attributes & CODEC_MASK:
         *front, kind = _MARKER.unpack_from(batch, RECORD_BATCH_OVERHEAD)
         if tuple(front) == _PLAIN_FRONT and kind in (ABORT, COMMIT):
@@ -90,12 +100,36 @@ def marker_type(opened: SegmentFile, position: int, header: BatchHeader) -> int:
 
 
 def transaction_state(
-    files: PartitionFiles, end_position: int, end_offset: int
+    files: PartitionFiles, end_position: int, end_offset: int, *, is_strict: bool = True
 ) -> TransactionState:
     """Aborted ranges and last stable offset of a log that ends at `end_offset`.
 
-    `end_position` is the frozen end within the last segment.
+    `end_position` is the frozen end within the last segment. Damage behind the last stable offset:
+    CorruptSegment, or, unless `is_strict`, transactions that were open there hold back nothing.
     """
+    ongoing, aborted = _follow_segments(files, end_position, end_offset)
+    stable = min([*ongoing.values(), end_offset])
+    damage = _last_damage(files, end_position, stable, is_strict) if stable < end_offset else -1
+    if damage >= stable:
+        doubtful = {each: first for each, first in ongoing.items() if first <= damage}
+        aborted += _by_index(files, doubtful)
+        open_since = [first for first in ongoing.values() if first > damage]
+        stable = min([*open_since, end_offset])
+    return TransactionState(tuple(aborted), stable)
+
+
+def _by_index(files: PartitionFiles, doubtful: dict[int, int]) -> Iterator[AbortedRange]:
+    """What transaction indexes say of transactions (producer -> first offset) without a marker."""
+    for segment in files.segments:
+        for each in aborted_transactions(segment.txn_index_path, segment.base_offset) or ():
+            if each.first_offset >= doubtful.get(each.producer_id, END_OF_TIME):
+                yield AbortedRange(each.producer_id, each.first_offset, each.last_offset)
+
+
+def _follow_segments(
+    files: PartitionFiles, end_position: int, end_offset: int
+) -> tuple[dict[int, int], list[AbortedRange]]:
+    """(first offsets of open transactions by producer, aborted ranges)"""
     ongoing: dict[int, int] = {}
     aborted: list[AbortedRange] = []
     for segment in files.segments:
@@ -114,8 +148,44 @@ def transaction_state(
             first = ongoing.pop(producer_id, None)
             if first is not None and kind == ABORT:
                 aborted.append(AbortedRange(producer_id, first, offset))
-    stable = min([*ongoing.values(), end_offset])
-    return TransactionState(tuple(aborted), stable)
+    return ongoing, aborted
+
+
+def _last_damage(files: PartitionFiles, end_position: int, stable: int, is_strict: bool) -> int:
+    """Above which offset there is no damage; below `stable` it is not looked for."""
+    found = -1
+    following = [*(each.base_offset for each in files.segments[1:]), END_OF_TIME]
+    for segment, behind in zip(files.segments, following, strict=True):
+        if behind <= stable:
+            continue
+        is_last = segment is files.segments[-1]
+        damage = _damage(segment, end_position) if is_last else _damage_of_closed(segment)
+        for position, offset in damage:
+            if offset < stable:
+                continue
+            if is_strict:
+                reason = "it is damaged, and may end the transaction that is open there"
+                raise CorruptSegment(segment.path, position, reason)
+            found = max(found, offset)
+    return found
+
+
+def _damage(segment: SegmentFiles, end: int) -> list[tuple[int, int]]:
+    """(position, offset at or above which it is) of all that is no sound batch."""
+    found: list[tuple[int, int]] = []
+    offset = segment.base_offset
+    with open_listed(segment, end) as opened:
+        for position, header in walk_headers(opened, segment, end):
+            if header is not None and is_sound(opened, position, header.size_bytes):
+                offset = header.next_offset
+            else:
+                found.append((position, offset))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _damage_of_closed(segment: SegmentFiles) -> list[tuple[int, int]]:
+    return _damage(segment, segment.size_bytes)
 
 
 def _events(segment: SegmentFiles, end: int) -> Integers:
@@ -149,12 +219,15 @@ def _follow(
         ((table["attributes"] & CONTROL_BIT) != 0).tolist(),
     )
     for index, producer_id, offset, is_control in zip(*columns, strict=True):
+        position = int(run.positions[index])
         if not is_control:
             if producer_id not in begun:
-                begun.add(producer_id)
-                found.append((producer_id, offset, _BEGIN))
+                size = int(run.table["length"][index]) + LOG_OVERHEAD
+                if is_sound(opened, position, size):
+                    begun.add(producer_id)
+                    found.append((producer_id, offset, _BEGIN))
             continue
-        kind = marker_type(opened, int(run.positions[index]), header_at(run.table, index))
+        kind = marker_type(opened, position, header_at(run.table, index))
         if kind in (ABORT, COMMIT):
             begun.discard(producer_id)
             found.append((producer_id, offset, kind))

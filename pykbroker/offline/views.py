@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from pykbroker.offline.arrow_columns import constant_text, primitive
 from pykbroker.offline.batch_headers import Integers, aborted_batches, first_times, header_at
 from pykbroker.offline.frozen_end import freeze, frozen_segments, open_listed
-from pykbroker.offline.layout import PartitionFiles, SegmentFiles, read_partitions
+from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.planning import plan_partition, select_partitions, while_listed
 from pykbroker.offline.reader import names_of
 from pykbroker.offline.segment_index import (

@@ -26,6 +26,7 @@ from pykbroker.offline import (
     plan,
     read_split,
 )
+from pykbroker.offline.split import FAILFAST
 from pykbroker.spark.bounds import (
     EARLIEST,
     LATEST,
@@ -78,6 +79,7 @@ def base_selection(options: SourceOptions, pushed: Pushdown | None = None) -> Se
         isolation=options.isolation,
         end_bound=options.end_bound,
         fail_on_data_loss=options.fail_on_data_loss,
+        is_strict=options.mode == FAILFAST,
     )
     if pushed is None:
         return selection

@@ -73,5 +73,8 @@ def test_framing():
     )
     assert framing_fault(batch[:20], 20)[1] == "20 bytes are too few for a record batch"
     assert framing_fault(b"", 1000)[1] == "0 bytes are too few for a record batch"
-    short = struct.pack(">qi", 0, 48) + bytes(49)
+    short = struct.pack(">qiib", 0, 48, 0, 2) + bytes(44)
     assert framing_fault(short, 1000)[1] == "record batch of 60 bytes, less than its header"
+    old = struct.pack(">qiIb", 0, 48, 0, 1) + bytes(44)
+    assert framing_fault(old, 1000)[1] == "record batch of magic 1"
+    assert framing_fault(old[:60], 60)[1] == "record batch of magic 1"

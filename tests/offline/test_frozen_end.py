@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
 
-from pykbroker.offline import CorruptSegment, open_log
+from pykbroker.offline import CorruptSegment, fsck, open_log
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.layout import read_partitions
 from pykbroker.protocol.record_batch import build_batch
@@ -102,3 +103,49 @@ def test_an_index_preallocated_with_zeros(tmp_path: Path):
     index.write_bytes(index.read_bytes() + bytes(10_000))
     (files,) = read_partitions([str(tmp_path)])
     assert freeze(files) == FrozenEnd(WHOLE, 200)
+
+
+@pytest.mark.parametrize("tail", [NEXT[:-1], bytes(1000), FLIPPED], ids=["short", "zeros", "crc"])
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+def test_what_was_acknowledged_is_no_end(tmp_path: Path, tail: bytes, decoder: str):
+    """The node's own high watermark is above what can be read."""
+    frozen(tmp_path, tail)
+    checkpoint = tmp_path / "replication-offset-checkpoint"
+    checkpoint.write_text("0\n1\nt 0 210\n")
+    with pytest.raises(CorruptSegment, match=f"position {WHOLE}"):
+        open_log(str(tmp_path), decoder=decoder).read_all()
+    scan = open_log(str(tmp_path), decoder=decoder, mode="DROPMALFORMED", end_bound="hw")
+    assert scan.read_all().num_rows == 200
+    assert (scan.corrupt_batches, scan.corrupt_bytes) == (1, len(tail))
+    assert {row["check"] for row in fsck(str(tmp_path)).to_pylist()} == {"batches"}
+    checkpoint.write_text("0\n1\nt 0 200\n")
+    assert open_log(str(tmp_path), decoder=decoder).read_all().num_rows == 200
+
+
+def old_message(offset: int, value: bytes, magic: int) -> bytes:
+    """As Kafka wrote them before 0.11; the checksum is not looked at."""
+    time = struct.pack(">q", 1_600_000_000_000) if magic else b""
+    fields = time + struct.pack(">i", 1) + b"k" + struct.pack(">i", len(value)) + value
+    body = struct.pack(">Ibb", 0, magic, 0) + fields
+    return struct.pack(">qi", offset, len(body)) + body
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("size", [1, 200])
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+def test_messages_of_older_kafkas_are_named_and_never_an_empty_log(
+    tmp_path: Path, magic: int, size: int, count: int, decoder: str
+):
+    path = partition_directory(tmp_path) / f"{0:020d}.log"
+    path.write_bytes(b"".join(old_message(each, bytes(size), magic) for each in range(count)))
+    with pytest.raises(CorruptSegment, match=f"position 0: record batch of magic {magic}"):
+        open_log(str(tmp_path), decoder=decoder).read_all()
+    scan = open_log(str(tmp_path), decoder=decoder, mode="DROPMALFORMED")
+    assert scan.read_all().num_rows == 0
+    assert scan.corrupt_bytes == path.stat().st_size
+    with path.open("ab") as opened:
+        opened.write(simple_batches(1, base_offset=10)[0])
+    scan = open_log(str(tmp_path), decoder=decoder, mode="DROPMALFORMED")
+    assert scan.read_all().num_rows == 10
+    assert scan.corrupt_batches >= 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pykbroker.offline.index_checks import Batches, check_offset_index, check_time_index
-from pykbroker.offline.layout import SegmentFiles
+from pykbroker.offline.partition_files import SegmentFiles
 
 BASE = 1000
 #: Three batches of 100 bytes and ten records; the second is the latest.

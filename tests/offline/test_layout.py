@@ -73,6 +73,19 @@ def test_the_replica_that_reaches_furthest(tmp_path: Path):
     assert files.directory == str(tmp_path / "b" / "t-0")
 
 
+def test_where_segments_begin_says_nothing_of_how_far_they_reach(tmp_path: Path):
+    """One replica rolled early and was left behind."""
+    batches = simple_batches(20, 1)
+    behind = partition_directory(tmp_path / "behind")
+    write_segment(behind, batches[:10])
+    write_segment(behind, batches[10:11])
+    write_segment(partition_directory(tmp_path / "ahead"), batches)
+    roots = [str(tmp_path / "behind"), str(tmp_path / "ahead")]
+    for paths in (roots, roots[::-1]):
+        (files,) = read_partitions(paths)
+        assert files.directory == str(tmp_path / "ahead" / "t-0")
+
+
 def test_checkpoints(tmp_path: Path):
     write_segment(partition_directory(tmp_path), simple_batches(2, base_offset=100), 100)
     (files,) = read_partitions([str(tmp_path)])

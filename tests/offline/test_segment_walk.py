@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pykbroker.offline.batch_headers import header_at
-from pykbroker.offline.layout import SegmentFiles
+from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.segment_walk import header_tables, walk_headers
 from pykbroker.offline.storage import RemoteFile, SegmentFile, open_file
 from tests.offline.samples import odd_batches, simple_batches, write_segment

@@ -9,7 +9,15 @@ import pytest
 
 from pykbroker.log.producer_entry import ProducerStateEntry, encode_snapshot
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
-from pykbroker.offline import ReadOptions, Selection, open_log, plan, read_split, transactions
+from pykbroker.offline import (
+    CorruptSegment,
+    ReadOptions,
+    Selection,
+    open_log,
+    plan,
+    read_split,
+    transactions,
+)
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
@@ -243,3 +251,89 @@ def test_the_view_of_transactions(tmp_path: Path):
     assert [(row["batch_count"], row["record_count"]) for row in rows] == [(2, 3), (1, 3), (1, 4)]
     assert rows[0]["first_timestamp_ms"] == BASE_MS
     assert rows[0]["end_timestamp_ms"] == BASE_MS + 6
+
+
+def flipped(log: LogWriter, at: int, mask: int = 0xFF) -> None:
+    (path,) = log.directory.glob("*.log")
+    content = bytearray(path.read_bytes())
+    content[at] ^= mask
+    path.write_bytes(content)
+
+
+def marked_log(root: Path) -> tuple[LogWriter, int]:
+    """Two records, their commit marker, seven plain records; and where the marker stands."""
+    log = LogWriter(root)
+    log.write(10, 2)
+    position = len(log.batches[0])
+    log.end(10, COMMIT)
+    for records in (3, 1, 1, 1, 1):
+        log.write(-1, records)
+    log.roll()
+    return log, position
+
+
+@pytest.mark.parametrize("at", [69, 22, 50, 9], ids=["type", "attributes", "producer id", "length"])
+@pytest.mark.parametrize("has_indexes", [True, False])
+def test_a_damaged_marker_is_corruption_and_no_open_transaction(
+    tmp_path: Path, at: int, has_indexes: bool
+):
+    log, position = marked_log(tmp_path)
+    flipped(log, position + at)
+    if not has_indexes:
+        for path in (*log.directory.glob("*.index"), *log.directory.glob("*.snapshot")):
+            path.unlink()
+    with pytest.raises(CorruptSegment, match=f"position {position}"):
+        committed(tmp_path)
+    scan = open_log(
+        str(tmp_path), isolation="read_committed", columns=["offset"], mode="DROPMALFORMED"
+    )
+    found = scan.read_all()["offset"].to_pylist()
+    assert [offset for offset in found if offset != 2] == [0, 1, *range(3, 10)]
+    assert scan.corrupt_batches == 1
+
+
+def test_a_damaged_batch_begins_no_transaction(tmp_path: Path):
+    log = LogWriter(tmp_path)
+    for _ in range(4):
+        log.write(-1, 1)
+    position = len(log.batches[0])
+    log.roll()
+    flipped(log, position + 22, 0x10)
+    with pytest.raises(CorruptSegment):
+        committed(tmp_path)
+    scan = open_log(
+        str(tmp_path), isolation="read_committed", columns=["offset"], mode="DROPMALFORMED"
+    )
+    assert scan.read_all()["offset"].to_pylist() == [0, 2, 3]
+    assert scan.corrupt_batches == 1
+
+
+def test_an_index_tells_what_a_damaged_marker_does_not(tmp_path: Path):
+    log = LogWriter(tmp_path)
+    log.write(10, 2)
+    position = len(log.batches[0])
+    log.end(10, ABORT)
+    log.write(-1, 3)
+    log.roll()
+    flipped(log, position + 17)
+    scan = open_log(
+        str(tmp_path), isolation="read_committed", columns=["offset"], mode="DROPMALFORMED"
+    )
+    assert scan.read_all()["offset"].to_pylist() == [3, 4, 5]
+    assert scan.corrupt_batches == 1
+
+
+def test_what_is_damaged_before_an_open_transaction_does_not_free_it(tmp_path: Path):
+    log = LogWriter(tmp_path)
+    log.write(-1, 1)
+    log.write(-1, 1)
+    log.write(10, 2)
+    log.write(-1, 3)
+    position = len(log.batches[0])
+    log.roll()
+    flipped(log, position + 65)
+    scan = open_log(
+        str(tmp_path), isolation="read_committed", columns=["offset"], mode="DROPMALFORMED"
+    )
+    assert scan.read_all()["offset"].to_pylist() == [0]
+    assert scan.corrupt_batches == 1

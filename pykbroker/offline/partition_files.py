@@ -1,0 +1,42 @@
+"""The files of a partition, as they were listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SegmentFiles:
+    """The files of one segment; sizes as they were listed, paths None where there is no file."""
+
+    base_offset: int
+    path: str
+    size_bytes: int
+    index_path: str | None
+    time_index_path: str | None
+    txn_index_path: str | None
+
+
+@dataclass(frozen=True)
+class PartitionFiles:
+    """One partition: its segments in order, and what the checkpoints say of it."""
+
+    topic: str
+    partition: int
+    directory: str
+    topic_id: bytes | None
+    segments: tuple[SegmentFiles, ...]
+    #: (offset, path) of the producer snapshots, in order.
+    producer_snapshots: tuple[tuple[int, str], ...]
+    log_start_offset: int
+    #: None when the checkpoint does not know the partition.
+    high_watermark: int | None
+    #: Names of files that belong to no log.
+    foreign: tuple[str, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size_bytes for segment in self.segments)
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
