@@ -59,22 +59,41 @@ def legend(axes: Any) -> None:
 
 
 def bars(axes: Any, names: Sequence[str], values: Sequence[float], colour: str = "") -> None:
-    """Horizontal bars, the first on top."""
+    """Horizontal bars, the first on top; each with its value, for the small ones cannot be seen."""
     at = np.arange(len(names))
-    axes.barh(at, values, color=colour or COLOURS[0])
+    drawn = axes.barh(at, values, color=colour or COLOURS[0])
+    axes.bar_label(drawn, [short(value) for value in values], padding=3, fontsize=7)
+    axes.margins(x=0.14)
     axes.set_yticks(at, names, fontsize=8)
     axes.invert_yaxis()
+
+
+def short(value: float) -> str:
+    """A number in little room: three digits from ten thousand on."""
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= max(size, 10_000):
+            return (
+                f"{value / size:,.3g}{unit}"
+                if value < 999.5 * size
+                else f"{value / size:,.0f}{unit}"
+            )
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
 
 
 def stacked(
     axes: Any, names: Sequence[str], layers: Mapping[str, tuple[Sequence[float], str]]
 ) -> None:
-    """Horizontal bars of several layers: {name: (values, colour)}."""
+    """Horizontal bars of several layers: {name: (values, colour)}; each with its sum."""
     at = np.arange(len(names))
     left = np.zeros(len(names))
     for name, (values, colour) in layers.items():
         axes.barh(at, values, left=left, color=colour, label=name)
         left = left + np.asarray(values, dtype=float)
+    for y, total in zip(at, left.tolist(), strict=True):
+        axes.text(total, y, f" {short(total)}", va="center", fontsize=7)
+    axes.set_xlim(0, 1.14 * max(left, default=0.0) or 1)
     axes.set_yticks(at, names, fontsize=8)
     axes.invert_yaxis()
     legend(axes)

@@ -133,7 +133,6 @@ def draw(outcome: Outcome) -> Any:
         }
         layers[state] = ([by_place.get(place, 0) for place in places], _COLOURS[state])
     pictures.stacked(left, names, layers)
-    left.margins(x=0.05)
     pictures.label(left, "records in transactions", "")
     left.get_legend().remove()
     made.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)

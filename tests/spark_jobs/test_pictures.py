@@ -21,8 +21,31 @@ def test_a_picture():
     assert image.shape[:2] == (378, 810)
     assert image.std() > 0.05  # not blank
     assert [each.get_text() for each in left.get_yticklabels()] == ["a", "b"]
+    assert [each.get_text() for each in left.texts] == ["1", "2"]
+    assert [each.get_text() for each in right.texts] == [" 3"]
     assert [each.get_width() for each in right.patches] == [1, 2]
     assert right.patches[1].get_x() == 1
+
+
+@pytest.mark.parametrize(
+    "value,expected",
+    [
+        (0, "0"),
+        (9999, "9,999"),
+        (12_345, "12.3 k"),
+        (999_900, "1,000 k"),
+        (336_776, "337 k"),
+        (1_000_000, "1 M"),
+        (2_500_000_000_000, "2,500 G"),
+        (0.12345, "0.123"),
+        (0.0, "0"),
+        (99.96, "100"),
+        (4321.0, "4,321"),
+        (812.7, "813"),
+    ],
+)
+def test_numbers_in_little_room(value: float, expected: str):
+    assert pictures.short(value) == expected
 
 
 def test_one_axes_and_no_legend_for_one_name():
