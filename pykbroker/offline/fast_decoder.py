@@ -52,6 +52,7 @@ from pykbroker.protocol.record_batch import (
     CorruptBatch,
 )
 
+_FAR: Final = 0x7FFF_FFFF_FFFF_FFFF
 _COMPRESSED_CHUNK: Final = 1 << 20
 _AREA_BYTES: Final = 4 << 20
 
@@ -114,25 +115,26 @@ class _FastReader:
         self.area = bytearray()
 
     def run(self) -> Iterator[Any]:
-        position = self.split.start_position
+        self.position = self.split.start_position
         end = self.end
-        while position < end:
-            room = min(self.wanted, len(self.buffer) - PADDING_BYTES, end - position)
-            filled = self.opened.read_into(memoryview(self.buffer)[:room], position)
+        while self.position < end:
+            at = self.position
+            room = min(self.wanted, len(self.buffer) - PADDING_BYTES, end - at)
+            filled = self.opened.read_into(memoryview(self.buffer)[:room], at)
             positions, used = walk(self.buffer, filled)
             if not positions:
-                position = self._obstacle(position, filled)
+                self.position = self._obstacle(at, filled)
                 continue
-            chunk = _Chunk(self.buffer, positions, position)
-            position += used
-            yield from self._decode_chunk(chunk, self._base_at(position, used, filled))
+            chunk = _Chunk(self.buffer, positions, at)
+            self.position += used
+            yield from self._decode_chunk(chunk, self._base_at(self.position, used, filled))
             compressed = bool(chunk.codecs.any())
             self.wanted = self.chunk_bytes
             if compressed:
                 self.wanted = min(self.chunk_bytes, _COMPRESSED_CHUNK)
         if end < self.split.end_position:
             reason = f"the file ends at {end}, before {self.split.end_position}"
-            self.reporter.report(position, 0, reason)
+            self.reporter.report(self.position, 0, reason)
 
     def _base_at(self, position: int, used: int, filled: int) -> int | None:
         """The base offset of the batch behind a chunk."""
@@ -153,43 +155,66 @@ class _FastReader:
             return position
         if fault is None:
             fault = f"record batch of {size} bytes, only {filled} are there"  # cut while reading
-        following = self.known.after(position, self.end)
+        following = self._resume(position)
         self.reporter.report(position, following - position, fault, raw=head)
         return following
+
+    def _resume(self, position: int) -> int:
+        """Where the next batch is, when the one at `position` does not tell."""
+        return self.known.after(position, self.end, self.order.last + 1)
 
     # -- which batches --------------------------------------------------------------------------
 
     def _decode_chunk(self, chunk: _Chunk, behind: int | None) -> Iterator[Any]:
         """Runs of sound batches, and between them the faults, in the order of the file."""
-        wanted, faults = self._choose(chunk, behind)
+        wanted, faults, lost = self._choose(chunk, behind)
         start = 0
         for index in sorted(faults):
             yield from self._decode_run(chunk, wanted[(wanted >= start) & (wanted < index)])
             position = chunk.at + int(chunk.positions[index])
             batch = chunk.batch(index)
             header = header_at(chunk.table, index)
-            self.reporter.report(position, len(batch), faults[index], header, batch)
+            size = len(batch)
+            if index == lost:
+                self.position = self._resume(position)
+                size = self.position - position
+            self.reporter.report(position, size, faults[index], header, batch)
             start = index + 1
         yield from self._decode_run(chunk, wanted[wanted >= start] if start else wanted)
 
-    def _choose(self, chunk: _Chunk, behind: int | None) -> tuple[Integers, dict[int, str]]:
-        """(indices of the batches to decode, faults by index)."""
+    def _choose(
+        self, chunk: _Chunk, behind: int | None
+    ) -> tuple[Integers, dict[int, str], int | None]:
+        """(indices of the batches to decode, faults by index, the fault behind which no batch
+        begins: there the chunk ends)."""
         table, split = chunk.table, self.split
         faults: dict[int, str] = {}
         base = table["base_offset"].astype(np.int64)
-        delta = table["last_offset_delta"].astype(np.int64)
-        current = table["magic"] == MAGIC_V2
-        # Without `base + delta`, which may overflow.
-        overlapping = (base >= split.start_offset - delta) & (base < split.end_offset)
-        looked_at = overlapping | (base < 0) | ~current
-        if self.options.verify_checksums:
-            self._check_sums(chunk, looked_at & current, faults)
         sound = possible(table)
-        for index in np.flatnonzero(looked_at & ~sound).tolist():
+        # What a header says of its own end may be wrong: only where the next one begins counts.
+        next_base = np.where(sound[1:], base[1:], _FAR)
+        next_base = np.append(next_base, _FAR if behind is None else behind)
+        looked_at = ~sound | ((next_base > split.start_offset) & (base < split.end_offset))
+        if self.options.verify_checksums:
+            self._check_sums(chunk, looked_at & (table["magic"] == MAGIC_V2), faults)
+        for index in np.flatnonzero(~sound).tolist():
             if index not in faults:
                 faults[index] = header_fault(header_at(table, index)) or "impossible header"
+        lost = None
+        if faults:
+            ends = behind is not None or self.position >= self.end
+            lands = np.append(sound[1:], ends)
+            lost = min((index for index in faults if not lands[index]), default=None)
+        if lost is not None:
+            faults = {index: why for index, why in faults.items() if index <= lost}
+            looked_at[lost + 1 :] = False
         if self.options.verify_offsets:
-            faults |= self.order.faults(table, sound, behind)
+            trusted = sound.copy()
+            trusted[list(faults)] = False
+            if lost is not None:
+                behind = int(base[lost]) if sound[lost] else None
+            until = slice(lost)
+            faults |= self.order.faults(table[until], sound[until], trusted[until], behind)
         wanted = looked_at & ((table["attributes"] & CONTROL_BIT) == 0)
         if split.start_timestamp_ms is not None:
             wanted &= table["max_timestamp"] >= split.start_timestamp_ms
@@ -197,7 +222,7 @@ class _FastReader:
             wanted &= ~aborted_batches(table, split.aborted)
         if faults:
             wanted[list(faults)] = False
-        return np.flatnonzero(wanted), faults
+        return np.flatnonzero(wanted), faults, lost
 
     def _check_sums(self, chunk: _Chunk, chosen: NDArray[np.bool_], faults: dict[int, str]) -> None:
         indices = np.flatnonzero(chosen)

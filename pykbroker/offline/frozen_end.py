@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from pykbroker.offline.batch_headers import framing_fault, header_at, old_magic
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import is_entry_true, next_batch, offset_entries
-from pykbroker.offline.segment_walk import header_tables
+from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import SegmentFile, open_file
 from pykbroker.protocol.record_batch import (
@@ -87,20 +87,21 @@ def _walk_to_end(
     opened: SegmentFile, base_offset: int, position: int, next_offset: int, end: int
 ) -> FrozenEnd:
     """Behind the last sound batch of those that follow each other from `position` on."""
-    before = last = None
+    last: HeaderRun | None = None
     for run in header_tables(opened, None, base_offset, position, end):
-        before = header_at(run.table, -2) if len(run.table) > 1 else last
-        last = header_at(run.table, -1)
-        position = int(run.positions[-1])
-    if last is not None:
-        if last.magic in (0, 1):  # not read, but no end
-            next_offset = max(next_offset, last.base_offset + 1)
-            position += last.size_bytes
-        elif is_sound(opened, position, last.size_bytes):
-            next_offset = last.next_offset
-            position += last.size_bytes
-        elif before is not None:
-            next_offset = before.next_offset
+        last = run
+    if last is None:
+        return FrozenEnd(position, next_offset)
+    count = len(last.positions)
+    position, header = int(last.positions[-1]), header_at(last.table, -1)
+    if header.magic in (0, 1):  # not read, but no end
+        return FrozenEnd(position + header.size_bytes, max(next_offset, header.base_offset + 1))
+    for index in range(count - 1, -1, -1):
+        header = header_at(last.table, index)
+        if is_sound(opened, int(last.positions[index]), header.size_bytes):
+            if index == count - 1:
+                position += header.size_bytes
+            return FrozenEnd(position, header.next_offset)
     return FrozenEnd(position, next_offset)
 
 

@@ -59,14 +59,20 @@ class OffsetOrder:
         return None
 
     def faults(
-        self, table: HeaderTable, sound: NDArray[np.bool_], behind: int | None
+        self,
+        table: HeaderTable,
+        sound: NDArray[np.bool_],
+        trusted: NDArray[np.bool_],
+        behind: int | None,
     ) -> dict[int, str]:
-        """The same for many batches: index -> what is wrong; those that are not sound have no say.
+        """The same for many batches: index -> what is wrong; those not trusted have no say.
 
-        `sound`: where headers are possible.
+        `sound`: where headers are possible; `trusted`: and no checksum is known to be wrong.
         """
+        if not table.size:
+            return {}
         base: Integers = table["base_offset"].astype(np.int64)
-        if self.limit <= _SAFE and sound.all():
+        if self.limit <= _SAFE and trusted.all():
             last = base + table["last_offset_delta"]
             if (
                 base[0] > self.last
@@ -76,20 +82,13 @@ class OffsetOrder:
             ):
                 self.last = int(last[-1])
                 return {}
-        return self._one_by_one(
-            sound.tolist(), base.tolist(), table["last_offset_delta"].tolist(), behind
-        )
-
-    def _one_by_one(
-        self, sound: list[bool], bases: list[int], deltas: list[int], behind: int | None
-    ) -> dict[int, str]:
-        found: dict[int, str] = {}
-        following = [base if fine else None for base, fine in zip(bases, sound, strict=True)]
+        bases, deltas = base.tolist(), table["last_offset_delta"].tolist()
+        following = [each if fine else None for each, fine in zip(bases, sound, strict=True)]
         following.append(behind)
-        for index, fine in enumerate(sound):
-            if fine:
-                last = bases[index] + deltas[index]
-                reason = self.fault(bases[index], last, following[index + 1])
-                if reason is not None:
-                    found[index] = reason
+        found: dict[int, str] = {}
+        for index in np.flatnonzero(trusted).tolist():
+            last = bases[index] + deltas[index]
+            reason = self.fault(bases[index], last, following[index + 1])
+            if reason is not None:
+                found[index] = reason
         return found

@@ -110,7 +110,7 @@ def _batches(
     while position < end:
         size, fault = framing_fault(head, end - position)
         if fault is not None:
-            following = known.after(position, end)
+            following = known.after(position, end, order.last + 1)
             reporter.report(position, following - position, fault, raw=head)
             position = following
             head = opened.read(RECORD_BATCH_OVERHEAD, position)
@@ -118,25 +118,35 @@ def _batches(
         header = BatchHeader(*HEADER.unpack(head))
         at, position = position, position + size
         head = opened.read(RECORD_BATCH_OVERHEAD, position) if position < end else b""
-        fault = None
-        if options.verify_offsets and header_fault(header) is None:
-            behind = base_behind(head, end - position)
+        behind = base_behind(head, end - position)
+        batch = None
+        if not _is_elsewhere(header, behind, split):
+            batch = opened.read(size, at)
+            fault = _batch_fault(header, batch, options)
+            if fault is not None and behind is None and position < end:  # its length is wrong, too
+                position = known.after(at, end, order.last + 1)
+                head = opened.read(RECORD_BATCH_OVERHEAD, position)
+        if fault is None and options.verify_offsets:
             fault = order.fault(header.base_offset, header.last_offset, behind)
-        if fault is None and _is_elsewhere(header, split):
-            continue
-        batch = opened.read(size, at)
-        fault = fault or _batch_fault(header, batch, options)
         if fault is not None:
-            reporter.report(at, size, fault, header, batch)
-            continue
-        yield at, header, batch
+            raw = opened.read(size, at) if batch is None else batch
+            reporter.report(at, position - at, fault, header, raw)
+        elif batch is not None:
+            yield at, header, batch
     if end < split.end_position:
         reporter.report(position, 0, f"the file ends at {end}, before {split.end_position}")
 
 
-def _is_elsewhere(header: BatchHeader, split: Split) -> bool:
-    """Is it sure that no offset of it is wanted?"""
-    return header.magic == MAGIC_V2 and header.base_offset >= 0 and not split.overlaps(header)
+def _is_elsewhere(header: BatchHeader, behind: int | None, split: Split) -> bool:
+    """Is it sure that no offset of it is wanted?
+
+    What it says of its own end may be wrong: only where the next one begins (`behind`) counts.
+    """
+    if header_fault(header) is not None:
+        return False
+    if behind is not None and behind <= split.start_offset:
+        return True
+    return header.base_offset >= split.end_offset
 
 
 def _batch_fault(header: BatchHeader, batch: bytes, options: ReadOptions) -> str | None:

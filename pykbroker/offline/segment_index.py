@@ -154,8 +154,11 @@ class KnownBatches:
         self._base_offset = base_offset
         self._entries: list[tuple[int, int]] | None = None
 
-    def after(self, position: int, end: int) -> int:
-        """The position of the next known batch behind `position`, or `end`."""
+    def after(self, position: int, end: int, low: int | None = None) -> int:
+        """The position of the next known batch behind `position`, or `end`.
+
+        `low`: no offset below it can follow, where that is known.
+        """
         if self._entries is None:
             size = self._opened.size
             self._entries = offset_entries(self._index_path, self._base_offset, size)
@@ -165,7 +168,10 @@ class KnownBatches:
                 break
             if is_entry_true(self._opened, entry, end):
                 return entry[1]
-        found = next_batch(self._opened, position, end, self._offsets_behind(position))
+        offsets = self._offsets_behind(position)
+        if low is not None:
+            offsets = range(low, self._base_offset + MAX_SEGMENT_OFFSETS)
+        found = next_batch(self._opened, position, end, offsets)
         return end if found is None else found
 
     def _offsets_behind(self, position: int) -> range:

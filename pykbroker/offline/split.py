@@ -177,10 +177,6 @@ class Split:
             for producer_id, first, last in self.aborted
         )
 
-    def overlaps(self, header: BatchHeader) -> bool:
-        """Whether a batch has offsets in the range that is wanted."""
-        return header.last_offset >= self.start_offset and header.base_offset < self.end_offset
-
 
 @dataclass(frozen=True)
 class Corruption:

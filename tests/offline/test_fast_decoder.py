@@ -316,3 +316,56 @@ def test_rows_before_a_corrupt_batch_come_first(tmp_path: Path, decoder: str):
         for batch in scan:
             rows += batch.num_rows
     assert rows == 20
+
+
+def written(root: Path, batches: list[bytearray], base_offset: int = 0) -> str:
+    write_segment(partition_directory(root), [b"".join(batches)], base_offset, 10**9)
+    for each in (root / "t-0").glob("*.*index"):
+        each.unlink()
+    return str(root)
+
+
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+@pytest.mark.parametrize("flip", [(23, 0x80), (24, 0x10), (25, 0x80), (26, 0x01)])
+def test_a_batch_that_lies_of_its_own_end_costs_no_other(
+    tmp_path: Path, flip: tuple[int, int], decoder: str
+):
+    """The last offset delta: what is left out before its checksum is looked at goes by it."""
+    batches = [bytearray(each) for each in simple_batches(100, 3)]
+    at, mask = flip
+    batches[5][at] ^= mask
+    place = written(tmp_path, batches)
+    position = sum(map(len, batches[:5]))
+    for bounds in ({}, {"start_offsets": 15, "end_offsets": 18}, {"start_offsets": 17}):
+        with pytest.raises(CorruptSegment, match=f"position {position}: "):
+            open_log(place, decoder=decoder, **bounds).read_all()
+    scan = open_log(place, decoder=decoder, mode="DROPMALFORMED")
+    assert scan.read_all()["offset"].to_pylist() == [n for n in range(300) if n not in (15, 16, 17)]
+    assert (scan.corrupt_batches, scan.corrupt_bytes) == (1, len(batches[5]))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_one_damaged_batch_costs_no_sound_one(tmp_path: Path, seed: int):
+    """Bits, bytes missing and bytes too many: reading goes on at the next batch."""
+    chance = random.Random(seed)
+    batches = [bytearray(each) for each in simple_batches(12, 3, size=chance.choice([5, 300]))]
+    number = chance.randrange(1, 11)
+    victim = batches[number]
+    at = chance.randrange(8, 61) if chance.random() < 0.5 else chance.randrange(8, len(victim))
+    match chance.randrange(3):
+        case 0:
+            victim[at] ^= 1 << chance.randrange(8)
+        case 1:
+            del victim[at : at + chance.choice([1, 3, 50])]
+        case _:
+            victim[at:at] = chance.randbytes(chance.choice([1, 3, 50]))
+    place = written(tmp_path, batches)
+    found = []
+    for decoder in ("numpy", "plain"):
+        scan = open_log(place, decoder=decoder, mode="PERMISSIVE")
+        offsets = scan.read_all()["offset"].to_pylist()
+        found.append((offsets, scan.corruptions.to_pylist()))
+    assert found[0] == found[1]
+    lost = {number * 3, number * 3 + 1, number * 3 + 2}
+    assert set(range(36)) - set(found[0][0]) <= lost
+    assert bool(found[0][1]) == (len(found[0][0]) < 36)

@@ -56,9 +56,23 @@ def test_many_batches_at_once_are_judged_as_one_by_one() -> None:
             expected[index] = reason
     assert sorted(expected) == [2, 4]
     table = table_of(heads)
-    assert order().faults(table, np.ones(len(bases), np.bool_), None) == expected
+    every = np.ones(len(bases), np.bool_)
+    assert order().faults(table, every, every, None) == expected
     sound = np.array([True, True, False, True, False, True])
-    assert order().faults(table, sound, None) == {}
+    assert order().faults(table, sound, sound, None) == {}
+    assert order().faults(table[:0], every[:0], every[:0], None) == {}
+
+
+def test_a_batch_with_a_wrong_checksum_has_no_say() -> None:
+    """It may claim to reach to the end of the segment."""
+    bases = [100, 110, 120]
+    batches = [build_batch([(None, None, 0, ())] * 10, base_offset=base) for base in bases]
+    heads = [bytearray(batch[:RECORD_BATCH_OVERHEAD]) for batch in batches]
+    heads[1][23:27] = (1 << 20).to_bytes(4)
+    table = table_of(b"".join(heads))
+    every = np.ones(3, np.bool_)
+    assert sorted(order().faults(table, every, every, None)) != []
+    assert order().faults(table, every, np.array([True, False, True]), None) == {}
 
 
 def test_the_base_offset_behind_a_chunk() -> None:
