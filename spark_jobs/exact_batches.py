@@ -27,7 +27,9 @@ def exact_batches(spark: Any, arguments: Namespace) -> Any:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     schema = from_arrow_schema(BATCH_SCHEMA)
-    return map_splits(spark, source_options(arguments), cut_batches, schema)
+    # As of that view: conditions on records, which no header answers, are refused.
+    options = source_options(arguments, view="batches")
+    return map_splits(spark, options, cut_batches, schema)
 
 
 def cut_batches(split: Split, options: ReadOptions) -> Iterator[Any]:

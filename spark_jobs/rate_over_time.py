@@ -71,7 +71,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     every = arguments.every
     if every is None:
         step("looking at the range of times")
-        every = _choose(exact_batches(spark, arguments))
+        every = _choose(exact_batches(spark, _without_conditions(arguments)))
     step("counting")
     if arguments.by == "headers":
         found = _by_headers(exact_batches(spark, arguments), every)
@@ -100,6 +100,12 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         "peak_records_per_second": max(records, default=0) * 1000 / every,
     }
     return Outcome({"rate": table}, summary)
+
+
+def _without_conditions(arguments: Namespace) -> Namespace:
+    """The width is chosen by headers, which know nothing of `--option where=...`."""
+    kept = [pair for pair in arguments.option if pair[0].lower() != "where"]
+    return Namespace(**vars(arguments) | {"option": kept})
 
 
 def _has_date(time: Any) -> Any:

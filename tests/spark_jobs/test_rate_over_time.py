@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from pykbroker.spark.faults import OptionError
 from spark_jobs.rate_over_time import JOB, duration_ms
 from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
 from tests.offline.test_views import batches_without_a_base
@@ -97,3 +98,12 @@ def test_the_picture_of_one_bucket(run_job: RunJob, tmp_path: Path):
     assert 7 < high - low < 21
     (line,) = (each for each in axes.lines if each.get_drawstyle() == "steps-post")
     assert line.get_ydata().tolist() == [0, 30, 0]
+
+
+def test_conditions_on_records(run_job: RunJob, tmp_path: Path):
+    """Headers do not know: they are not ignored."""
+    write_segment(partition_directory(tmp_path), simple_batches(3))
+    words = ("--path", str(tmp_path), "--option", "where=key = 'key-3'")
+    assert run_job(JOB, *words).summary["records"] == 4
+    with pytest.raises(OptionError, match="where"):
+        run_job(JOB, *words, "--by", "headers")
