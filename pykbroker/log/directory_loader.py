@@ -138,7 +138,7 @@ class DirectoryLoader:
     def _is_contiguous(
         self, directory: LogDirectory, topic_partition: TopicPartition, config: TopicConfig
     ) -> bool:
-        """Whether gaps are losses: not where they may be what compaction left."""
+        """Whether gaps are told as losses: not where they may be what compaction left."""
         return (
             self._topic_config is not None
             and not config.compact

@@ -214,7 +214,7 @@ class LogLoader:
         rebuild_producer_state(
             snapshots, self.segments, self.log_start_offset, segment.base_offset, self.now_ms
         )
-        cut = recover_segment(segment, snapshots, self.epochs, self.is_contiguous)
+        cut = recover_segment(segment, snapshots, self.epochs)
         # The next segment starts from here instead of scanning this one again.
         snapshots.take()
         return cut
@@ -233,19 +233,29 @@ class LogLoader:
             cut = self.recover(segment)
             self.segments.add(segment)
             later = unflushed[number + 1 :]
-            if later and (cut or self.is_hole(segment, later[0])):
+            if later and cut:
                 for lost in later:
                     _log.warning("%s: deleting %r behind a bad batch", self.topic_partition, lost)
                     self.remove(lost)
                 return
+            if later and self.is_contiguous:
+                self.tell_hole(segment, later[0])
 
-    def is_hole(self, segment: Segment, following: Segment) -> bool:
-        """Did the end of a segment get lost, although the next one is there?
+    def tell_hole(self, segment: Segment, following: Segment) -> None:
+        """A power failure may lose the pages of a file and keep those of one written later.
 
-        A power failure may lose the pages of a file and keep those of one written later. Apache
-        Kafka goes on behind such a hole; but a log is a prefix of what was appended.
+        The log goes on behind such a hole, as in Kafka: it cannot be told for sure from what
+        compaction left, and what stands there was acknowledged.
         """
-        return self.is_contiguous and segment.next_offset() != following.base_offset
+        end = segment.next_offset()
+        if end != following.base_offset:
+            _log.error(
+                "%s: %s ends at offset %d, the next segment begins at %d: what was between is lost",
+                self.topic_partition,
+                segment.file.path,
+                end,
+                following.base_offset,
+            )
 
     def remove(self, segment: Segment) -> None:
         self.segments.remove(segment)

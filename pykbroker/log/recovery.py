@@ -44,7 +44,7 @@ def open_log(
 ) -> PartitionLog:
     """Open or create the log in `directory`. Raises OSError; corruption is mended, not raised.
 
-    is_contiguous: the topic was never compacted, so a gap in the offsets is a loss.
+    is_contiguous: the topic was never compacted, so that a gap between segments is told as a loss.
     """
     if not files.is_dir(directory):
         files.mkdir(directory)

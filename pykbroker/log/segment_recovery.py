@@ -37,12 +37,10 @@ _log = logging.getLogger(__name__)
 CHUNK_BYTES = 1 << 20
 
 
-def valid_batches(
-    segment: Segment, is_contiguous: bool = False
-) -> Iterator[tuple[int, BatchHeader, memoryview]]:
+def valid_batches(segment: Segment) -> Iterator[tuple[int, BatchHeader, memoryview]]:
     """(position, header, bytes) of the batches up to the first that is not right.
 
-    Base offsets stand outside of the checksum. Where no compaction left gaps each one is known.
+    Gaps between their offsets are right: compaction leaves them, here or where they come from.
     """
     position = 0
     end = segment.size
@@ -70,7 +68,6 @@ def valid_batches(
         if (
             crc32c(batch[ATTRIBUTES_AT:]) != header.crc
             or header.base_offset <= previous_offset
-            or (is_contiguous and header.base_offset != previous_offset + 1)
             or header.last_offset_delta < 0
             or not segment.can_hold(header.last_offset)
         ):
@@ -80,18 +77,13 @@ def valid_batches(
         position += size
 
 
-def recover_segment(
-    segment: Segment,
-    snapshots: ProducerSnapshots,
-    epochs: EpochCheckpoint,
-    is_contiguous: bool = False,
-) -> int:
+def recover_segment(segment: Segment, snapshots: ProducerSnapshots, epochs: EpochCheckpoint) -> int:
     """Check, cut and rebuild; returns the number of bytes that were cut from the log file."""
     reset_indexes(segment)
     segment.txn_index.reset()
     producers = snapshots.manager
     valid_bytes = 0
-    for position, header, batch in valid_batches(segment, is_contiguous):
+    for position, header, batch in valid_batches(segment):
         segment.index_batches((header,), position)
         valid_bytes = position + len(batch)
         latest = epochs.latest_epoch

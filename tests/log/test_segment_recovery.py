@@ -24,8 +24,8 @@ def files() -> MemoryFiles:
     return memory_disk()
 
 
-def bases(segment: Segment, is_contiguous: bool = False) -> list[int]:
-    return [header.base_offset for _, header, _ in valid_batches(segment, is_contiguous)]
+def bases(segment: Segment) -> list[int]:
+    return [header.base_offset for _, header, _ in valid_batches(segment)]
 
 
 def recover(files: MemoryFiles, segment: Segment) -> int:
@@ -42,12 +42,11 @@ def test_batches_larger_than_a_chunk(files: MemoryFiles) -> None:
     assert bases(segment) == [0, 1, 2, 3, 4, 5]
 
 
-def test_gaps_end_a_contiguous_log_only(files: MemoryFiles) -> None:
+def test_gaps_end_nothing(files: MemoryFiles) -> None:
     segment = new_segment(files, 0)
     for offset in (0, 1, 5):
         put(segment, offset, b"x")
     assert bases(segment) == [0, 1, 5]
-    assert bases(segment, is_contiguous=True) == [0, 1]
 
 
 @pytest.mark.parametrize("offset", [0, 1, 1 + (1 << 31)])
