@@ -208,13 +208,13 @@ class LogLoader:
                 return str(fault)
         return None
 
-    def recover(self, segment: Segment) -> int:
+    def recover(self, segment: Segment, limit: int = END_OF_TIME) -> int:
         """Check one segment with producer state as of its start; returns the bytes cut."""
         snapshots = self.snapshots.fresh_copy()
         rebuild_producer_state(
             snapshots, self.segments, self.log_start_offset, segment.base_offset, self.now_ms
         )
-        cut = recover_segment(segment, snapshots, self.epochs)
+        cut = recover_segment(segment, snapshots, self.epochs, limit)
         # The next segment starts from here instead of scanning this one again.
         snapshots.take()
         return cut
@@ -230,9 +230,9 @@ class LogLoader:
                 segment.base_offset,
             )
             self.segments.remove(segment)
-            cut = self.recover(segment)
-            self.segments.add(segment)
             later = unflushed[number + 1 :]
+            cut = self.recover(segment, later[0].base_offset if later else END_OF_TIME)
+            self.segments.add(segment)
             if later and cut:
                 for lost in later:
                     _log.warning("%s: deleting %r behind a bad batch", self.topic_partition, lost)

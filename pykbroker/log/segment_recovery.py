@@ -35,12 +35,16 @@ from pykbroker.protocol.record_batch import (
 _log = logging.getLogger(__name__)
 
 CHUNK_BYTES = 1 << 20
+END_OF_TIME = 0x7FFF_FFFF_FFFF_FFFF
 
 
-def valid_batches(segment: Segment) -> Iterator[tuple[int, BatchHeader, memoryview]]:
+def valid_batches(
+    segment: Segment, limit: int = END_OF_TIME
+) -> Iterator[tuple[int, BatchHeader, memoryview]]:
     """(position, header, bytes) of the batches up to the first that is not right.
 
-    Gaps between their offsets are right: compaction leaves them, here or where they come from.
+    Gaps between their offsets are right: compaction leaves them, here or where they come from. At
+    `limit` the next segment begins.
     """
     position = 0
     end = segment.size
@@ -70,6 +74,7 @@ def valid_batches(segment: Segment) -> Iterator[tuple[int, BatchHeader, memoryvi
             or header.base_offset <= previous_offset
             or header.last_offset_delta < 0
             or not segment.can_hold(header.last_offset)
+            or header.last_offset >= limit
         ):
             return
         yield position, header, batch
@@ -77,13 +82,18 @@ def valid_batches(segment: Segment) -> Iterator[tuple[int, BatchHeader, memoryvi
         position += size
 
 
-def recover_segment(segment: Segment, snapshots: ProducerSnapshots, epochs: EpochCheckpoint) -> int:
+def recover_segment(
+    segment: Segment,
+    snapshots: ProducerSnapshots,
+    epochs: EpochCheckpoint,
+    limit: int = END_OF_TIME,
+) -> int:
     """Check, cut and rebuild; returns the number of bytes that were cut from the log file."""
     reset_indexes(segment)
     segment.txn_index.reset()
     producers = snapshots.manager
     valid_bytes = 0
-    for position, header, batch in valid_batches(segment):
+    for position, header, batch in valid_batches(segment, limit):
         segment.index_batches((header,), position)
         valid_bytes = position + len(batch)
         latest = epochs.latest_epoch
