@@ -79,8 +79,10 @@ class DirectoryLoader:
     def load(self, directory: LogDirectory, current: Logs, future: Logs) -> None:
         directory.take_clean_shutdown()
         names = self._names(directory)
-        directory.checkpoints.read(names)
         entries = self._parsed(names, directory)
+        # A copy whose log is gone already, by a crash while they were swapped, is that log.
+        present = {str(e.topic_partition) for _, e in entries if e.kind in ("", FUTURE)}
+        directory.checkpoints.read(present)
         found = [entry for entry in entries if self._is_log(directory, *entry)]
         if found and not directory.was_clean:
             _log.info(

@@ -41,6 +41,10 @@ LOGS_PER_SLICE = 64
 FLUSH_THREADS = 16
 NEVER_MS = 1 << 53
 
+#: These run first when their interval has passed (ProducerStateManager: an idempotent producer of
+#: old records is known for a while after a start).
+LATER_TASKS = ("chores", "high watermarks", "producers")
+
 
 class HousekeepingDriver:
     """`start` after the logs are loaded; `await stop()` before LogManager.shutdown.
@@ -102,7 +106,7 @@ class HousekeepingDriver:
         now_ms = self._now_ms()
         delay_ms = self._manager.config.log_initial_task_delay_ms
         self._due_ms = [
-            now_ms + (interval if name in ("chores", "high watermarks") else delay_ms)
+            now_ms + (interval if name in LATER_TASKS else delay_ms)
             for name, interval, _ in self._tasks
         ]
         self._task = self._loop.create_task(self._run())

@@ -36,13 +36,12 @@ from pykbroker.log.segment import (
     segment_path,
 )
 from pykbroker.log.segment_list import SegmentList
-from pykbroker.log.segment_recovery import rebuild_producer_state, recover_segment
+from pykbroker.log.segment_recovery import END_OF_TIME, rebuild_producer_state, recover_segment
 from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
 
 SNAPSHOT_DELETED = ".checkpoint.deleted"
-END_OF_TIME = 1 << 62
 
 
 class LogLoader:

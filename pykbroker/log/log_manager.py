@@ -344,12 +344,15 @@ class LogManager:
         return future
 
     def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
-        """That it was compacted must be known where it is now: else its gaps are losses."""
+        """How far it was compacted, and where it starts, must be as durable where it is now."""
         partition = old.topic_partition
         before, after = self.directory(old.log_directory), self.directory(future.log_directory)
         cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)
         if cleaned is not None:
             after.checkpoints.put(CLEANER_OFFSET_CHECKPOINT, partition, cleaned)
+        if partition in before.checkpoints.offsets(LOG_START_OFFSET_CHECKPOINT):
+            start = future.log_start_offset
+            after.checkpoints.put(LOG_START_OFFSET_CHECKPOINT, partition, start)
         before.checkpoints.forget(partition)
 
     def drop_future(self, topic_partition: TopicPartition) -> None:

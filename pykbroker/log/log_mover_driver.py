@@ -192,8 +192,8 @@ class LogMover:
 
 
 def align(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:
-    """Retention or a truncation of the current log may have passed the copy by."""
-    if future.log_end_offset < source.segments.first.base_offset:
+    """Retention, DeleteRecords or a truncation of the current log may have passed the copy by."""
+    if future.log_end_offset < source.log_start_offset:
         future.truncate_fully_and_start_at(source.log_start_offset, now_ms)
     elif future.log_end_offset > source.log_end_offset:
         future.truncate_to(source.log_end_offset, now_ms)

@@ -110,7 +110,7 @@ class OffsetCheckpoints:
         return name not in self._unreadable
 
     def read(self, present: Collection[str]) -> None:
-        """Read the files. `present`: names of the directories that are there.
+        """Read the files. `present`: the partitions whose logs, or copies of them, are there.
 
         A checkpoint that cannot be read counts as empty, as in Kafka: more is checked then.
         """

@@ -91,6 +91,9 @@ class Hosting:
         config = TopicConfig.from_overrides(self._config, self.image.topic_config(name))
         for partition in partitions.values():
             partition.log.update_config(config)
+            copy = self._log_manager.future(partition.topic_partition)
+            if copy is not None:
+                copy.update_config(config)
             partition.refresh_config()
 
     def _apply_partition(

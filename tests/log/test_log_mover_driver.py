@@ -101,6 +101,48 @@ def test_a_move_while_the_partition_is_written(monkeypatch: pytest.MonkeyPatch) 
     assert append(new, b"next", epoch=3) == 31
 
 
+def test_records_that_are_deleted_before_the_copy_gets_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """DeleteRecords within a segment: its base offset says nothing of where the log starts."""
+    monkeypatch.setattr(log_mover_driver, "CHUNK_BYTES", 200)
+    moving = Moving()
+    log = moving.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    for number in range(40):
+        append(log, b"%d" % number)
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        await asyncio.sleep(0)
+        log.advance_log_start_offset(35)
+        await finished(mover)
+
+    moving.run(story)
+    new = moving.manager.get(ORDERS[0])
+    assert new is not None
+    assert (new.log_directory, new.log_start_offset, new.log_end_offset) == ("/b", 35, 40)
+    assert offsets(new) == list(range(35, 40))
+
+
+def test_a_log_start_that_was_durable_still_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    moving = Moving()
+    log = moving.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    append(log, b"a", b"b", b"c")
+    append(log, b"d")
+    log.advance_log_start_offset(1)
+    moving.manager.checkpoint_log_start_offsets(moving.manager.directory("/a"))
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        await finished(mover)
+
+    moving.run(story)
+    moving.files.kill()
+    again = loaded(moving.files, "/a", "/b").get(ORDERS[0])
+    assert again is not None
+    assert (again.log_directory, again.log_start_offset) == ("/b", 1)
+
+
 def test_log_start_within_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     moving = Moving()
     log = moving.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")

@@ -138,3 +138,21 @@ def test_a_log_that_moved_takes_along_that_it_was_compacted(files: MemoryFiles) 
     assert on_disk(files, CLEANER_OFFSET_CHECKPOINT, "/b") == {ORDERS: 1}
     assert not second.was_never_cleaned(ORDERS)
     assert first.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT) == {}
+
+
+def test_a_copy_whose_log_is_gone_keeps_its_entries(files: MemoryFiles) -> None:
+    """The node was killed between the two renames that swap them."""
+    manager = loaded(files, "/a", "/b")
+    log = manager.create(ORDERS, TOPIC_ID, TopicConfig.default(), "/a")
+    append(log, b"a", b"b")
+    copy = manager.create_future(ORDERS, "/b")
+    append(copy, b"a", b"b")
+    copy.flush()
+    manager.directories[1].checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 1)
+    manager._set_aside(log, "delete", sync=True)
+    files.kill()
+    again = loaded(files, "/a", "/b")
+    assert again.directories[1].checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 1}
+    found = again.get(ORDERS)
+    assert found is not None
+    assert (found.log_directory, found.log_end_offset) == ("/b", 2)

@@ -189,3 +189,14 @@ def test_topics_follow_the_brokers_defaults() -> None:
     config = node.config.with_dynamic({"log.retention.ms": "12345"}, {})
     node.manager.on_broker_config(config)
     assert partition.log.config.retention_ms == 12345
+
+
+def test_a_copy_on_its_way_to_another_directory_follows_the_configuration() -> None:
+    """Else the old one would rule after the move."""
+    node = Node({"log.dirs": "/a,/b"})
+    partition = node.create_topic()
+    elsewhere = {"/a": "/b", "/b": "/a"}[partition.log.log_directory]
+    copy = node.log_manager.create_future(partition.topic_partition, elsewhere)
+    config = node.config.with_dynamic({"log.retention.ms": "12345"}, {})
+    node.manager.on_broker_config(config)
+    assert copy.config.retention_ms == 12345
