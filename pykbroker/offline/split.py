@@ -85,8 +85,8 @@ class Selection:
     isolation: str = READ_UNCOMMITTED
     end_bound: str = LOG_END
     fail_on_data_loss: bool = True
-    #: Whether corruption behind an open transaction ends the planning: what follows cannot be told
-    #: to be stable. Else transactions that it may have ended hold nothing back.
+    #: Whether damage that may be the marker of an open transaction ends the planning; else the
+    #: records of transactions of unknown outcome are left out.
     is_strict: bool = True
 
     def __post_init__(self) -> None:

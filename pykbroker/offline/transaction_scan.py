@@ -6,15 +6,16 @@ segment says is kept: a log that is tailed is not walked again.
 
 Invariants
     Only batches with a right checksum begin or end a transaction.
-    What is below the last stable offset is checked by who reads it. Behind it nobody reads: there a
-    damaged batch may be the marker that would have moved it, so all are checked here.
+    Where something damaged may have been a marker, the transactions that were open there are of
+    unknown outcome. They end the planning (`is_strict`), unless who reads meets the damage anyway;
+    or their records are left out up to there.
 Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
 """
 
 from __future__ import annotations
 
+import os
 import struct
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,14 +25,12 @@ from pykbroker.offline.batch_headers import Integers, header_at
 from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.frozen_end import is_sound, open_listed
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
-from pykbroker.offline.segment_index import aborted_transactions
-from pykbroker.offline.segment_walk import HeaderRun, header_tables, walk_headers
-from pykbroker.offline.split import END_OF_TIME, AbortedRange
-from pykbroker.offline.storage import SegmentFile
+from pykbroker.offline.segment_walk import HeaderRun, header_tables
+from pykbroker.offline.split import AbortedRange
+from pykbroker.offline.storage import SegmentFile, is_remote, local_path
 from pykbroker.protocol.control_records import ABORT, COMMIT, decode_type
 from pykbroker.protocol.record_batch import (
     CODEC_MASK,
-    CONTROL_BIT,
     LOG_OVERHEAD,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
@@ -43,12 +42,16 @@ from pykbroker.protocol.record_batch import (
 )
 
 UNKNOWN_OUTCOME = -1
-#: In place of a marker's type: the first batch of a transaction, as far as a segment knows.
-_BEGIN = 2
+#: In place of a marker's type: the first batch of a transaction, as far as a segment knows, ...
+_BEGIN = 100
+#: ... and something damaged that may be a marker, of this producer or (-1) any.
+_DOUBT = 101
+_ANY_PRODUCER = -1
 #: A marker as all brokers write it: length, attributes, deltas of time and offset (a byte each),
-#: a key of four bytes: its version and type.
+#: a key of four bytes: its version and type; and how large its batch is.
 _MARKER = struct.Struct(">xBBBBhh")
 _PLAIN_FRONT = (0, 0, 0, 8, 0)
+_MARKER_BYTES = 78
 
 
 class TransactionState(NamedTuple):
@@ -104,130 +107,143 @@ def transaction_state(
 ) -> TransactionState:
     """Aborted ranges and last stable offset of a log that ends at `end_offset`.
 
-    `end_position` is the frozen end within the last segment. Damage behind the last stable offset:
-    CorruptSegment, or, unless `is_strict`, transactions that were open there hold back nothing.
+    `end_position` is the frozen end within the last segment. Damage that may be the marker of a
+    transaction which is open at the end: CorruptSegment if `is_strict`.
     """
-    ongoing, aborted = _follow_segments(files, end_position, end_offset)
-    stable = min([*ongoing.values(), end_offset])
-    damage = _last_damage(files, end_position, stable, is_strict) if stable < end_offset else -1
-    if damage >= stable:
-        doubtful = {each: first for each, first in ongoing.items() if first <= damage}
-        aborted += _by_index(files, doubtful)
-        open_since = [first for first in ongoing.values() if first > damage]
-        stable = min([*open_since, end_offset])
-    return TransactionState(tuple(aborted), stable)
-
-
-def _by_index(files: PartitionFiles, doubtful: dict[int, int]) -> Iterator[AbortedRange]:
-    """What transaction indexes say of transactions (producer -> first offset) without a marker."""
-    for segment in files.segments:
-        for each in aborted_transactions(segment.txn_index_path, segment.base_offset) or ():
-            if each.first_offset >= doubtful.get(each.producer_id, END_OF_TIME):
-                yield AbortedRange(each.producer_id, each.first_offset, each.last_offset)
-
-
-def _follow_segments(
-    files: PartitionFiles, end_position: int, end_offset: int
-) -> tuple[dict[int, int], list[AbortedRange]]:
-    """(first offsets of open transactions by producer, aborted ranges)"""
-    ongoing: dict[int, int] = {}
-    aborted: list[AbortedRange] = []
+    follower = _Follower(is_strict)
     for segment in files.segments:
         if segment.base_offset >= end_offset:
             break
         if segment is files.segments[-1]:
             events = _events(segment, end_position)
         else:
-            events = _events_of_closed(segment)
-        for producer_id, offset, kind in events.tolist():
-            if offset >= end_offset:
-                continue
-            if kind == _BEGIN:
-                ongoing.setdefault(producer_id, offset)
-                continue
-            first = ongoing.pop(producer_id, None)
+            events = _events_of_closed(segment, _identity(segment.path))
+        for event in events.tolist():
+            if event[1] < end_offset:
+                follower.feed(segment, *event)
+    follower.check()
+    stable = min([*follower.ongoing.values(), end_offset])
+    return TransactionState(tuple(follower.aborted), stable)
+
+
+class _Follower:
+    """Feeds on the events of a log in order."""
+
+    def __init__(self, is_strict: bool) -> None:
+        self.is_strict = is_strict
+        self.ongoing: dict[int, int] = {}
+        self.aborted: list[AbortedRange] = []
+        #: Where a transaction (producer, first offset) may have ended.
+        self.doubts: dict[tuple[int, int], tuple[str, int]] = {}
+
+    def feed(
+        self, segment: SegmentFiles, producer_id: int, offset: int, kind: int, position: int
+    ) -> None:
+        if kind == _BEGIN:
+            self.ongoing.setdefault(producer_id, offset)
+        elif kind == _DOUBT:
+            self._doubt(segment, producer_id, offset, position)
+        else:
+            first = self.ongoing.pop(producer_id, None)
             if first is not None and kind == ABORT:
-                aborted.append(AbortedRange(producer_id, first, offset))
-    return ongoing, aborted
+                self.aborted.append(AbortedRange(producer_id, first, offset))
 
-
-def _last_damage(files: PartitionFiles, end_position: int, stable: int, is_strict: bool) -> int:
-    """Above which offset there is no damage; below `stable` it is not looked for."""
-    found = -1
-    following = [*(each.base_offset for each in files.segments[1:]), END_OF_TIME]
-    for segment, behind in zip(files.segments, following, strict=True):
-        if behind <= stable:
-            continue
-        is_last = segment is files.segments[-1]
-        damage = _damage(segment, end_position) if is_last else _damage_of_closed(segment)
-        for position, offset in damage:
-            if offset < stable:
-                continue
-            if is_strict:
-                reason = "it is damaged, and may end the transaction that is open there"
-                raise CorruptSegment(segment.path, position, reason)
-            found = max(found, offset)
-    return found
-
-
-def _damage(segment: SegmentFiles, end: int) -> list[tuple[int, int]]:
-    """(position, offset at or above which it is) of all that is no sound batch."""
-    found: list[tuple[int, int]] = []
-    offset = segment.base_offset
-    with open_listed(segment, end) as opened:
-        for position, header in walk_headers(opened, segment, end):
-            if header is not None and is_sound(opened, position, header.size_bytes):
-                offset = header.next_offset
+    def _doubt(self, segment: SegmentFiles, producer_id: int, offset: int, position: int) -> None:
+        touched = [producer_id] if producer_id in self.ongoing else list(self.ongoing)
+        for each in touched:
+            first = self.ongoing[each]
+            if self.is_strict:
+                self.doubts.setdefault((each, first), (segment.path, position))
             else:
-                found.append((position, offset))
-    return found
+                self.aborted.append(AbortedRange(each, first, offset))
+                del self.ongoing[each]
+
+    def check(self) -> None:
+        for transaction in self.ongoing.items():
+            if transaction in self.doubts:
+                path, position = self.doubts[transaction]
+                reason = "it is damaged, and may be the marker of a transaction that is open there"
+                raise CorruptSegment(path, position, reason)
 
 
-@lru_cache(maxsize=4096)
-def _damage_of_closed(segment: SegmentFiles) -> list[tuple[int, int]]:
-    return _damage(segment, segment.size_bytes)
-
-
-def _events(segment: SegmentFiles, end: int) -> Integers:
-    """(producer, offset, _BEGIN, ABORT or COMMIT) in order: the rows of an array."""
-    found: list[tuple[int, int, int]] = []
-    begun: set[int] = set()
-    with open_listed(segment, end) as opened:
-        for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
-            _follow(opened, run, begun, found)
-    return np.array(found, np.int64).reshape(-1, 3)
+def _identity(path: str) -> tuple[int, int, int] | None:
+    """Of a file: another one may have its name and size."""
+    if is_remote(path):
+        return None
+    found = os.stat(local_path(path))
+    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 @lru_cache(maxsize=65536)
-def _events_of_closed(segment: SegmentFiles) -> Integers:
+def _events_of_closed(segment: SegmentFiles, _identity: tuple[int, int, int] | None) -> Integers:
     return _events(segment, segment.size_bytes)
 
 
-def _follow(
-    opened: SegmentFile, run: HeaderRun, begun: set[int], found: list[tuple[int, int, int]]
-) -> None:
-    chosen = (run.table["attributes"] & TRANSACTIONAL_BIT) != 0
-    chosen &= run.table["magic"] == MAGIC_V2
-    if not chosen.any():
-        return
-    indices = np.flatnonzero(chosen)
-    table = run.table[indices]
-    columns = (
-        indices.tolist(),
-        table["producer_id"].tolist(),
-        table["base_offset"].tolist(),
-        ((table["attributes"] & CONTROL_BIT) != 0).tolist(),
-    )
-    for index, producer_id, offset, is_control in zip(*columns, strict=True):
-        position = int(run.positions[index])
-        if not is_control:
-            if producer_id not in begun:
-                size = int(run.table["length"][index]) + LOG_OVERHEAD
-                if is_sound(opened, position, size):
-                    begun.add(producer_id)
-                    found.append((producer_id, offset, _BEGIN))
-            continue
-        kind = marker_type(opened, position, header_at(run.table, index))
+def _events(segment: SegmentFiles, end: int) -> Integers:
+    """(producer, offset, kind, position) in order: the rows of an array."""
+    with open_listed(segment, end) as opened:
+        scan = _Scan(opened, segment.base_offset)
+        for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
+            scan.add(run)
+        scan.add_gap(end)
+    return np.array(scan.found, np.int64).reshape(-1, 4)
+
+
+class _Scan:
+    """Finds the events of a segment. State: where the last batch ended, who has begun."""
+
+    def __init__(self, opened: SegmentFile, base_offset: int) -> None:
+        self.opened = opened
+        self.found: list[tuple[int, int, int, int]] = []
+        self._begun: set[int] = set()
+        self._behind = 0
+        self._next_offset = base_offset
+
+    def add_gap(self, position: int) -> None:
+        """What lies between the last batch and this position is unreadable."""
+        if position - self._behind >= _MARKER_BYTES:
+            self._add_doubt(_ANY_PRODUCER, self._behind)
+
+    def _add_doubt(self, producer_id: int, position: int) -> None:
+        self._begun.clear()
+        self.found.append((producer_id, self._next_offset, _DOUBT, position))
+
+    def add(self, run: HeaderRun) -> None:
+        positions, table = run
+        sizes: Integers = table["length"].astype(np.int64) + LOG_OVERHEAD
+        behind = np.append(self._behind, (positions + sizes)[:-1])
+        is_current = table["magic"] == MAGIC_V2
+        chosen = is_current & ((table["attributes"] & TRANSACTIONAL_BIT) != 0)
+        chosen |= (sizes == _MARKER_BYTES) | (positions != behind)
+        base = table["base_offset"].astype(np.int64)
+        following = base + table["last_offset_delta"] + 1
+        for index in np.flatnonzero(chosen).tolist():
+            if index:
+                self._behind, self._next_offset = int(behind[index]), int(following[index - 1])
+            position = int(positions[index])
+            self.add_gap(position)
+            if is_current[index]:
+                self._add_batch(position, header_at(table, index))
+        self._behind = int(positions[-1] + sizes[-1])
+        self._next_offset = int(following[-1])
+
+    def _add_batch(self, position: int, header: BatchHeader) -> None:
+        producer_id = header.producer_id
+        has_begun = header.is_transactional and producer_id in self._begun
+        may_be_marker = header.is_control or header.size_bytes == _MARKER_BYTES
+        if has_begun and not may_be_marker:
+            return
+        if not is_sound(self.opened, position, header.size_bytes):
+            if may_be_marker:
+                self._add_doubt(producer_id, position)
+            return
+        if not header.is_transactional:
+            return
+        kind = marker_type(self.opened, position, header) if header.is_control else _BEGIN
         if kind in (ABORT, COMMIT):
-            begun.discard(producer_id)
-            found.append((producer_id, offset, kind))
+            self._begun.discard(producer_id)
+        elif kind == _BEGIN and not has_begun:
+            self._begun.add(producer_id)
+        else:
+            return
+        self.found.append((producer_id, header.base_offset, kind, position))
