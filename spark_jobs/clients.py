@@ -196,9 +196,12 @@ class KafkaPythonSender(Sender):
 
 
 def _by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
-    """Settings as kafka-python names them: `fetch.max.bytes` is fetch_max_bytes."""
+    """Settings as kafka-python names and types them: `fetch.max.bytes` is fetch_max_bytes."""
+    words: dict[str, Any] = {"none": None, "true": True, "false": False}
     return {
-        name.replace(".", "_"): int(value) if value.lstrip("-").isdigit() else value
+        name.replace(".", "_"): int(value)
+        if value.lstrip("-").isdigit()
+        else words.get(value, value)
         for name, value in settings.items()
     }
 
@@ -223,7 +226,11 @@ class Received(NamedTuple):
 
 
 def read_to_end(
-    bootstrap: str, topic: str, ends: Mapping[int, tuple[int, int]], settings: Mapping[str, str]
+    bootstrap: str,
+    topic: str,
+    ends: Mapping[int, tuple[int, int]],
+    settings: Mapping[str, str],
+    client: str = "auto",
 ) -> Iterator[Received]:
     """Read partitions from start to end offsets ({partition: (start, end)}); one item a call.
 
@@ -232,7 +239,8 @@ def read_to_end(
     ranges = {
         partition: ends[partition] for partition in ends if ends[partition][0] < ends[partition][1]
     }
-    read = _read_confluent if has_confluent() else _read_kafka_python
+    is_confluent = client == "confluent-kafka" or (client == "auto" and has_confluent())
+    read = _read_confluent if is_confluent else _read_kafka_python
     yield from read(bootstrap, topic, ranges, settings)
 
 
@@ -248,8 +256,11 @@ def _read_confluent(
         starts = [TopicPartition(topic, p, start) for p, (start, _) in ranges.items()]
         consumer.assign(starts)
         idle_until = time.monotonic() + _IDLE_SECONDS
+        left = sum(end - start for start, end in ranges.values())
         while open_ends:
-            messages = consumer.consume(500, 0.2)
+            # No more than can come: a call that is not filled waits its time out.
+            messages = consumer.consume(max(1, min(500, left)), 0.2)
+            left -= len(messages)
             if messages:
                 idle_until = time.monotonic() + _IDLE_SECONDS
             elif time.monotonic() > idle_until:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -85,7 +85,7 @@ def sizes(text: str) -> list[int]:
     """`0,1000000` as numbers."""
     if not all(each.isdigit() for each in text.split(",")):
         raise ArgumentTypeError(f"{text!r} are no sizes in bytes")
-    return [int(each) for each in text.split(",")]
+    return list(dict.fromkeys(map(int, text.split(","))))
 
 
 def candidates(text: str) -> list[Candidate]:
@@ -102,7 +102,7 @@ def candidates(text: str) -> list[Candidate]:
             if not low <= number <= high:
                 raise ArgumentTypeError(f"{name} has no level {number}")
         found.append(Candidate(codec, number))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
@@ -124,16 +124,20 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     table = (
         found.groupBy(*_KEYS)
         .agg(*sums)
-        .withColumn("ratio", f.col("raw_bytes") / f.col("stored_bytes"))
-        .withColumn("encode_mb_per_second", f.col("raw_bytes") / f.col("encode_seconds") / 1e6)
-        .withColumn("decode_mb_per_second", f.col("raw_bytes") / f.col("decode_seconds") / 1e6)
+        .withColumn("ratio", f.try_divide("raw_bytes", "stored_bytes"))
+        .withColumn("encode_mb_per_second", f.try_divide("raw_bytes", "encode_seconds") / 1e6)
+        .withColumn("decode_mb_per_second", f.try_divide("raw_bytes", "decode_seconds") / 1e6)
+        .withColumn("mean_batch_bytes", f.try_divide("raw_bytes", "batches"))
         .orderBy("topic", "batch_bytes", f.desc("ratio"), "codec", "level")
         .toArrow()
     )
     rows = table.to_pylist()
     summary: dict[str, Any] = {"sampled_bytes": sum(_raw_of_topics(rows).values())}
     for topic in sorted({row["topic"] for row in rows}):
-        best = max((row for row in rows if row["topic"] == topic), key=lambda row: row["ratio"])
+        mine = [row for row in rows if row["topic"] == topic and row["ratio"] is not None]
+        best = max(mine, key=lambda row: row["ratio"], default=None)
+        if best is None:
+            continue
         summary[f"{topic}: smallest"] = f"{_name(best)}, ratio {best['ratio']:.2f}"
     return Outcome({"codecs": table}, summary)
 
@@ -158,27 +162,41 @@ def _joined(raw: list[bytes], size: int) -> list[bytes]:
 
 
 def _measure(payloads: list[bytes], candidate: Candidate) -> dict[str, Any]:
-    began = time.perf_counter()
-    stored = [compress(candidate.codec, payload, candidate.level) for payload in payloads]
-    encoded = time.perf_counter()
-    for payload, encoding in zip(payloads, stored, strict=True):
-        decompress(candidate.codec, encoding, len(payload))
-    decoded = time.perf_counter()
+    stored: list[bytes] = []
+
+    def encode() -> None:
+        stored[:] = [compress(candidate.codec, each, candidate.level) for each in payloads]
+
+    def decode() -> None:
+        for payload, encoding in zip(payloads, stored, strict=True):
+            decompress(candidate.codec, encoding, len(payload))
+
+    encode_seconds, decode_seconds = _speed(encode), _speed(decode)
     return {
         "codec": CODEC_NAMES[candidate.codec],
         "level": candidate.level,
         "batches": len(payloads),
         "raw_bytes": sum(map(len, payloads)),
         "stored_bytes": sum(map(len, stored)),
-        "encode_seconds": encoded - began,
-        "decode_seconds": decoded - encoded,
+        "encode_seconds": encode_seconds,
+        "decode_seconds": decode_seconds,
     }
 
 
 def _name(row: dict[str, Any]) -> str:
     level = f":{row['level']}" if row["level"] is not None else ""
-    size = f" at {row['batch_bytes'] >> 10} KiB" if row["batch_bytes"] else ""
+    size = f" at {row['batch_bytes']:,} B" if row["batch_bytes"] else ""
     return f"{row['codec']}{level}{size}"
+
+
+def _speed(action: Callable[[], object]) -> float:
+    """Seconds, the better of two: the first one warms up."""
+    taken = []
+    for _ in range(2):
+        began = time.perf_counter()
+        action()
+        taken.append(time.perf_counter() - began)
+    return min(taken)
 
 
 def draw(outcome: Outcome) -> Any:
@@ -189,14 +207,15 @@ def draw(outcome: Outcome) -> Any:
     topic = max(raw, key=lambda name: raw[name])
     made, axes = pictures.figure(f"Codecs on samples of {topic}")
     for row in rows:
-        if row["topic"] != topic or row["codec"] == "none":
+        if row["topic"] != topic or row["codec"] == "none" or row["ratio"] is None:
             continue
         x, y = row["encode_mb_per_second"], row["ratio"]
         colour = pictures.COLOURS[CODEC_IDS[row["codec"]]]
         axes.scatter([x], [y], color=colour, s=40)
         axes.annotate(_name(row), (x, y), fontsize=8, xytext=(5, 4), textcoords="offset points")
     axes.set_xscale("log")
-    axes.set_ylim(bottom=1)
+    axes.axhline(1, color="#888888", linewidth=0.8)
+    axes.margins(x=0.15, y=0.15)
     pictures.label(axes, "MB/s that one core encodes", "times smaller")
     return made
 

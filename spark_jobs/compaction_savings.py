@@ -70,7 +70,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
             total(dead, f.col("last.last_bytes")).alias("tombstone_bytes"),
             total(~has_key, f.col("records")).alias("without_key"),
         )
-        .withColumn("saved_share", 1 - f.col("kept_bytes") / f.col("bytes"))
+        .withColumn("saved_share", 1 - f.try_divide("kept_bytes", "bytes"))
         .orderBy("topic", "partition")
         .toArrow()
     )

@@ -44,7 +44,12 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--partition", type=int, help="of this number (default: all)")
     parser.add_argument("--headers", action="store_true", help="headers too")
-    parser.add_argument("--limit", type=positive, default=1000, help="at most so many records")
+    parser.add_argument(
+        "--limit",
+        type=positive,
+        default=1000,
+        help="at most so many records, any of those that fit",
+    )
 
 
 def as_bytes(text: str) -> bytes:
@@ -77,9 +82,11 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
             why = str(fault).strip().splitlines()[0]
             raise OfflineError(f"--where {arguments.where}: {why}") from None
     step("searching")
-    table = found.limit(arguments.limit).toArrow()
+    table = found.limit(arguments.limit + 1).toArrow()  # any: Spark says not which
+    is_limited = table.num_rows > arguments.limit
+    table = table.slice(0, arguments.limit)
     table = table.sort_by([(name, "ascending") for name in ("topic", "partition", "offset")])
-    summary = {"found": table.num_rows, "is_limited": table.num_rows == arguments.limit}
+    summary = {"found": table.num_rows, "is_limited": is_limited}
     return Outcome({"records": table}, summary)
 
 

@@ -20,6 +20,7 @@ import re
 import shutil
 import sys
 import tempfile
+import traceback
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from pykbroker.offline import OfflineError
 from pykbroker.spark import register, tuned_builder
 from pykbroker.spark.target import Target
 from spark_jobs import reading
+from spark_jobs.left_out import give_place, is_counted, left_out
 from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
 from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, write_outcome
@@ -109,10 +111,10 @@ class Job:
         except OSError as fault:  # a path that may not be read or written, a bucket that is not
             self._refuse(str(fault))
         except PySparkException as fault:
-            told = _FAULT.search(str(fault))
-            if told is None:
-                raise
-            self._refuse(told[1])
+            self._refuse(_in_one_line(fault))
+        except Exception:  # a bug, and no finding: those end with 1
+            traceback.print_exc()
+            sys.exit(3)
         finally:
             spark.stop()
 
@@ -122,11 +124,13 @@ class Job:
 
     def run_and_write(self, spark: Any, arguments: argparse.Namespace) -> int:
         """Run in a session that there is; the exit code."""
-        Target(arguments.out).check_writable()
+        target = Target(arguments.out)
+        target.check_writable()
         with Progress(spark, self.name, is_quiet=arguments.quiet) as progress:
-            outcome = self.run(spark, arguments)
+            outcome = self._run(spark, arguments)
             progress.step("writing the result")
-            files = write_outcome(outcome, arguments.out, arguments.format, None, self.name)
+            self._clear(target, outcome)
+            files = write_outcome(outcome, arguments.out, arguments.format)
             exit_code = outcome.exit_code
             try:
                 files += self._draw(outcome, arguments)
@@ -139,6 +143,28 @@ class Job:
             print(f"written to {arguments.out}: {', '.join(files)}")
         return exit_code
 
+    def _run(self, spark: Any, arguments: argparse.Namespace) -> Outcome:
+        """Run, and count what had to be left out."""
+        if not self.reads_logs or not is_counted(arguments):
+            return self.run(spark, arguments)
+        place = give_place(arguments)
+        outcome = self.run(spark, arguments)
+        table = left_out(place)
+        outcome.tables["left_out"] = table
+        sizes = table.column("size_bytes").to_pylist()
+        outcome.summary |= {"corrupt_batches": len(sizes), "corrupt_bytes": sum(sizes)}
+        if sizes:
+            told = f"left out {len(sizes)} corrupt batches ({sum(sizes)} bytes): table left_out"
+            print(f"{self.name}: {told}", file=sys.stderr)
+        return outcome
+
+    def _clear(self, target: Target, outcome: Outcome) -> None:
+        """Nothing of an earlier run may stand beside this one's result."""
+        own = {f"{table}.{each}" for table in outcome.tables for each in FORMATS}
+        for name in own | {f"{self.name}.png", "summary.json"}:
+            if name in target.names():
+                target.delete(name)
+
     def _draw(self, outcome: Outcome, arguments: argparse.Namespace) -> list[str]:
         """Draw and write the picture; the names of its files."""
         made = None if arguments.no_picture or self.draw is None else self.draw(outcome)
@@ -146,6 +172,12 @@ class Job:
             return []
         Target(arguments.out).write(f"{self.name}.png", as_png(made))
         return [f"{self.name}.png"]
+
+
+def _in_one_line(fault: PySparkException) -> str:
+    """A fault of the logs that a worker met; else what Spark says first."""
+    told = _FAULT.search(str(fault))
+    return told[1] if told is not None else str(fault).strip().splitlines()[0]
 
 
 def _session(name: str, master: str | None) -> Any:

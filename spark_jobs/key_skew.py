@@ -1,8 +1,8 @@
 """Keys: how many, how unevenly records are spread over them, and which are hot.
 
 Grouped in the workers, merged by Spark; only the hottest keys of a topic come back (--top).
-`share` is of the records of the topic. The second table has records and distinct keys by
-partition; null is a key of its own, and is told as such.
+`share` is of the records of the topic. Records without a key are one row of `hot_keys` (null) and
+counted as `without_key`; `keys`, `hottest` and `records_per_key` are of real keys alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     summary: dict[str, Any] = {name: sum(r[name] for r in rows) for name in ("records", "keys")}
     for row in rows:
         summary[f"{row['topic']}: keys"] = row["keys"]
-        summary[f"{row['topic']}: hottest has"] = f"{row['hottest_share']:.2%} of the records"
+        if row["hottest_share"] is not None:
+            hottest = f"{row['hottest_share']:.2%} of the records"
+            summary[f"{row['topic']}: hottest has"] = hottest
+        if row["without_key"]:
+            summary[f"{row['topic']}: without key"] = row["without_key"]
     return Outcome({"hot_keys": hot, "topics": topics, "partitions": partitions}, summary)
 
 
@@ -78,11 +82,11 @@ def _topics(by_key: Any) -> Any:
             f.sum(f.when(f.col("key").isNull(), f.col("records")).otherwise(0)).alias(
                 "without_key"
             ),
-            f.max("records").alias("hottest"),
+            f.max(f.when(f.col("key").isNotNull(), f.col("records"))).alias("hottest"),
         )
         .withColumn("hottest_share", f.col("hottest") / f.col("records"))
         # Null where no record has a key; Spark's ANSI mode refuses to divide by zero.
-        .withColumn("records_per_key", f.try_divide("records", "keys"))
+        .withColumn("records_per_key", f.try_divide(f.expr("records - without_key"), "keys"))
         .orderBy("topic")
     )
 

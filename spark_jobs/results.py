@@ -43,19 +43,14 @@ def rows_table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
-def write_outcome(
-    outcome: Outcome, out: str, table_format: str, picture: bytes | None, name: str
-) -> list[str]:
-    """Write everything into `out`; the names of the files."""
+def write_outcome(outcome: Outcome, out: str, table_format: str) -> list[str]:
+    """Write tables and summary into `out`; the names of the files."""
     target = Target(out)
     written = []
     for table_name, table in outcome.tables.items():
         written.append(f"{table_name}.{table_format}")
         encode = _as_parquet if table_format == PARQUET else _as_json_lines
         target.write(written[-1], encode(table))
-    if picture is not None:
-        written.append(f"{name}.png")
-        target.write(written[-1], picture)
     written.append("summary.json")
     summary = json.dumps(outcome.summary, indent=2, default=_json_value)
     target.write(written[-1], summary.encode() + b"\n")

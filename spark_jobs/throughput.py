@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pykbroker.offline.layout import read_log_directory
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.spark import map_batches
 from spark_jobs import pictures
@@ -99,6 +100,7 @@ class Reading(NamedTuple):
     topic: str
     bootstrap: str
     settings: dict[str, str]
+    client: str
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -125,6 +127,9 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     bootstrap = arguments.bootstrap_servers
+    if arguments.path:
+        for path in arguments.path.split(","):
+            read_log_directory(path.strip())  # before the work, not behind it
     topic = arguments.topic or f"pykbroker-throughput-{int(time.time() * 1000)}"
     count = arguments.tasks or spark.sparkContext.defaultParallelism
     create_topics(bootstrap, {topic: arguments.topic_partitions}, dict(arguments.topic_config))
@@ -181,7 +186,8 @@ def _readings(arguments: Namespace, topic: str, count: int) -> list[Reading]:
     hands: list[dict[int, tuple[int, int]]] = [{} for _ in range(min(count, len(partitions)))]
     for at, partition in enumerate(partitions):
         hands[at % len(hands)][at] = (starts[partition], ends[partition])
-    return [Reading(mine, topic, arguments.bootstrap_servers, settings) for mine in hands]
+    client = arguments.client
+    return [Reading(mine, topic, arguments.bootstrap_servers, settings, client) for mine in hands]
 
 
 def _produce(load: Load) -> Iterator[Any]:
@@ -203,7 +209,9 @@ def _produce(load: Load) -> Iterator[Any]:
 
 def _consume(reading: Reading) -> Iterator[Any]:
     """In an executor."""
-    calls = read_to_end(reading.bootstrap, reading.topic, reading.ends, reading.settings)
+    calls = read_to_end(
+        reading.bootstrap, reading.topic, reading.ends, reading.settings, reading.client
+    )
     yield _timed((each.records, each.bytes) for each in calls)
 
 

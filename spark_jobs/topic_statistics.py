@@ -121,7 +121,7 @@ def _ratios(spark: Any, arguments: Namespace) -> Any:
         yield pa.RecordBatch.from_pylist(rows, schema=_SAMPLE)
 
     found = map_splits(spark, source_options(arguments), sample, _SAMPLE_DDL)
-    return found.groupBy(*KEYS).agg((f.sum("raw") / f.sum("stored")).alias("ratio"))
+    return found.groupBy(*KEYS).agg(f.try_divide(f.sum("raw"), f.sum("stored")).alias("ratio"))
 
 
 def draw(outcome: Outcome) -> Any:

@@ -46,6 +46,11 @@ class Target:
     def delete(self, name: str) -> None:
         self._system.delete_file(f"{self._path}/{name}")
 
+    def read(self, name: str) -> bytes:
+        with self._system.open_input_stream(f"{self._path}/{name}") as stream:
+            content: bytes = stream.read()
+            return content
+
     def size(self, name: str) -> int:
         size: int = self._system.get_file_info(f"{self._path}/{name}").size
         return size

@@ -108,3 +108,9 @@ def test_a_record_that_the_client_refuses_is_counted():
     sender.send(Outgoing("any", 0, None, b"x" * 5000))
     assert (sender.sent, sender.errors, sender.failed_bytes) == (1, 1, 5000)
     assert "MSG_SIZE_TOO_LARGE" in (sender.first_error or "")
+
+
+def test_settings_by_the_names_and_types_of_kafka_python():
+    given = {"compression.type": "none", "enable.idempotence": "false", "linger.ms": "5"}
+    expected = {"compression_type": None, "enable_idempotence": False, "linger_ms": 5}
+    assert clients._by_kafka_python(given) == expected

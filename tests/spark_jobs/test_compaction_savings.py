@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
+from pykbroker.protocol.record_batch import build_batch
 from spark_jobs.compaction_savings import JOB
+from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs, planes_frame
 
@@ -30,3 +34,10 @@ def test_what_is_left_after_compaction_is_what_was_said(
     expected = last.groupby("partition")
     assert found["kept_records"].to_dict() == expected.size().to_dict()
     assert found["kept_bytes"].to_dict() == expected["size"].sum().to_dict()
+
+
+def test_records_of_no_bytes(run_job: RunJob, tmp_path: Path):
+    rows = [(None, b"", BASE_MS, ())] * 5
+    write_segment(partition_directory(tmp_path, "empty"), [bytes(build_batch(rows))])
+    (row,) = run_job(JOB, "--path", str(tmp_path)).tables["savings"].to_pylist()
+    assert (row["records"], row["bytes"], row["saved_share"]) == (5, 0, None)

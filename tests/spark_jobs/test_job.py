@@ -89,6 +89,17 @@ def test_a_path_that_may_not_be_read_is_one_line(
     assert capsys.readouterr().err == "test_job: [Errno 13] Permission denied: 'logs'\n"
 
 
+def test_a_bug_is_no_finding(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    """Exit code 1 says that something was found."""
+    work = MagicMock(side_effect=ZeroDivisionError("of ours"))
+    monkeypatch.setattr("spark_jobs.job._session", lambda name, master: MagicMock())
+    monkeypatch.setattr("spark_jobs.job.Target", MagicMock())
+    with pytest.raises(SystemExit) as ended:
+        Job(__file__, None, work).main(["--path", "x", "--quiet"])
+    assert ended.value.code == 3
+    assert "ZeroDivisionError: of ours" in capsys.readouterr().err
+
+
 def test_an_out_that_cannot_be_written_is_told_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from pykbroker.protocol.record_batch import build_batch
 from spark_jobs.key_skew import JOB, _topics
+from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 
@@ -26,7 +29,8 @@ def test_flights(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame):
     (topic,) = outcome.tables["topics"].to_pylist()
     assert topic["records"] == len(flight_frame)
     assert topic["keys"] == flight_frame["tailnum"].nunique()
-    assert topic["without_key"] == without == topic["hottest"]
+    assert topic["without_key"] == without
+    assert topic["hottest"] == flight_frame["tailnum"].value_counts().max()
     partitions = outcome.tables["partitions"].to_pandas().set_index("partition")
     expected = flight_frame.groupby("partition_of_flights")
     assert partitions["records"].to_dict() == expected.size().to_dict()
@@ -42,3 +46,18 @@ def test_a_topic_without_keys_has_no_records_per_key(spark: Any):
         ("with", 1, 4.0),
         ("without", 0, None),
     ]
+
+
+def test_records_without_a_key_have_no_part_in_what_is_told_of_keys(
+    run_job: RunJob, tmp_path: Path
+):
+    rows = [(b"a", b"", BASE_MS, ())] * 6 + [(b"b", b"", BASE_MS, ())] * 2
+    nulls = [(None, b"", BASE_MS, ())] * 40
+    write_segment(partition_directory(tmp_path, "some"), [bytes(build_batch([*rows, *nulls]))])
+    write_segment(partition_directory(tmp_path, "none"), [bytes(build_batch(nulls))])
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    none, some = outcome.tables["topics"].to_pylist()
+    assert (some["records_per_key"], some["hottest"], some["without_key"]) == (4, 6, 40)
+    assert (none["records_per_key"], none["hottest"], none["hottest_share"]) == (None, None, None)
+    assert outcome.summary["some: hottest has"].startswith("12.50%")
+    assert "none: hottest has" not in outcome.summary

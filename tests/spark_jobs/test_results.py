@@ -18,17 +18,16 @@ TABLE = pa.table({"key": [b"a", b"\xff", None], "n": [1, 2, 3]})
 def test_written(tmp_path: Path):
     outcome = Outcome({"hot": TABLE}, {"records": 6, "at": datetime(2013, 1, 1, tzinfo=UTC)})
     out = str(tmp_path / "deep" / "out")
-    files = write_outcome(outcome, out, PARQUET, b"PNG", "job")
-    assert files == ["hot.parquet", "job.png", "summary.json"]
+    files = write_outcome(outcome, out, PARQUET)
+    assert files == ["hot.parquet", "summary.json"]
     assert sorted(path.name for path in Path(out).iterdir()) == sorted(files)
     assert pq.read_table(f"{out}/hot.parquet").equals(TABLE)
-    assert (Path(out) / "job.png").read_bytes() == b"PNG"
     summary = json.loads((Path(out) / "summary.json").read_text())
     assert summary == {"records": 6, "at": "2013-01-01T00:00:00+00:00"}
 
 
 def test_json_lines(tmp_path: Path):
-    write_outcome(Outcome({"hot": TABLE}), str(tmp_path), JSON, None, "job")
+    write_outcome(Outcome({"hot": TABLE}), str(tmp_path), JSON)
     lines = (tmp_path / "hot.json").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [
         {"key": "a", "n": 1},
