@@ -20,7 +20,7 @@ from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
 from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.planning import select_partitions, while_listed
-from pykbroker.offline.reader import names_of, read_split
+from pykbroker.offline.reader import Names, names_of, read_split
 from pykbroker.offline.split import DROPMALFORMED, Corruption, ReadOptions, Selection, Split
 
 #: All that is decoded, with `verify_offsets=False`: offsets are judged by PartitionCheck.
@@ -30,7 +30,7 @@ _EVERYTHING: Final = ReadOptions(
 
 
 def fsck(
-    paths: str | Iterable[str],
+    paths: Names,
     topics: str | Iterable[str] | None = None,
     *,
     partitions: Collection[int] | None = None,

@@ -14,7 +14,7 @@ the same for record batches that come from anywhere (a Spark worker).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from pykbroker.offline.columns import TIMESTAMP_TYPE
 from pykbroker.offline.layout import read_partitions
-from pykbroker.offline.reader import LogScan, names_of, open_log, read_split
+from pykbroker.offline.reader import LogScan, Names, names_of, open_log, read_split
 from pykbroker.offline.split import READ_COMMITTED, ReadOptions, Split
 from pykbroker.offline.storage import join, list_directory, open_file
 from pykbroker.protocol.api import (
@@ -93,7 +93,7 @@ _SCHEMAS: Final = {
 }
 
 
-def consumer_offsets(paths: str | Iterable[str], **options: Any) -> Any:
+def consumer_offsets(paths: Names, **options: Any) -> Any:
     """All committed records of `__consumer_offsets` (CONSUMER_OFFSETS_SCHEMA).
 
     Options as of `open_log`; `isolation` is read_committed by default: offsets that were committed
@@ -102,12 +102,12 @@ def consumer_offsets(paths: str | Iterable[str], **options: Any) -> Any:
     return _table(CONSUMER_OFFSETS, paths, options)
 
 
-def transaction_state(paths: str | Iterable[str], **options: Any) -> Any:
+def transaction_state(paths: Names, **options: Any) -> Any:
     """All records of `__transaction_state` (TRANSACTION_STATE_SCHEMA)."""
     return _table(TRANSACTION_STATE, paths, options)
 
 
-def cluster_metadata(paths: str | Iterable[str], **options: Any) -> Any:
+def cluster_metadata(paths: Names, **options: Any) -> Any:
     """All records of `__cluster_metadata` (CLUSTER_METADATA_SCHEMA).
 
     Where the log does not begin at offset 0, the newest snapshot that it continues comes first
@@ -122,7 +122,7 @@ def cluster_metadata(paths: str | Iterable[str], **options: Any) -> Any:
     return pa.Table.from_batches(found, schema=CLUSTER_METADATA_SCHEMA)
 
 
-def _table(topic: str, paths: str | Iterable[str], options: dict[str, Any]) -> Any:
+def _table(topic: str, paths: Names, options: dict[str, Any]) -> Any:
     options.setdefault("isolation", READ_COMMITTED)  # as the coordinators read: aborted is not so
     scan = open_log(paths, topic, columns=_COLUMNS, **options)
     return pa.Table.from_batches([records_of(topic, rows) for rows in scan], schema=_SCHEMAS[topic])

@@ -11,6 +11,7 @@ State   the plan, and the side table of what had to be left out so far.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from pykbroker.offline.columns import KAFKA_COLUMNS, schema_of
 from pykbroker.offline.fast_decoder import read_fast
+from pykbroker.offline.faults import UnknownColumn
 from pykbroker.offline.plain_decoder import read_plain
 from pykbroker.offline.planning import Plan, PlannedPartition, plan
 from pykbroker.offline.split import (
@@ -40,6 +42,9 @@ from pykbroker.offline.split import (
     Split,
     corruption_table,
 )
+
+#: One name or path, or many.
+Names = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def read_split(
@@ -115,15 +120,19 @@ class LogScan:
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
 
-def names_of(names: str | Iterable[str] | None) -> tuple[str, ...] | None:
-    """One name, many or none, as a tuple."""
+def names_of(names: Names | None) -> tuple[str, ...] | None:
+    """One name or path, many or none, as a tuple."""
     if names is None:
         return None
-    return (names,) if isinstance(names, str) else tuple(map(str, names))
+    if isinstance(names, str | os.PathLike):
+        return (os.fspath(names),)
+    if not isinstance(names, Iterable):
+        raise UnknownColumn(f"{names!r} is neither a name or path nor a list of them")
+    return tuple(os.fspath(name) for name in names)
 
 
 def open_log(
-    paths: str | Iterable[str],
+    paths: Names,
     topics: str | Iterable[str] | None = None,
     *,
     topic_pattern: str | None = None,

@@ -16,7 +16,12 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from pykbroker.offline.columns import KAFKA_COLUMNS, schema_of
-from pykbroker.offline.faults import CorruptSegment, UnknownColumn, UnknownTopic
+from pykbroker.offline.faults import (
+    CorruptSegment,
+    NotALogDirectory,
+    UnknownColumn,
+    UnknownTopic,
+)
 from pykbroker.protocol.record_batch import BatchHeader
 
 READ_UNCOMMITTED: Final = "read_uncommitted"
@@ -90,6 +95,8 @@ class Selection:
     is_strict: bool = True
 
     def __post_init__(self) -> None:
+        if not self.paths:
+            raise NotALogDirectory("no path is given")
         one_of("isolation", self.isolation, (READ_UNCOMMITTED, READ_COMMITTED))
         one_of("end_bound", self.end_bound, (HIGH_WATERMARK, LOG_END))
         _check_offsets("start_offsets", self.start_offsets)

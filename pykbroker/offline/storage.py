@@ -11,10 +11,14 @@ Invariants
 from __future__ import annotations
 
 import os
+import re
+import stat
 from abc import ABC, abstractmethod
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final
+
+from pykbroker.offline.faults import OfflineError
 
 DELETED_SUFFIX: Final = ".deleted"
 _WINDOW_BYTES: Final = 8 << 20
@@ -193,6 +197,7 @@ def read_small_file(path: str, limit: int = 1 << 30) -> bytes | None:
 
 
 _MOST_LISTINGS: Final = 20
+_SEGMENT: Final = re.compile(r"\d{20}\.log")
 
 
 def list_directory(path: str) -> tuple[dict[str, int], list[str]] | None:
@@ -209,6 +214,14 @@ def list_directory(path: str) -> tuple[dict[str, int], list[str]] | None:
     return files, sorted(directories)
 
 
+def _check_segment(path: str, entry: os.DirEntry[str]) -> None:
+    """What is named as a segment and is no file must not be left out without a word."""
+    if not _SEGMENT.fullmatch(entry.name) or entry.is_file():
+        return
+    if entry.is_symlink() or entry.is_dir() or stat.S_ISFIFO(entry.stat().st_mode):
+        raise OfflineError(f"{path}/{entry.name} is no file that can be read")
+
+
 def _list_once(path: str) -> tuple[dict[str, int], list[str], bool] | None:
     """False: some went between the listing and the look (a rename of compaction, retention)."""
     files: dict[str, int] = {}
@@ -219,6 +232,7 @@ def _list_once(path: str) -> tuple[dict[str, int], list[str], bool] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     for entry in entries:
+        _check_segment(path, entry)
         try:
             if entry.is_dir():
                 directories.append(entry.name)

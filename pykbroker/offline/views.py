@@ -23,7 +23,7 @@ from pykbroker.offline.frozen_end import freeze, frozen_segments, open_listed
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.planning import plan_partition, select_partitions, while_listed
-from pykbroker.offline.reader import names_of
+from pykbroker.offline.reader import Names, names_of
 from pykbroker.offline.segment_index import (
     aborted_transactions,
     offset_entries,
@@ -137,7 +137,7 @@ TRANSACTION_SCHEMA: Final = pa.schema(
 
 
 def _selection(
-    paths: str | Iterable[str] | Selection,
+    paths: Names | Selection,
     topics: str | Iterable[str] | None,
     partitions: Collection[int] | None,
 ) -> Selection:
@@ -161,7 +161,7 @@ def _of_partitions(
 
 
 def batches(
-    paths: str | Iterable[str] | Selection,
+    paths: Names | Selection,
     topics: str | Iterable[str] | None = None,
     *,
     partitions: Collection[int] | None = None,
@@ -276,7 +276,7 @@ def _control_types(opened: SegmentFile, run: HeaderRun) -> Any:
 
 
 def segments(
-    paths: str | Iterable[str] | Selection,
+    paths: Names | Selection,
     topics: str | Iterable[str] | None = None,
     *,
     partitions: Collection[int] | None = None,
@@ -366,7 +366,7 @@ def _bound(
 
 
 def transactions(
-    paths: str | Iterable[str] | Selection,
+    paths: Names | Selection,
     topics: str | Iterable[str] | None = None,
     *,
     partitions: Collection[int] | None = None,

@@ -121,6 +121,8 @@ def resolve(
             found[partition] = value
         else:
             offset = offset_at(partition, value)
+            if offset is not None and offset >= high:
+                offset = None  # behind what may be read
             if offset is None and not latest_without_match:
                 raise OptionError(
                     bound.option,
@@ -129,6 +131,17 @@ def resolve(
                 )
             found[partition] = high if offset is None else offset
     return found
+
+
+def check_order(start: OffsetsByPartition, end: OffsetsByPartition) -> None:
+    """As the connector: no partition is left out because it would be read backwards."""
+    for partition in sorted(end):
+        if start[partition] > end[partition]:
+            raise OptionError(
+                "startingOffsets",
+                f"the start offset {start[partition]} of {partition.topic}-{partition.partition} "
+                f"is greater than the end offset {end[partition]}",
+            )
 
 
 def clamp(

@@ -113,7 +113,18 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
                         f"{name} ended at offset {start[each]} and now ends at {ends[each][1]} "
                         "(failOnDataLoss=false reads what there is)"
                     )
+            self._check_new(ends, start)
         return {each: min(start.get(each, low), high) for each, (low, high) in ends.items()}
+
+    def _check_new(self, ends: Ends, start: OffsetsByPartition) -> None:
+        """A partition that came to it has lost records if it does not begin at 0."""
+        for each in sorted(ends.keys() - start.keys()):
+            low = ends[each][0]
+            if low > 0:
+                raise OffsetsGone(
+                    f"{each.topic}-{each.partition} is new and begins at offset {low}, not at 0 "
+                    "(failOnDataLoss=false reads what there is)"
+                )
 
     def _should_wait(
         self, begin: OffsetsByPartition, latest: OffsetsByPartition, limit: ReadLimit
@@ -150,6 +161,8 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
     def _tasks(self, start: OffsetsByPartition, end: OffsetsByPartition) -> list[LogTask]:
         missing = [each for each in end if each not in start]
         lows = current_ends(self.options) if missing else {}
+        if self.options.fail_on_data_loss:
+            self._check_new({each: lows[each] for each in missing if each in lows}, start)
         begin = {each: start[each] if each in start else lows[each][0] for each in end}
         pushed = narrowing(self.options)
         return tasks_of_ranges(

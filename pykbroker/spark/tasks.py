@@ -24,9 +24,9 @@ from pykbroker.offline import (
     log_ends,
     pack_splits,
     plan,
-    read_split,
 )
 from pykbroker.offline.split import FAILFAST
+from pykbroker.offline.time_lookup import offset_of_time
 from pykbroker.spark.bounds import (
     EARLIEST,
     LATEST,
@@ -34,6 +34,7 @@ from pykbroker.spark.bounds import (
     Ends,
     OffsetsByPartition,
     by_topic,
+    check_order,
     clamp,
     resolve,
 )
@@ -110,15 +111,8 @@ def offset_at(options: SourceOptions, partition: TopicPartition, timestamp_ms: i
         topics=(partition.topic,),
         topic_pattern=None,
         partitions=frozenset({partition.partition}),
-        start_timestamp_ms=timestamp_ms,
     )
-    wanted = ReadOptions(columns=("offset",), mode=options.mode)
-    for split in plan(selection).splits:
-        for batch in read_split(split, wanted):
-            if batch.num_rows:
-                offset: int = batch.column(0)[0].as_py()
-                return offset
-    return None
+    return offset_of_time(selection, timestamp_ms, options.mode)
 
 
 def resolve_bound(
@@ -146,6 +140,7 @@ def plan_tasks(
     ends = current_ends(options)
     start = resolve_bound(options, options.start, EARLIEST, ends, is_start=True)
     end = resolve_bound(options, options.end, LATEST, ends, is_start=False)
+    check_order(start, end)
     start = clamp(start, ends, "start", options.fail_on_data_loss)
     end = clamp(end, ends, "end", options.fail_on_data_loss)
     pushed = narrowing(options, pushed)

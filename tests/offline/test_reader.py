@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,12 @@ from pykbroker.offline import (
     KAFKA_COLUMNS,
     CorruptSegment,
     NotALogDirectory,
+    OfflineError,
     OffsetsGone,
     UnknownColumn,
     UnknownTopic,
+    batches,
+    fsck,
     log_ends,
     open_log,
 )
@@ -259,3 +263,30 @@ def test_a_segment_that_is_deleted_or_replaced_meanwhile(logs: str):
         log.read_all()
     assert lenient.read_all().num_rows == 200
     assert open_log(logs, "t", partitions=[0]).read_all().num_rows == 200
+
+
+def test_paths_in_every_form(tmp_path: Path):
+    write_segment(partition_directory(tmp_path), simple_batches(2))
+    for paths in (tmp_path, [tmp_path], str(tmp_path), (str(tmp_path),)):
+        assert open_log(paths).read_all().num_rows == 20
+        assert batches(paths).num_rows == 2
+        assert fsck(paths).num_rows == 0
+
+
+@pytest.mark.parametrize("wrong", [None, [], 5, [7]])
+def test_what_is_no_path(wrong: object):
+    with pytest.raises((OfflineError, TypeError)):
+        open_log(wrong)  # type: ignore[arg-type]
+
+
+def test_a_segment_that_is_no_file_is_not_left_out(tmp_path: Path):
+    directory = partition_directory(tmp_path)
+    write_segment(directory, simple_batches(2))
+    name = directory / f"{20:020d}.log"
+    name.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OfflineError, match=r"00020\.log is no file"):
+        open_log(str(tmp_path))
+    name.unlink()
+    os.mkfifo(name)
+    with pytest.raises(OfflineError, match=r"00020\.log is no file"):
+        open_log(str(tmp_path))

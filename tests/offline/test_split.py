@@ -74,7 +74,7 @@ def test_options_that_do_not_exist(options: dict[str, object]):
 
 def test_bounds_that_do_not_exist():
     with pytest.raises(UnknownColumn, match="end_bound must be one of hw, leo"):
-        Selection((), end_bound="lso")
+        Selection(("x",), end_bound="lso")
 
 
 def test_errors_travel():

@@ -19,6 +19,7 @@ from tests.spark.topics import (
     BASE_MS,
     create_topic,
     produce_everything,
+    produce_old_transactions,
     produce_transactions,
 )
 
@@ -41,6 +42,8 @@ def apache() -> Iterator[Served]:
         _fill(served)
         create_topic(served.servers, "transactions", 2)
         produce_transactions(served.servers, "transactions", 2)
+        create_topic(served.servers, "old", 1)
+        produce_old_transactions(served.servers, "old")
         yield served
 
 
@@ -107,7 +110,27 @@ def test_read_committed(spark: Any, apache: Served) -> None:
     assert rows(ours) == expected
 
 
+@pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"startingTimestamp": BASE_MS + 5, "endingTimestamp": BASE_MS + 30},
+        {"startingTimestamp": BASE_MS + 2_000_000},
+        {"startingTimestamp": BASE_MS + 500_000},
+        {"endingTimestamp": BASE_MS + 15},
+    ],
+)
+def test_times_are_those_of_all_records_markers_too(
+    spark: Any, apache: Served, isolation: str, options: dict[str, object]
+) -> None:
+    """The broker does not look at transactions when it is asked for a time."""
+    more = {"kafka__isolation__level": isolation, **options}
+    theirs, ours = both(spark, apache, subscribe="old", **more)
+    assert rows(ours) == rows(theirs)
+
+
 OFFSETS = json.dumps({"everything": {"0": 10, "1": -2, "2": 200}})
+BACKWARDS = json.dumps({"everything": {"0": 100_000, "1": 0, "2": 0}})
 END_OFFSETS = json.dumps({"everything": {"0": 77, "1": -1, "2": 201}})
 TIMES = json.dumps({"everything": {"0": BASE_MS + 3001, "1": BASE_MS, "2": BASE_MS + 10}})
 
@@ -154,6 +177,8 @@ def test_choices_are_the_same(spark: Any, apache: Served, options: dict[str, obj
         {"subscribePattern": "x"},
         {"kafka__auto__offset__reset": "latest"},
         {"startingOffsets": "sometimes"},
+        {"startingOffsets": BACKWARDS, "endingOffsets": END_OFFSETS},
+        {"startingOffsets": BACKWARDS, "failOnDataLoss": "false"},
     ],
 )
 def test_what_the_connector_refuses_is_refused(

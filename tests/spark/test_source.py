@@ -115,10 +115,14 @@ def test_a_path_that_is_no_log_directory(spark: Any, tmp_path: Path) -> None:
 def test_data_loss_can_be_tolerated(spark: Any, logs: Path) -> None:
     options = {
         "subscribe": "plain",
-        "startingOffsets": '{"plain":{"0":900,"1":790}}',
+        "endingOffsets": '{"plain":{"0":900,"1":10}}',
         "failOnDataLoss": "false",
     }
-    assert load(spark, logs, **options).count() == 10
+    assert load(spark, logs, **options).count() == 810
+    options = {**options, "startingOffsets": '{"plain":{"0":900,"1":0}}'}
+    del options["endingOffsets"]
+    with pytest.raises(Exception, match="start offset 900 of plain-0 is greater than the end"):
+        load(spark, logs, **options).count()
 
 
 # -- corrupt batches ----------------------------------------------------------------------------

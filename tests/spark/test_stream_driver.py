@@ -249,3 +249,17 @@ def test_a_live_log_exactly_once_over_restarts(spark: Any, tmp_path: Path) -> No
     rows = spark.read.parquet(str(tmp_path / "out")).collect()
     expected = [(n % 2, n // 2, b"%d" % n * 40) for n in range(total)]
     assert sorted(map(tuple, rows)) == sorted(expected)
+
+
+def test_a_partition_that_comes_to_it_without_its_first_records_is_a_loss(tmp_path: Path) -> None:
+    write_segment(partition_directory(tmp_path, "t", 0), simple_batches(2))
+    options = parse_options(
+        {"path": str(tmp_path), "subscribe": "t", "startingOffsets": "earliest"}
+    )
+    reader = LogStreamReader(options, spark_schema(options), 1)
+    start = reader.initialOffset()
+    write_segment(partition_directory(tmp_path, "t", 1), simple_batches(2, base_offset=40), 40)
+    with pytest.raises(OffsetsGone, match="t-1 is new and begins at offset 40"):
+        reader.latestOffset(start, ReadAllAvailable())
+    with pytest.raises(OffsetsGone, match="t-1 is new and begins at offset 40"):
+        reader.partitions(start, {"t": {"0": 20, "1": 60}})

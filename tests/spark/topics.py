@@ -83,5 +83,24 @@ def produce_transactions(servers: str, topic: str, partitions: int) -> None:
         _OPEN.append(producer)
 
 
+def produce_old_transactions(servers: str, topic: str) -> None:
+    """Records of another time than their markers: committed, aborted, plain, committed."""
+    plain = Producer({"bootstrap.servers": servers})
+    producer = Producer({"bootstrap.servers": servers, "transactional.id": f"old-{topic}"})
+    producer.init_transactions(30)
+    for first, ends in ((0, "commit"), (1_000_000, "abort"), (20, None), (40, "commit")):
+        if ends is not None:
+            producer.begin_transaction()
+        chosen = plain if ends is None else producer
+        for number in range(10):
+            at = BASE_MS + first + number
+            chosen.produce(topic, b"%d" % (first + number), partition=0, timestamp=at)
+        chosen.flush(30)
+        if ends == "commit":
+            producer.commit_transaction(30)
+        elif ends == "abort":
+            producer.abort_transaction(30)
+
+
 #: Producers whose end would abort what they left open.
 _OPEN: list[Producer] = []
