@@ -37,7 +37,7 @@ from pykbroker.offline.plain_decoder import BAD_CHECKSUM, arrow_batch, rows_of
 from pykbroker.offline.record_fields import Span, decode_fields
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
-from pykbroker.offline.split_file import open_split
+from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.varints import PADDING_BYTES, Doubt, Integers
 from pykbroker.protocol.compression import CorruptCompression, decompress
@@ -84,11 +84,10 @@ class _Chunk:
 
 def read_fast(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
     """The rows of a split as record batches."""
-    file = open_split(split)
-    if file is None:
-        return
-    with file as opened:
-        yield from _FastReader(opened, split, options, reporter).run()
+    for part, opened in open_parts(split):
+        reporter.split = part
+        with opened:
+            yield from _FastReader(opened, part, options, reporter).run()
 
 
 class _FastReader:

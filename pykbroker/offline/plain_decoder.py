@@ -20,7 +20,7 @@ from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.offset_order import OffsetOrder, base_behind
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
-from pykbroker.offline.split_file import open_split
+from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.record_batch import (
@@ -52,12 +52,17 @@ class Rows(NamedTuple):
 
 def read_plain(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
     """The rows of a split as record batches."""
+    for part, opened in open_parts(split):
+        reporter.split = part
+        yield from _read_part(opened, part, options, reporter)
+
+
+def _read_part(
+    file: SegmentFile, split: Split, options: ReadOptions, reporter: FaultReporter
+) -> Iterator[Any]:
     schema = schema_of(options.columns)
     held: list[Rows] = []
     held_rows = held_bytes = 0
-    file = open_split(split)
-    if file is None:
-        return
     with file as opened:
         steps = _batches(opened, split, options, reporter)
         while True:

@@ -20,11 +20,12 @@ import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from pykbroker.offline.faults import OffsetsGone, SegmentGone, UnknownTopic
-from pykbroker.offline.frozen_end import FrozenEnd, freeze
+from pykbroker.offline.file_identity import HEAD_BYTES, identity_of
+from pykbroker.offline.frozen_end import FrozenEnd, freeze, open_listed
 from pykbroker.offline.layout import find_partitions, read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import entry_batch, is_entry_true, offset_entries, time_entries
@@ -36,12 +37,13 @@ from pykbroker.offline.split import (
     HIGH_WATERMARK,
     LATEST,
     READ_COMMITTED,
+    READ_UNCOMMITTED,
     AbortedRange,
     Offsets,
     Selection,
     Split,
 )
-from pykbroker.offline.storage import open_file
+from pykbroker.offline.storage import SegmentFile, open_file
 from pykbroker.offline.transaction_scan import transaction_state
 from pykbroker.types import TopicPartition
 
@@ -196,6 +198,21 @@ def plan_partition(
     return planned, planner.cut(aborted)
 
 
+def replan(files: PartitionFiles, split: Split, low: int, high: int) -> tuple[list[Split], int]:
+    """(splits of a split's offsets [low, high) as they lie now, end of the log)"""
+    frozen = freeze(files)
+    selection = Selection(
+        paths=(files.directory,),
+        start_timestamp_ms=split.start_timestamp_ms,
+        end_timestamp_ms=split.end_timestamp_ms,
+        isolation=READ_COMMITTED if split.read_committed else READ_UNCOMMITTED,
+        fail_on_data_loss=split.fail_on_data_loss,
+    )
+    low, high = max(low, files.log_start_offset), min(high, frozen.next_offset)
+    planner = _PartitionPlanner(files, frozen, selection, DEFAULT_SPLIT_BYTES, low, high)
+    return planner.cut(split.aborted), frozen.next_offset
+
+
 def _readable_end(
     files: PartitionFiles, frozen: FrozenEnd, selection: Selection
 ) -> tuple[int, tuple[AbortedRange, ...]]:
@@ -270,12 +287,42 @@ class _PartitionPlanner:
                 for each in aborted
                 if each.first_offset < behind and each.last_offset >= segment.base_offset
             )
-            positions = self._positions(segment, end)
-            splits += [
-                self._split(segment, low, high, inside, END_OF_TIME if is_last else behind)
-                for low, high in itertools.pairwise(positions)
-            ]
+            splits += self._of_segment(
+                segment, end, behind, inside, END_OF_TIME if is_last else behind
+            )
         return splits
+
+    def _of_segment(
+        self,
+        segment: SegmentFiles,
+        end: int,
+        behind: int,
+        aborted: tuple[AbortedRange, ...],
+        next_base_offset: int,
+    ) -> list[Split]:
+        """The splits of one segment up to position `end`; `behind`: above all of its offsets."""
+        is_last = segment is self.files.segments[-1]
+        with open_listed(segment, end) as opened:
+            if not is_last and opened.size != segment.size_bytes:
+                raise FileNotFoundError(segment.path)  # replaced since it was listed
+            identity = identity_of(opened)
+            positions = self._positions(opened, segment, end)
+            heads = [opened.read(HEAD_BYTES, position) for position in positions[:-1]]
+        # From what the headers at the cuts say; nothing of a segment is below or above its names.
+        firsts = [segment.base_offset]
+        for head in heads[1:]:
+            firsts.append(min(max(int.from_bytes(head[:8]), firsts[-1]), behind))
+        firsts.append(behind)
+        return [
+            replace(
+                self._split(segment, low, high, aborted, next_base_offset),
+                first_offset=firsts[number],
+                behind_offset=min(firsts[number + 1], self.end),
+                file_identity=identity,
+                head=(low, heads[number][: high - low]),
+            )
+            for number, (low, high) in enumerate(itertools.pairwise(positions))
+        ]
 
     def _split(
         self,
@@ -303,6 +350,7 @@ class _PartitionPlanner:
             file_bytes=None if segment is self.files.segments[-1] else segment.size_bytes,
             fail_on_data_loss=selection.fail_on_data_loss,
             next_base_offset=next_base_offset,
+            topic_id=self.files.topic_id,
         )
 
     def _is_too_old(self, segment: SegmentFiles, behind: int) -> bool:
@@ -330,37 +378,36 @@ class _PartitionPlanner:
                 for _, header in walk_headers(opened, segment, opened.size, position)
             )
 
-    def _positions(self, segment: SegmentFiles, end: int) -> list[int]:
+    def _positions(self, opened: SegmentFile, segment: SegmentFiles, end: int) -> list[int]:
         """Where to begin, to cut, and to stop reading a segment."""
-        with open_file(segment.path) as opened:
-            entries = offset_entries(segment.index_path, segment.base_offset, end)
+        entries = offset_entries(segment.index_path, segment.base_offset, end)
 
-            def first_true(candidates: Iterable[tuple[int, int]], least: int = 0) -> int | None:
-                """The position of the first one that names a batch of offsets >= `least`."""
-                for entry in candidates:
-                    header = entry_batch(opened, entry, end)
-                    if header is not None and header.base_offset >= least:
-                        return entry[1]
-                return None
+        def first_true(candidates: Iterable[tuple[int, int]], least: int = 0) -> int | None:
+            """The position of the first one that names a batch of offsets >= `least`."""
+            for entry in candidates:
+                header = entry_batch(opened, entry, end)
+                if header is not None and header.base_offset >= least:
+                    return entry[1]
+            return None
 
-            low = first_true(reversed(entries[: self._floor(segment, entries)])) or 0
-            above = bisect_left(entries, self.end, key=lambda entry: entry[0])
-            high = None
-            if self.end < self.frozen.next_offset:
-                high = first_true(entries[above + 1 :], self.end)
-            stop = end if high is None else high
-            positions = [low]
-            while stop - positions[-1] > self.split_bytes * 3 // 2:
-                target = positions[-1] + self.split_bytes
-                slot = bisect_left(entries, target, key=lambda entry: entry[1])
-                cut = first_true(entries[slot:])
-                if cut is None:
-                    positions += self._walked(segment, positions[-1], stop)
-                    break
-                if cut >= stop:
-                    break
-                positions.append(cut)
-            return [*positions, stop]
+        low = first_true(reversed(entries[: self._floor(segment, entries)])) or 0
+        above = bisect_left(entries, self.end, key=lambda entry: entry[0])
+        high = None
+        if self.end < self.frozen.next_offset:
+            high = first_true(entries[above + 1 :], self.end)
+        stop = end if high is None else high
+        positions = [low]
+        while stop - positions[-1] > self.split_bytes * 3 // 2:
+            target = positions[-1] + self.split_bytes
+            slot = bisect_left(entries, target, key=lambda entry: entry[1])
+            cut = first_true(entries[slot:])
+            if cut is None:
+                positions += self._walked(opened, segment, positions[-1], stop)
+                break
+            if cut >= stop:
+                break
+            positions.append(cut)
+        return [*positions, stop]
 
     def _floor(self, segment: SegmentFiles, entries: list[tuple[int, int]]) -> int:
         """How many leading index entries are at or before the first record that is wanted."""
@@ -373,16 +420,17 @@ class _PartitionPlanner:
                 offset = max(offset, times[slot][1])
         return bisect_right(entries, offset, key=lambda entry: entry[0])
 
-    def _walked(self, segment: SegmentFiles, start: int, stop: int) -> list[int]:
+    def _walked(
+        self, opened: SegmentFile, segment: SegmentFiles, start: int, stop: int
+    ) -> list[int]:
         """Cuts found by walking the headers, for what no index covers."""
         cuts: list[int] = []
         last = start
-        with open_file(segment.path) as opened:
-            for position, header in walk_headers(opened, segment, stop, start):
-                far = position - last >= self.split_bytes
-                if header is not None and far and stop - position > self.split_bytes // 2:
-                    cuts.append(position)
-                    last = position
+        for position, header in walk_headers(opened, segment, stop, start):
+            far = position - last >= self.split_bytes
+            if header is not None and far and stop - position > self.split_bytes // 2:
+                cuts.append(position)
+                last = position
         return cuts
 
 

@@ -160,6 +160,14 @@ class Split:
     fail_on_data_loss: bool = True
     #: Where the next segment begins, if there is one: no offset of this one is there or above.
     next_base_offset: int = END_OF_TIME
+    #: The part of the partition's offsets that this split gives, should its file be replaced:
+    #: from its first batch to that of the next split. None: it is of that very file, or nothing.
+    first_offset: int = 0
+    behind_offset: int | None = None
+    #: Of the file that it was planned on: machine, st_dev, st_ino; and some bytes of it.
+    file_identity: tuple[str, int, int] | None = None
+    head: tuple[int, bytes] = (0, b"")
+    topic_id: bytes | None = None
 
     @property
     def size_bytes(self) -> int:

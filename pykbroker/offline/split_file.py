@@ -1,32 +1,101 @@
-"""Opens the file that a split was planned on, and no other that has taken its name since.
+"""Opens what a split was planned on, or what has taken its place since.
 
-Compaction puts a new file in the place of a closed segment, retention takes it away; for a while
-(`file.delete.delay.ms`, a minute) the old one still lies there under its `.deleted` name.
+    the same file    under its name, under the one that it has after a swap, or under `.deleted`:
+                     for a while (`file.delete.delay.ms`, a minute) the old one still lies there
+    another one      compaction rewrites segments and puts them together: what the split was to
+                     give is looked up by its offsets in the partition as it is now
+    none             SegmentGone: below the log start by now, cut off, or of a deleted topic
+
+Invariant   Of several splits of a plan each gives the offsets between its first batch and the next
+            split's, so none comes twice, and survivors of a compaction are never left out.
 """
 
 from __future__ import annotations
 
-from pykbroker.offline.faults import SegmentGone
+from collections.abc import Iterator
+from typing import Final
+
+from pykbroker.offline.faults import NotALogDirectory, SegmentGone
+from pykbroker.offline.file_identity import is_same_file
+from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.partition_files import PartitionFiles
+from pykbroker.offline.planning import replan, while_listed
 from pykbroker.offline.split import Split
-from pykbroker.offline.storage import DELETED_SUFFIX, SegmentFile, is_remote, open_file
+from pykbroker.offline.storage import (
+    DELETED_SUFFIX,
+    SegmentFile,
+    is_remote,
+    open_file,
+    split_name,
+)
+from pykbroker.offline.swaps import SWAP
+from pykbroker.types import TopicPartition
+
+_MOST_TRIES: Final = 10
 
 
-def open_split(split: Split) -> SegmentFile | None:
-    """The open file; when it is gone SegmentGone, or None if the split may be left out then."""
-    what = f"{split.path} is gone"
-    try:
-        opened = open_file(split.path)
-        if split.file_bytes is None or opened.size == split.file_bytes:
+def open_parts(split: Split, tries: int = _MOST_TRIES) -> Iterator[tuple[Split, SegmentFile]]:
+    """What to read, and the open files, to be closed by the caller.
+
+    SegmentGone when some of its offsets are gone, unless the split may be left out then.
+    """
+    opened = _open_planned(split)
+    if opened is not None:
+        yield split, opened
+        return
+    parts: list[Split] = []
+    lost: str | None
+    if split.behind_offset is None:
+        lost = f"{split.path} is not the file any more that it was"
+    elif tries:
+        parts, lost = _look_again(split, split.behind_offset)
+    else:
+        lost = f"{split.path} is replaced faster than it can be read"
+    if lost is not None and split.fail_on_data_loss:
+        raise SegmentGone(f"{lost}; read a snapshot instead")
+    for part in parts:
+        yield from open_parts(part, tries - 1)
+
+
+def _open_planned(split: Split) -> SegmentFile | None:
+    """The file itself, whatever its name is now."""
+    names = [split.path]
+    if not is_remote(split.path):
+        names += [split.path.removesuffix(SWAP), split.path + DELETED_SUFFIX]
+    for name in dict.fromkeys(names):
+        try:
+            opened = open_file(name)
+        except FileNotFoundError:
+            continue
+        if is_same_file(opened, split):
             return opened
         opened.close()
-        what = f"{split.path} was {split.file_bytes} bytes when it was planned, now {opened.size}"
-        if not is_remote(split.path):
-            opened = open_file(split.path + DELETED_SUFFIX)
-            if opened.size == split.file_bytes:
-                return opened
-            opened.close()
-    except FileNotFoundError:
-        pass
-    if split.fail_on_data_loss:
-        raise SegmentGone(f"{what}: retention or compaction took it; read a snapshot instead")
     return None
+
+
+def _look_again(split: Split, behind: int) -> tuple[list[Split], str | None]:
+    """(splits of the offsets as they lie now, what of them is lost)"""
+    low = max(split.start_offset, split.first_offset)
+    high = min(split.end_offset, behind)
+    wanted = TopicPartition(split.topic, split.partition)
+    what = f"{split.path} is gone, with offsets {low} to {high} of {split.topic}-{split.partition}"
+    directory, _ = split_name(split.path)
+    try:
+        listed = read_partitions([directory], [wanted])
+    except NotALogDirectory:
+        listed = []
+    if not listed or not listed[0].segments:
+        return [], f"{what}: the partition was deleted or moved"
+
+    def look(files: PartitionFiles) -> tuple[list[Split], str | None]:
+        if split.topic_id != files.topic_id:
+            return [], f"{what}: another topic has its name now"
+        parts, end = replan(files, split, low, high)
+        if low < files.log_start_offset:
+            return parts, f"{what}: the log begins at {files.log_start_offset} now (retention)"
+        if end < high:
+            return parts, f"{what}: the log was truncated, it ends at {end} now"
+        return parts, None
+
+    found = while_listed([directory], listed[0], look)
+    return found if found is not None else ([], f"{what}: the partition was deleted")

@@ -31,7 +31,7 @@ from pykbroker.offline.segment_index import (
 )
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.split import Selection, Split
-from pykbroker.offline.split_file import open_split
+from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.transaction_scan import marker_type
 from pykbroker.protocol.compression import CODEC_NAMES
@@ -187,31 +187,33 @@ def scan_batches(split: Split) -> Iterator[Any]:
     start, and whose first record is before the end, if that is known. What is planned for
     committed records has no batches of aborted transactions; markers stay.
     """
-    file = open_split(split)
-    if file is None:
-        return
-    with file as opened:
-        end = min(split.end_position, opened.size)
-        runs = header_tables(
-            opened, split.index_path, split.segment_base_offset, split.start_position, end
-        )
-        for positions, table in runs:
-            base = table["base_offset"].astype(np.int64)
-            last = base + table["last_offset_delta"]
-            keep = (last >= split.start_offset) & (base < split.end_offset)
-            if split.start_timestamp_ms is not None:
-                keep &= table["max_timestamp"] >= split.start_timestamp_ms
-            if split.end_timestamp_ms is not None:
-                first, known = first_times(table)
-                keep &= ~known | (first < split.end_timestamp_ms)
-            if split.aborted:
-                is_control = (table["attributes"] & CONTROL_BIT) != 0
-                keep &= is_control | ~aborted_batches(table, split.aborted)
-            run = HeaderRun(positions, table)
-            if not keep.all():
-                run = HeaderRun(positions[keep], table[keep])
-            if run.positions.size:
-                yield _batch_rows(opened, split, run)
+    for part, opened in open_parts(split):
+        with opened:
+            yield from _scan_part(opened, part)
+
+
+def _scan_part(opened: SegmentFile, split: Split) -> Iterator[Any]:
+    end = min(split.end_position, opened.size)
+    runs = header_tables(
+        opened, split.index_path, split.segment_base_offset, split.start_position, end
+    )
+    for positions, table in runs:
+        base = table["base_offset"].astype(np.int64)
+        last = base + table["last_offset_delta"]
+        keep = (last >= split.start_offset) & (base < split.end_offset)
+        if split.start_timestamp_ms is not None:
+            keep &= table["max_timestamp"] >= split.start_timestamp_ms
+        if split.end_timestamp_ms is not None:
+            first, known = first_times(table)
+            keep &= ~known | (first < split.end_timestamp_ms)
+        if split.aborted:
+            is_control = (table["attributes"] & CONTROL_BIT) != 0
+            keep &= is_control | ~aborted_batches(table, split.aborted)
+        run = HeaderRun(positions, table)
+        if not keep.all():
+            run = HeaderRun(positions[keep], table[keep])
+        if run.positions.size:
+            yield _batch_rows(opened, split, run)
 
 
 def _batch_rows(opened: SegmentFile, split: Split, run: HeaderRun) -> Any:

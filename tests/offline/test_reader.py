@@ -255,13 +255,11 @@ def test_a_segment_that_is_deleted_or_replaced_meanwhile(logs: str):
     path.write_bytes(simple_batches(1, base_offset=100)[0])  # as compaction does
     assert log.read_all().num_rows == 300
     deleted.unlink()
-    with pytest.raises(OffsetsGone, match=r"100.log was \d+ bytes when it was planned, now \d+"):
-        log.read_all()
-    assert lenient.read_all().num_rows == 200
-    path.unlink()
-    with pytest.raises(OffsetsGone, match=r"100.log is gone"):
-        log.read_all()
-    assert lenient.read_all().num_rows == 200
+    for scan in (log, lenient):  # what compaction left
+        assert scan.read_all().num_rows == 210
+    path.unlink()  # compaction left nothing
+    for scan in (log, lenient):
+        assert scan.read_all().num_rows == 200
     assert open_log(logs, "t", partitions=[0]).read_all().num_rows == 200
 
 
