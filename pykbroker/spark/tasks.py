@@ -27,7 +27,6 @@ from pykbroker.offline import (
 )
 from pykbroker.offline.split import FAILFAST
 from pykbroker.offline.time_lookup import offset_of_time
-from pykbroker.offline.time_search import offset_of_time
 from pykbroker.spark.bounds import (
     EARLIEST,
     LATEST,
@@ -105,13 +104,15 @@ def current_ends(options: SourceOptions) -> Ends:
     return found
 
 
-def offset_at(
-    options: SourceOptions, partition: TopicPartition, timestamp_ms: int, end: int
-) -> int | None:
-    """The offset that a broker tells for a time, if it is below `end`; None when there is none."""
-    return offset_of_time(
-        base_selection(options), partition, timestamp_ms, end, options.max_decompressed_bytes
+def offset_at(options: SourceOptions, partition: TopicPartition, timestamp_ms: int) -> int | None:
+    """The offset of the first record at or after a time; None when there is none."""
+    selection = replace(
+        base_selection(options),
+        topics=(partition.topic,),
+        topic_pattern=None,
+        partitions=frozenset({partition.partition}),
     )
+    return offset_of_time(selection, timestamp_ms, options.mode)
 
 
 def resolve_bound(
@@ -122,9 +123,7 @@ def resolve_bound(
     return resolve(
         chosen,
         ends,
-        lambda partition, timestamp_ms: offset_at(
-            options, partition, timestamp_ms, ends[partition][1]
-        ),
+        lambda partition, timestamp_ms: offset_at(options, partition, timestamp_ms),
         latest_without_match=options.start_latest_without_match or not is_start,
     )
 
