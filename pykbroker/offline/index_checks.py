@@ -18,6 +18,7 @@ import numpy as np
 
 from pykbroker.offline.findings import ERROR, WARNING, Finding
 from pykbroker.offline.partition_files import SegmentFiles
+from pykbroker.offline.split import END_OF_TIME
 from pykbroker.offline.storage import read_small_file
 
 _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
@@ -51,13 +52,17 @@ def _entries(path: str | None, kind: Any) -> Any:
     return table[: int(used[-1]) + 1] if used.size else table[:0]
 
 
-def check_offset_index(segment: SegmentFiles, batches: Batches, is_last: bool) -> Iterator[Finding]:
+def check_offset_index(
+    segment: SegmentFiles, batches: Batches, is_last: bool, behind: int = END_OF_TIME
+) -> Iterator[Finding]:
+    """`behind`: entries of offsets from there on are not looked at."""
     entries = _entries(segment.index_path, _OFFSET_ENTRY)
     path = segment.index_path or segment.path.removesuffix(".log") + ".index"
     if entries is None:
         if not is_last:
             yield Finding(WARNING, "index", path, None, None, "there is no offset index")
         return
+    entries = entries[entries["offset"].astype(np.int64) + segment.base_offset < behind]
     offsets = entries["offset"].astype(np.int64) + segment.base_offset
     positions = entries["position"].astype(np.int64)
     count = len(batches.positions)
@@ -83,11 +88,15 @@ def check_offset_index(segment: SegmentFiles, batches: Batches, is_last: bool) -
         yield Finding(ERROR, "index", path, place, offset, detail)
 
 
-def check_time_index(segment: SegmentFiles, batches: Batches) -> Iterator[Finding]:
+def check_time_index(
+    segment: SegmentFiles, batches: Batches, behind: int = END_OF_TIME
+) -> Iterator[Finding]:
+    """`behind`: entries of offsets from there on are not looked at."""
     entries = _entries(segment.time_index_path, _TIME_ENTRY)
     path = segment.time_index_path or segment.path.removesuffix(".log") + ".timeindex"
     if entries is None or not len(batches.base):
         return
+    entries = entries[entries["offset"].astype(np.int64) + segment.base_offset < behind]
     times = entries["timestamp"].astype(np.int64)
     offsets = entries["offset"].astype(np.int64) + segment.base_offset
     at = np.maximum(np.searchsorted(batches.base, offsets, side="right") - 1, 0)

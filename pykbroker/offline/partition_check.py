@@ -23,14 +23,15 @@ import numpy as np
 
 from pykbroker.log.producer_entry import CorruptSnapshot, decode_snapshot
 from pykbroker.offline.batch_headers import header_at
+from pykbroker.offline.file_identity import identity_of
 from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
 from pykbroker.offline.frozen_end import freeze, open_listed
 from pykbroker.offline.index_checks import Batches, check_offset_index, check_time_index
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import aborted_transactions
 from pykbroker.offline.segment_walk import header_tables
-from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
-from pykbroker.offline.storage import read_small_file
+from pykbroker.offline.split import END_OF_TIME, MAX_SEGMENT_OFFSETS
+from pykbroker.offline.storage import open_file, read_small_file
 from pykbroker.offline.transaction_scan import OpenTransactions, marker_type
 from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader, increment_sequence
 
@@ -97,6 +98,7 @@ class PartitionCheck:
             )
             yield Finding(ERROR, "offsets", segment.path, 0, segment.base_offset, detail)
         with open_listed(segment, end) as opened:
+            identity = identity_of(opened)
             for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
                 keep = run.table["magic"] == MAGIC_V2
                 positions, table = run.positions[keep], run.table[keep]
@@ -116,9 +118,30 @@ class PartitionCheck:
                 detail = f"{opened.size - end} bytes behind the last whole batch"
                 yield Finding(NOTE, "tail", segment.path, end, None, detail)
         batches = Batches.joined(parts)
-        yield from check_offset_index(segment, batches, is_last)
-        yield from check_time_index(segment, batches)
-        yield from self._check_aborted(segment, aborted)
+        found = list(self._check_indexes(segment, batches, aborted, END_OF_TIME))
+        if not found:
+            return
+        # Indexes are read later than their segment, which may have changed since.
+        with open_file(segment.path) as opened:
+            if identity_of(opened) != identity:
+                raise FileNotFoundError(segment.path)
+            if is_last and opened.size > end:
+                behind = self._frozen.next_offset
+                found = list(self._check_indexes(segment, batches, aborted, behind))
+        yield from found
+
+    def _check_indexes(
+        self,
+        segment: SegmentFiles,
+        batches: Batches,
+        aborted: set[tuple[int, int, int]],
+        behind: int,
+    ) -> Iterator[Finding]:
+        """What indexes say that is not so, but for their entries from offset `behind` on."""
+        is_last = segment is self._files.segments[-1]
+        yield from check_offset_index(segment, batches, is_last, behind)
+        yield from check_time_index(segment, batches, behind)
+        yield from self._check_aborted(segment, aborted, behind)
 
     def _batch(self, header: BatchHeader, place: tuple[SegmentFiles, int]) -> Iterator[Finding]:
         segment, position = place
@@ -170,14 +193,15 @@ class PartitionCheck:
         self._producers[producer] = (epoch, following, header.last_offset)
 
     def _check_aborted(
-        self, segment: SegmentFiles, found: set[tuple[int, int, int]]
+        self, segment: SegmentFiles, found: set[tuple[int, int, int]], behind: int
     ) -> Iterator[Finding]:
-        path = segment.txn_index_path or segment.path.removesuffix(".log") + ".txnindex"
-        entries = aborted_transactions(segment.txn_index_path, segment.base_offset)
+        path = segment.transaction_index
+        entries = aborted_transactions(path, segment.base_offset)
         if entries is None:
             yield Finding(ERROR, "aborted", path, None, None, "the transaction index is damaged")
             return
         indexed = {(each.producer_id, each.first_offset, each.last_offset) for each in entries}
+        indexed = {each for each in indexed if each[2] < behind}
         if self._missing:  # what compaction took may have been a transaction's first batch
             ends = {(producer, last) for producer, _, last in indexed}
             found = {each for each in found if (each[0], each[2]) not in ends}

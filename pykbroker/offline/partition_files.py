@@ -16,6 +16,12 @@ class SegmentFiles:
     time_index_path: str | None
     txn_index_path: str | None
 
+    @property
+    def transaction_index(self) -> str:
+        """Its path, also where there was none: it is made at the first abort in a segment."""
+        stem = self.path.removesuffix(".swap").removesuffix(".log")
+        return self.txn_index_path or f"{stem}.txnindex"
+
 
 @dataclass(frozen=True)
 class PartitionFiles:

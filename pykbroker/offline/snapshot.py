@@ -37,12 +37,13 @@ from pykbroker.log.checkpoints import (
     REPLICATION_OFFSET_CHECKPOINT,
     format_offsets,
 )
+from pykbroker.log.txn_index import TransactionIndex
 from pykbroker.offline.faults import OfflineError, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.planning import select_partitions
-from pykbroker.offline.segment_index import offset_entries, time_entries
+from pykbroker.offline.segment_index import aborted_transactions, offset_entries, time_entries
 from pykbroker.offline.split import Selection
 from pykbroker.offline.storage import is_remote, local_path
 from pykbroker.offline.swaps import SWAP
@@ -229,7 +230,7 @@ class _Taker:
             self.report.linked_bytes += os.path.getsize(place)
         if os.path.getsize(place) != segment.size_bytes:
             raise FileNotFoundError(segment.path)  # replaced since it was listed: look again
-        for path in (segment.index_path, segment.time_index_path, segment.txn_index_path):
+        for path in (segment.index_path, segment.time_index_path, segment.transaction_index):
             self._copy(path)
 
     def _copy_last(self, segment: SegmentFiles, end: FrozenEnd) -> None:
@@ -252,7 +253,18 @@ class _Taker:
                 if offset < end.next_offset
             )
             self._write(segment.time_index_path, kept)
-        self._copy(segment.txn_index_path)
+        self._copy_aborted(segment, end)
+
+    def _copy_aborted(self, segment: SegmentFiles, end: FrozenEnd) -> None:
+        """The transaction index, which may be younger than the listing."""
+        path, base = segment.transaction_index, segment.base_offset
+        entries = aborted_transactions(path, base)
+        if entries is None:
+            self._copy(path)  # damaged, and fsck says so
+        elif entries:
+            index = TransactionIndex(base)
+            kept = [index.append(each) for each in entries if each.last_offset < end.next_offset]
+            self._write(path, b"".join(kept))
 
     def _write(self, path: str, content: bytes) -> None:
         with open(self._place(path), "xb") as opened:

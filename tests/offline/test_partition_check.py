@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.offline import partition_check
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
+from pykbroker.offline.segment_walk import HeaderRun
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
@@ -195,3 +198,63 @@ def test_foreign_files_and_damaged_snapshots(tmp_path: Path):
     (directory / "notes.md").write_text("?")
     (directory / f"{10:020d}.snapshot").write_bytes(b"damaged")
     assert sorted(check(tmp_path)) == [("note", "files", None), ("warning", "files", 10)]
+
+
+def aborting(root: Path) -> tuple[Path, bytes]:
+    """(a segment with an open transaction, the batches that abort it)."""
+    directory = written(root, [batch(0, 2, 0, producer=7, transactional=1)])
+    return directory / f"{0:020d}.log", marker(2, ABORT, 7)
+
+
+def index_abort(path: Path, last: int = 2) -> None:
+    entry = TransactionIndex(0).append(AbortedTxn(7, 0, last, 0))
+    path.with_suffix(".txnindex").write_bytes(entry)
+
+
+def test_a_transaction_index_that_is_made_after_the_listing(tmp_path: Path):
+    path, abort = aborting(tmp_path)
+    (files,) = read_partitions([str(tmp_path)])
+    with path.open("ab") as opened:
+        opened.write(abort)
+    index_abort(path)
+    times = path.with_suffix(".timeindex")
+    times.write_bytes(times.read_bytes() + (BASE_MS + 2).to_bytes(8) + (2).to_bytes(4))
+    assert not [each for each in PartitionCheck(files).findings() if each.severity == "error"]
+
+
+def test_entries_behind_the_frozen_end_of_a_log_that_grows(tmp_path: Path):
+    path, abort = aborting(tmp_path)
+    (files,) = read_partitions([str(tmp_path)])
+    looking = PartitionCheck(files)
+    index_abort(path)
+    times = path.with_suffix(".timeindex")
+    times.write_bytes(times.read_bytes() + (BASE_MS + 2).to_bytes(8) + (2).to_bytes(4))
+    found = [each.check for each in PartitionCheck(files).findings()]
+    assert found == ["time index", "aborted"]  # at rest they are wrong
+    with path.open("ab") as opened:
+        opened.write(abort)
+    assert not [each for each in looking.findings() if each.severity == "error"]
+
+
+def test_indexes_of_a_segment_that_was_replaced_since(tmp_path: Path):
+    path, _ = aborting(tmp_path)
+    (files,) = read_partitions([str(tmp_path)])
+    index_abort(path)
+    looking = PartitionCheck(files).findings()
+    opened = path.open("rb")
+    try:
+        replaced = path.read_bytes()
+        found = iter(looking)
+        real = partition_check.header_tables
+
+        def swapped(*of: object) -> Iterator[HeaderRun]:
+            yield from real(*of)  # type: ignore[arg-type]
+            path.unlink()
+            path.write_bytes(replaced)
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(partition_check, "header_tables", swapped)
+            with pytest.raises(FileNotFoundError):
+                list(found)
+    finally:
+        opened.close()

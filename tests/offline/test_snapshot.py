@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.offline import OfflineError, UnknownTopic, create_snapshot, open_log
+from pykbroker.offline import OfflineError, UnknownTopic, create_snapshot, fsck, open_log
 from pykbroker.offline import snapshot as subject
+from pykbroker.offline.frozen_end import FrozenEnd
+from pykbroker.offline.partition_files import PartitionFiles
 from tests.offline.samples import partition_directory, simple_batches, write_segment
+from tests.offline.test_partition_check import aborting, index_abort
 
 HALF = simple_batches(1, base_offset=300)[0][:100]
 
@@ -132,3 +135,24 @@ def test_a_segment_under_its_swap_name_has_its_own_in_the_snapshot(live: Path, t
     report = create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
     assert not list((tmp_path / "taken" / "t-0").glob("*.swap"))
     assert open_log(report.target).read_all()["offset"].to_pylist() == list(range(50, 300))
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_transaction_index_made_after_the_listing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_before: bool
+):
+    """An abort before the end is frozen is in the snapshot's index, a later one is not."""
+    path, abort = aborting(tmp_path / "live")
+    real = subject.freeze
+
+    def beside_a_writer(files: PartitionFiles) -> FrozenEnd:
+        end = None if is_before else real(files)
+        with path.open("ab") as opened:
+            opened.write(abort)
+        index_abort(path)
+        return end or real(files)
+
+    monkeypatch.setattr(subject, "freeze", beside_a_writer)
+    report = create_snapshot(str(tmp_path / "live"), str(tmp_path / "taken"))
+    assert report.end_offsets == {"t-0": 3 if is_before else 2}
+    assert fsck(report.target).to_pylist() == []
