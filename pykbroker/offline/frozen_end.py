@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from pykbroker.offline.batch_headers import framing_fault, header_at, old_magic
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
-from pykbroker.offline.segment_index import is_entry_true, next_batch, offset_entries
+from pykbroker.offline.segment_index import is_entry_true, next_batch, offset_entries, written_from
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import SegmentFile, open_file
@@ -133,5 +133,5 @@ def _is_end(opened: SegmentFile, position: int, end: int) -> bool:
         piece = opened.read(min(len(_ZEROS), end - position), position)
         if not piece or piece != _ZEROS[: len(piece)]:
             return False
-        position += len(piece)
+        position = max(position + len(piece), written_from(opened, position, end))
     return True

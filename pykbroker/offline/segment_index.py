@@ -7,6 +7,8 @@ Out     the leading entries that ascend; positions that really begin a batch.
 
 from __future__ import annotations
 
+import errno
+import os
 from bisect import bisect_right
 from typing import Final
 
@@ -15,7 +17,7 @@ import numpy as np
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.offline.batch_headers import header_fault
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
-from pykbroker.offline.storage import SegmentFile, open_file, read_small_file
+from pykbroker.offline.storage import LocalFile, SegmentFile, open_file, read_small_file
 from pykbroker.protocol.record_batch import (
     HEADER,
     LOG_OVERHEAD,
@@ -29,6 +31,7 @@ from pykbroker.protocol.record_batch import (
 _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
 _PIECE_BYTES: Final = 1 << 20
+_ZEROS: Final = bytes(_PIECE_BYTES)
 
 
 def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[tuple[int, int]]:
@@ -114,6 +117,16 @@ def is_entry_true(opened: SegmentFile, entry: tuple[int, int], end: int) -> bool
     return entry_batch(opened, entry, end) is not None
 
 
+def written_from(opened: SegmentFile, position: int, end: int) -> int:
+    """From where on there can be anything but zeros, as far as the file system knows of holes."""
+    if not isinstance(opened, LocalFile):
+        return position
+    try:
+        return min(end, os.lseek(opened.descriptor, position, os.SEEK_DATA))
+    except OSError as fault:  # ENXIO: nothing but a hole up to the end of the file
+        return end if fault.errno == errno.ENXIO else position
+
+
 def next_batch(opened: SegmentFile, position: int, end: int, offsets: range) -> int | None:
     """The position of the first sound batch behind `position` whose base offset is in `offsets`.
 
@@ -125,6 +138,9 @@ def next_batch(opened: SegmentFile, position: int, end: int, offsets: range) -> 
         slots = len(piece) - RECORD_BATCH_OVERHEAD + 1
         if slots <= 0:
             return None  # the file was cut meanwhile
+        if piece == _ZEROS[: len(piece)]:  # of a preallocated file: no header is all zeros
+            start = max(start + slots, written_from(opened, start, end) - RECORD_BATCH_OVERHEAD)
+            continue
         area = np.frombuffer(piece, np.uint8)
         possible = area[MAGIC_AT : MAGIC_AT + slots] == MAGIC_V2
         possible &= area[:slots] == 0  # no base offset is that high

@@ -83,6 +83,7 @@ def create_snapshot(
     if any(map(is_remote, (*sources, target))):
         raise OfflineError("a snapshot is taken of directories of this machine, on this machine")
     target = local_path(target)
+    _check_target(target, sources)
     selection = Selection(paths=sources, topics=None if topics is None else tuple(topics))
     chosen = select_partitions(selection)
     if topics is None:  # internal topics too: a snapshot is of the whole directory
@@ -95,6 +96,35 @@ def create_snapshot(
         if os.listdir(target):
             raise OfflineError(f"{target} is there already, and not empty") from None
     report = SnapshotReport(target)
+    try:
+        _take_all(report, chosen, sources, taken_ms, may_copy)
+    except BaseException:
+        for entry in os.scandir(target):  # all of it is ours: it was empty
+            if entry.is_dir():
+                shutil.rmtree(entry.path)
+            else:
+                os.unlink(entry.path)
+        raise
+    return report
+
+
+def _check_target(target: str, sources: tuple[str, ...]) -> None:
+    """A broker would meet a snapshot inside of its log directory as a partition."""
+    place = os.path.realpath(target)
+    for source in sources:
+        inside = os.path.realpath(local_path(source))
+        if os.path.commonpath([place, inside]) == inside:
+            raise OfflineError(f"{target} is inside of {source}: a snapshot must stand beside it")
+
+
+def _take_all(
+    report: SnapshotReport,
+    chosen: Iterable[TopicPartition],
+    sources: tuple[str, ...],
+    taken_ms: int | None,
+    may_copy: bool,
+) -> None:
+    target = report.target
     log_starts: dict[TopicPartition, int] = {}
     high_watermarks: dict[TopicPartition, int] = {}
     for partition in chosen:
@@ -112,7 +142,6 @@ def create_snapshot(
     _write(target, RECOVERY_POINT_CHECKPOINT, format_offsets(ends))
     _copy_if_there(f"{local_path(sources[0])}/{META_PROPERTIES}", f"{target}/{META_PROPERTIES}")
     _write(target, MANIFEST, _manifest(report, sources, taken_ms))
-    return report
 
 
 def _internal(sources: tuple[str, ...]) -> list[TopicPartition]:

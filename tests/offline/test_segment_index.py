@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from pykbroker.offline import open_log
@@ -131,3 +133,24 @@ def test_the_next_batch_across_pieces_of_the_file(tmp_path: Path):
             assert next_batch(opened, 0, end, range(100)) == gap + 1
             assert next_batch(opened, 0, end - 1, range(100)) is None
             assert next_batch(opened, 0, end, range(51, 100)) is None
+
+
+def test_zeros_of_a_preallocated_file_are_stepped_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "log"
+    (batch,) = simple_batches(1, base_offset=7)
+    zeros = (3 << 20) + 5
+    path.write_bytes(b"x" + bytes(zeros) + batch + bytes(3 << 20))
+    looked_at: list[int] = []
+    real = np.flatnonzero
+
+    def counted(mask: Any) -> Any:
+        looked_at.append(mask.size)
+        return real(mask)
+
+    monkeypatch.setattr(np, "flatnonzero", counted)
+    with open_file(str(path)) as opened:
+        assert next_batch(opened, 0, opened.size, range(100)) == 1 + zeros
+        assert next_batch(opened, 1 + zeros, opened.size, range(8, 100)) is None
+    assert len(looked_at) == 2  # the pieces with the batch in them

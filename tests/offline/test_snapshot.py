@@ -156,3 +156,26 @@ def test_a_transaction_index_made_after_the_listing(
     report = create_snapshot(str(tmp_path / "live"), str(tmp_path / "taken"))
     assert report.end_offsets == {"t-0": 3 if is_before else 2}
     assert fsck(report.target).to_pylist() == []
+
+
+@pytest.mark.parametrize("name", ["live", "live/inside", "live/t-9", "link/t-9"])
+def test_a_target_inside_of_the_source(live: Path, tmp_path: Path, name: str):
+    (tmp_path / "link").symlink_to(live)
+    with pytest.raises(OfflineError, match="a snapshot must stand beside it"):
+        create_snapshot(str(live), str(tmp_path / name))
+    assert not (live / "inside").exists()
+    assert not (live / "t-9").exists()
+
+
+def test_a_snapshot_that_fails_leaves_nothing(
+    live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(source: str, target: str) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subject.os, "link", refuse)
+        with pytest.raises(OfflineError, match="cannot be linked"):
+            create_snapshot(str(live), str(tmp_path / "taken"), may_copy=False)
+    assert list((tmp_path / "taken").iterdir()) == []
+    assert create_snapshot(str(live), str(tmp_path / "taken")).partitions == 2
