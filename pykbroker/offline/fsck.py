@@ -21,6 +21,7 @@ from pykbroker.offline.partition_check import PartitionCheck
 from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.planning import select_partitions, while_listed
 from pykbroker.offline.reader import Names, names_of, read_split
+from pykbroker.offline.snapshot_sizes import changed_segment
 from pykbroker.offline.split import DROPMALFORMED, Corruption, ReadOptions, Selection, Split
 
 #: All that is decoded, with `verify_offsets=False`: offsets are judged by PartitionCheck.
@@ -52,7 +53,14 @@ def fsck(
 
 
 def _findings(files: PartitionFiles) -> list[Finding]:
-    return [*_unreadable(files), *PartitionCheck(files).findings()]
+    return [*_changed(files), *_unreadable(files), *PartitionCheck(files).findings()]
+
+
+def _changed(files: PartitionFiles) -> Iterator[Finding]:
+    """A segment of a snapshot that is not what it was."""
+    changed = changed_segment(files)
+    if changed is not None:
+        yield Finding(ERROR, "files", changed[0], None, None, changed[1])
 
 
 def _unreadable(files: PartitionFiles) -> Iterator[Finding]:

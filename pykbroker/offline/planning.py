@@ -30,6 +30,7 @@ from pykbroker.offline.layout import find_partitions, read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import entry_batch, is_entry_true, offset_entries, time_entries
 from pykbroker.offline.segment_walk import walk_headers
+from pykbroker.offline.snapshot_sizes import refuse_changed
 from pykbroker.offline.split import (
     DEFAULT_SPLIT_BYTES,
     EARLIEST,
@@ -178,6 +179,7 @@ def plan_partition(
     files: PartitionFiles, selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES
 ) -> tuple[PlannedPartition, list[Split]]:
     """What of one partition, as it was listed, has to be read."""
+    refuse_changed(files)
     frozen = freeze(files)
     readable, aborted = _readable_end(files, frozen, selection)
     start, end = _resolve(files, readable, selection)

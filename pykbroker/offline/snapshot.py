@@ -6,7 +6,8 @@
       recovery-point-offset-checkpoint
       <topic>-<partition>/                 as in a log directory:
         closed segments   hard links: no bytes are copied, and retention or compaction of the live
-                          log only takes its own name away
+                          log only takes its own name away (what cuts them in place shows: see
+                          snapshot_sizes.py)
         the last segment  copied, up to its frozen end
         indexes, producer snapshots, leader epochs, partition.metadata   copied
 
@@ -44,12 +45,12 @@ from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.planning import select_partitions
 from pykbroker.offline.segment_index import aborted_transactions, offset_entries, time_entries
+from pykbroker.offline.snapshot_sizes import MANIFEST
 from pykbroker.offline.split import Selection
 from pykbroker.offline.storage import is_remote, local_path
 from pykbroker.offline.swaps import SWAP
 from pykbroker.types import TopicPartition
 
-MANIFEST: Final = "snapshot.json"
 _COPY_BYTES: Final = 1 << 20
 _ATTEMPTS: Final = 5
 
@@ -157,8 +158,14 @@ def _manifest(report: SnapshotReport, sources: tuple[str, ...], taken_ms: int | 
         "linked_bytes": report.linked_bytes,
         "copied_bytes": report.copied_bytes,
         "end_offsets": report.end_offsets,
+        "sizes": {each: _sizes(f"{report.target}/{each}") for each in report.end_offsets},
     }
     return json.dumps(content, indent=2).encode() + b"\n"
+
+
+def _sizes(directory: str) -> dict[str, int]:
+    with os.scandir(directory) as entries:
+        return {each.name: each.stat().st_size for each in entries if each.name.endswith(".log")}
 
 
 def _write(directory: str, name: str, content: bytes) -> None:

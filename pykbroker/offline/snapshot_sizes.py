@@ -1,0 +1,55 @@
+"""Whether the segments of a snapshot are still as long as they were when it was taken.
+
+Linked segments are the same files as those of the live log. A follower that truncates its log, and
+recovery after a crash, cut a segment in place, and write on: the snapshot's changes with it.
+
+    snapshot.json   {"sizes": {"<topic>-<partition>": {"<20 digits>.log": bytes}}}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from pykbroker.offline.faults import OfflineError
+from pykbroker.offline.partition_files import PartitionFiles
+from pykbroker.offline.storage import join, read_small_file, split_name
+
+MANIFEST: Final = "snapshot.json"
+
+
+@lru_cache(maxsize=16)
+def _sizes(manifest: bytes, path: str) -> Mapping[str, Mapping[str, int]]:
+    try:
+        sizes: Mapping[str, Mapping[str, int]] = json.loads(manifest).get("sizes", {})
+    except (ValueError, AttributeError) as fault:
+        raise OfflineError(f"{path} is no manifest of a snapshot: {fault}") from fault
+    return sizes
+
+
+def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
+    """(path, what is wrong) of a segment that is not as long as the snapshot's manifest says."""
+    path = join(split_name(files.directory)[0], MANIFEST)
+    manifest = read_small_file(path)
+    if manifest is None:
+        return None
+    noted = _sizes(manifest, path).get(str(files), {})
+    there = {split_name(each.path)[1]: each for each in files.segments}
+    for name, size in noted.items():
+        found = there[name].size_bytes if name in there else 0
+        if found != size:
+            why = (
+                f"the snapshot noted {size} bytes, now {found}: the live log was truncated, "
+                "or the snapshot was written to"
+            )
+            return join(files.directory, name), why
+    return None
+
+
+def refuse_changed(files: PartitionFiles) -> None:
+    """OfflineError for a partition of a snapshot that is not what it was."""
+    changed = changed_segment(files)
+    if changed is not None:
+        raise OfflineError(": ".join(changed))
