@@ -65,6 +65,8 @@ class Job:
     arguments: Callable[[argparse.ArgumentParser], None] | None = None
     draw: Callable[[Outcome], Any] | None = None
     reads_logs: bool = True
+    #: Whether all that it reads passes by what counts corrupt batches; samples and headers do not.
+    counts_left_out: bool = True
     #: Arguments and options of reading that it does not have: see `reading.add_arguments`.
     without: tuple[str, ...] = ()
 
@@ -145,7 +147,7 @@ class Job:
 
     def _run(self, spark: Any, arguments: argparse.Namespace) -> Outcome:
         """Run, and count what had to be left out."""
-        if not self.reads_logs or not is_counted(arguments):
+        if not (self.reads_logs and self.counts_left_out and is_counted(arguments)):
             return self.run(spark, arguments)
         place = give_place(arguments)
         outcome = self.run(spark, arguments)

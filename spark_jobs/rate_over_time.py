@@ -214,7 +214,7 @@ def _in_words(every: int) -> str:
     return f"{count} {_WORDS[unit]}{'s' if count > 1 else ''}"
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, counts_left_out=False)
 
 if __name__ == "__main__":
     JOB.main()

@@ -304,7 +304,9 @@ def _least_alike(row: dict[str, Any]) -> tuple[bool, int, int]:
     return (True, -sum(row[kind] for kind in _KINDS[1:]), -abs(here - there))
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, without=_LESS)
+JOB: Final = Job(
+    __file__, __doc__, run, arguments=arguments, draw=draw, without=_LESS, counts_left_out=False
+)
 
 if __name__ == "__main__":
     JOB.main()

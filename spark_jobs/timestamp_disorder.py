@@ -204,7 +204,7 @@ def draw(outcome: Outcome) -> Any:
     return made
 
 
-JOB: Final = Job(__file__, __doc__, run, draw=draw)
+JOB: Final = Job(__file__, __doc__, run, draw=draw, counts_left_out=False)
 
 if __name__ == "__main__":
     JOB.main()

@@ -149,7 +149,7 @@ def _sum(rows: list[dict[str, Any]], topic: str, name: str, codec: str | None = 
     return sum(row[name] for row in chosen)
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, counts_left_out=False)
 
 if __name__ == "__main__":
     JOB.main()

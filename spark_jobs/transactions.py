@@ -152,7 +152,9 @@ def draw(outcome: Outcome) -> Any:
 
 
 #: What a log holds of them, whatever their outcome, is what is asked for.
-JOB: Final = Job(__file__, __doc__, run, draw=draw, without=("isolation", "mode"))
+JOB: Final = Job(
+    __file__, __doc__, run, draw=draw, without=("isolation", "mode"), counts_left_out=False
+)
 
 if __name__ == "__main__":
     JOB.main()
