@@ -113,7 +113,11 @@ class Job:
         except OSError as fault:  # a path that may not be read or written, a bucket that is not
             self._refuse(str(fault))
         except PySparkException as fault:
-            self._refuse(_in_one_line(fault))
+            told = _in_one_line(fault)
+            if told is None:
+                traceback.print_exc()
+                sys.exit(3)
+            self._refuse(told)
         except Exception:  # a bug, and no finding: those end with 1
             traceback.print_exc()
             sys.exit(3)
@@ -139,7 +143,7 @@ class Job:
             except Exception as fault:  # whatever matplotlib raises: the result is there
                 told = f"{type(fault).__name__}: {fault}"
                 print(f"{self.name}: no picture, the result stands: {told}", file=sys.stderr)
-                exit_code = exit_code or 1
+                exit_code = exit_code or 3
         if not arguments.quiet:
             print(as_text(outcome))
             print(f"written to {arguments.out}: {', '.join(files)}")
@@ -176,10 +180,14 @@ class Job:
         return [f"{self.name}.png"]
 
 
-def _in_one_line(fault: PySparkException) -> str:
-    """A fault of the logs that a worker met; else what Spark says first."""
-    told = _FAULT.search(str(fault))
-    return told[1] if told is not None else str(fault).strip().splitlines()[0]
+def _in_one_line(fault: PySparkException) -> str | None:
+    """A fault of the logs that a worker met; else what Spark says first. None: a bug in a worker,
+    which Spark tells as a Python exception."""
+    text = str(fault)
+    told = _FAULT.search(text)
+    if told is not None:
+        return told[1]
+    return None if "Traceback (most recent call last)" in text else text.strip().splitlines()[0]
 
 
 def _session(name: str, master: str | None) -> Any:

@@ -78,14 +78,16 @@ def check_offset_index(
     ascends = ascends[: len(entries)]
     for number in np.flatnonzero(~(holds & ascends))[:_MOST].tolist():
         offset, position = int(offsets[number]), int(positions[number])
+        why = "it does not ascend"
         if not begins[number]:
-            detail = f"entry {number}: no batch begins at {position}"
+            why = f"no batch begins at {position}"
         elif not holds[number]:
-            detail = f"entry {number}: the batch at {position} does not hold offset {offset}"
-        else:
-            detail = f"entry {number} does not ascend"
-        place = number * _OFFSET_ENTRY.itemsize
-        yield Finding(ERROR, "index", path, place, offset, detail)
+            why = f"the batch at {position} does not hold offset {offset}"
+        yield _wrong("index", path, number * _OFFSET_ENTRY.itemsize, offset, number, why)
+
+
+def _wrong(check: str, path: str, position: int, offset: int, number: int, why: str) -> Finding:
+    return Finding(ERROR, check, path, position, offset, f"entry {number}: {why}")
 
 
 def check_time_index(
@@ -106,11 +108,9 @@ def check_time_index(
     ascends = np.concatenate([[True], (np.diff(times) > 0) & (np.diff(offsets) >= 0)])
     ascends = ascends[: len(entries)]
     for number in np.flatnonzero(~(is_true & ascends))[:_MOST].tolist():
+        offset, why = int(offsets[number]), "it does not ascend"
         if not holds[number]:
-            detail = f"entry {number}: no batch holds offset {offsets[number]}"
+            why = f"no batch holds offset {offset}"
         elif not is_true[number]:
-            detail = f"entry {number}: {times[number]}, but up to there it is {reached[at[number]]}"
-        else:
-            detail = f"entry {number} does not ascend"
-        place = number * _TIME_ENTRY.itemsize
-        yield Finding(ERROR, "time index", path, place, int(offsets[number]), detail)
+            why = f"{times[number]}, but up to there it is {reached[at[number]]}"
+        yield _wrong("time index", path, number * _TIME_ENTRY.itemsize, offset, number, why)

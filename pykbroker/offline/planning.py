@@ -36,6 +36,7 @@ from pykbroker.offline.split import (
     EARLIEST,
     END_OF_TIME,
     HIGH_WATERMARK,
+    INTERNAL_TOPICS,
     LATEST,
     READ_COMMITTED,
     READ_UNCOMMITTED,
@@ -123,7 +124,7 @@ def _is_chosen(each: TopicPartition, selection: Selection, pattern: re.Pattern[s
         return each.topic in selection.topics
     if pattern is not None:
         return pattern.fullmatch(each.topic) is not None
-    return not each.topic.startswith("__")
+    return each.topic not in INTERNAL_TOPICS
 
 
 def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
@@ -233,6 +234,8 @@ def _resolve(files: PartitionFiles, readable: int, selection: Selection) -> tupl
     low, high = files.log_start_offset, max(readable, files.log_start_offset)
     start = _offset_of(selection.start_offsets, files, EARLIEST, low, high)
     end = _offset_of(selection.end_offsets, files, LATEST, low, high)
+    if start > end and None not in (selection.start_offsets, selection.end_offsets):
+        raise OffsetsGone(f"start offset {start} of {files} is behind the end offset {end}")
     if selection.fail_on_data_loss:
         for what, offset in (("start", start), ("end", end)):
             if not low <= offset <= high:

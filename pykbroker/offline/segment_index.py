@@ -72,7 +72,7 @@ def _used_bytes(path: str | None, entry_bytes: int) -> bytes:
                 else:
                     high = middle
             return opened.read(low * entry_bytes, 0)
-    except FileNotFoundError:
+    except OSError:  # not there, or not to be read: more of the log is looked at then
         return b""
 
 

@@ -48,6 +48,11 @@ MAX_CORRUPTIONS: Final = 10_000
 MAX_RAW_BYTES: Final = 64 << 10
 MAX_RAW_TOTAL: Final = 16 << 20
 
+#: Kafka's own topics, left out where none is named.
+INTERNAL_TOPICS: Final = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
+)
+
 #: Topic -> partition -> offset, or one offset for all.
 Offsets = Mapping[str, Mapping[int, int]] | int | None
 
@@ -60,7 +65,7 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 def _check_offsets(name: str, offsets: object) -> None:
     """UnknownColumn unless it is an Offsets."""
-    if offsets is None or isinstance(offsets, Integral):
+    if offsets is None or _is_number(offsets):
         return
     if isinstance(offsets, Mapping) and all(map(_are_of_partitions, offsets.values())):
         return
@@ -71,8 +76,12 @@ def _check_offsets(name: str, offsets: object) -> None:
 
 def _are_of_partitions(offsets: object) -> bool:
     return isinstance(offsets, Mapping) and all(
-        isinstance(number, Integral) for pair in offsets.items() for number in pair
+        _is_number(number) for pair in offsets.items() for number in pair
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)

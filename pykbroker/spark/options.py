@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 from pyspark.sql.datasource import Filter
 
 from pykbroker.offline import ALL_COLUMNS, KAFKA_COLUMNS
+from pykbroker.offline.split import INTERNAL_TOPICS
 from pykbroker.spark.bounds import (
     EARLIEST,
     LATEST,
@@ -64,7 +65,7 @@ _DURATION_UNITS: Final = {
     "d": 86_400_000,
 }
 _FLAGS: Final = re.compile(r"\(\?[aimsux]+\)")
-_INTERNAL: Final = "__consumer_offsets|__transaction_state|__share_group_state|__cluster_metadata"
+_INTERNAL: Final = "|".join(sorted(INTERNAL_TOPICS))
 _SECRET: Final = ("access_key", "secret_key", "session_token", "password")
 
 

@@ -39,7 +39,7 @@ def segment(root: Path, suffix: str, payload: bytes) -> SegmentFiles:
         ([(25, 100), (29, 200)], ["entry 0: the batch at 100 does not hold offset 1025"]),
         ([(30, 200)], ["entry 0: the batch at 200 does not hold offset 1030"]),
         ([(19, 101)], ["entry 0: no batch begins at 101"]),
-        ([(29, 200), (19, 100)], ["entry 1 does not ascend"]),
+        ([(29, 200), (19, 100)], ["entry 1: it does not ascend"]),
     ],
 )
 def test_offset_index(tmp_path: Path, entries: list[tuple[int, int]], expected: list[str]):
@@ -55,7 +55,7 @@ def test_offset_index(tmp_path: Path, entries: list[tuple[int, int]], expected: 
         ([(90, 29)], []),
         ([(70, 29)], ["entry 0: 70, but up to there it is 90"]),
         ([(90, 40)], ["entry 0: no batch holds offset 1040"]),
-        ([(90, 19), (50, 9)], ["entry 1 does not ascend"]),
+        ([(90, 19), (50, 9)], ["entry 1: it does not ascend"]),
     ],
 )
 def test_time_index(tmp_path: Path, entries: list[tuple[int, int]], expected: list[str]):

@@ -16,6 +16,7 @@ from pykbroker.offline import (
     SegmentGone,
     Selection,
     Split,
+    UnknownColumn,
     open_log,
     pack_splits,
     plan,
@@ -223,3 +224,33 @@ def test_ends_are_listed_again_and_what_never_stands_still_is_told(
     monkeypatch.setattr(planning, "freeze", gone)
     with pytest.raises(OffsetsGone, match="faster than they can be listed"):
         plan(chosen)
+
+
+def test_ranges_that_run_backwards_are_refused(tmp_path: Path):
+    write_segment(partition_directory(tmp_path), simple_batches(5))
+    for start, end in ((7, 3), (400, -1)):
+        bounds = {"start_offsets": start, "end_offsets": end}
+        with pytest.raises(OffsetsGone, match="is behind the end offset"):
+            open_log(str(tmp_path), fail_on_data_loss=False, **bounds)
+    with pytest.raises(UnknownColumn, match="start_offsets must be an offset"):
+        open_log(str(tmp_path), start_offsets=True)
+
+
+def test_topics_of_people_may_begin_as_those_of_kafka(tmp_path: Path):
+    for topic in ("__debezium-heartbeat.pg", "__consumer_offsets", "orders"):
+        write_segment(partition_directory(tmp_path, topic), simple_batches(1))
+    names = {each.topic for each in open_log(str(tmp_path)).partitions}
+    assert names == {"__debezium-heartbeat.pg", "orders"}
+
+
+def test_an_index_that_cannot_be_read_only_makes_reading_slower(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_segment(partition_directory(tmp_path), simple_batches(50, size=300))
+
+    def refused(path: str) -> object:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("pykbroker.offline.segment_index.open_file", refused)
+    log = open_log(str(tmp_path), start_offsets=300, start_timestamp_ms=BASE_MS + 320)
+    assert log.read_all()["offset"].to_pylist() == list(range(320, 500))

@@ -43,7 +43,7 @@ def logs(tmp_path: Path) -> str:
     for base in (0, 100, 200):
         write_segment(directory, simple_batches(10, base_offset=base, size=900), base)
     write_segment(partition_directory(tmp_path, "t", 1), simple_batches(5))
-    write_segment(partition_directory(tmp_path, "__internal", 0), simple_batches(1))
+    write_segment(partition_directory(tmp_path, "__consumer_offsets", 0), simple_batches(1))
     return str(tmp_path)
 
 
@@ -139,7 +139,9 @@ def test_a_pattern_of_topics(logs: str):
 
 
 def test_refusals(logs: str, tmp_path: Path):
-    with pytest.raises(UnknownTopic, match=r"no topic 'nope' in .*; there are __internal, t"):
+    with pytest.raises(
+        UnknownTopic, match=r"no topic 'nope' in .*; there are __consumer_offsets, t"
+    ):
         open_log(logs, "nope")
     with pytest.raises(UnknownTopic, match="no partition 7 of t"):
         open_log(logs, "t", partitions=[0, 7])

@@ -31,7 +31,7 @@ def live(tmp_path: Path) -> Path:
     index.write_bytes(index.read_bytes() + bytes(8000))
     (directory / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
     (directory / f"{200:020d}.snapshot").write_bytes(b"")
-    write_segment(partition_directory(root, "__internal"), simple_batches(1))
+    write_segment(partition_directory(root, "__consumer_offsets"), simple_batches(1))
     (root / "log-start-offset-checkpoint").write_text("0\n1\nt 0 50\n")
     return root
 
@@ -40,7 +40,7 @@ def test_it_holds_what_was_there(live: Path, tmp_path: Path):
     before = open_log(str(live), topic_pattern=".*").read_all()
     report = create_snapshot(str(live), str(tmp_path / "taken"), taken_ms=5)
     assert (report.partitions, report.segments) == (2, 4)
-    assert report.end_offsets == {"t-0": 300, "__internal-0": 10}
+    assert report.end_offsets == {"t-0": 300, "__consumer_offsets-0": 10}
     assert open_log(report.target, topic_pattern=".*").read_all().equals(before)
     taken = tmp_path / "taken" / "t-0"
     names = {path.name for path in taken.iterdir()}
@@ -55,7 +55,7 @@ def test_it_holds_what_was_there(live: Path, tmp_path: Path):
     assert manifest["end_offsets"] == report.end_offsets
     assert manifest["taken_ms"] == 5
     assert (tmp_path / "taken" / "log-start-offset-checkpoint").read_text() == (
-        "0\n2\n__internal 0 0\nt 0 50\n"
+        "0\n2\n__consumer_offsets 0 0\nt 0 50\n"
     )
 
 
@@ -67,7 +67,7 @@ def test_the_live_log_goes_on(live: Path, tmp_path: Path):
     (live / "t-0" / f"{0:020d}.log").unlink()
     (live / "t-0" / f"{100:020d}.log").unlink()
     assert open_log(str(tmp_path / "taken")).read_all().equals(before)
-    assert not (tmp_path / "taken" / "__internal-0").exists()
+    assert not (tmp_path / "taken" / "__consumer_offsets-0").exists()
 
 
 def test_refusals(live: Path, tmp_path: Path):

@@ -12,9 +12,10 @@ from unittest.mock import MagicMock
 import pyarrow.parquet as pq
 import pyspark
 import pytest
+from pyspark.errors import PySparkException
 
 import spark_jobs
-from spark_jobs.job import Job
+from spark_jobs.job import Job, _in_one_line
 from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
 from tests.offline.samples import partition_directory, simple_batches, write_segment
@@ -70,7 +71,7 @@ def test_a_picture_that_fails_leaves_the_result(tmp_path: Path, capsys: pytest.C
 
     job = Job(__file__, None, lambda spark, given: Outcome({}, {"records": 7}), draw=draw)
     arguments = job.parse(["--path", "x", "--out", str(tmp_path / "out"), "--quiet"])
-    assert job.run_and_write(MagicMock(), arguments) == 1
+    assert job.run_and_write(MagicMock(), arguments) == 3
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == {"records": 7}
     told = capsys.readouterr().err
     assert told == "test_job: no picture, the result stands: ValueError: no such tick\n"
@@ -164,3 +165,13 @@ def test_python_and_a_fault_of_a_worker(tmp_path: Path):
     assert segment.name in last
     assert "checksum" in last
     assert "Traceback" not in last
+
+
+def test_what_spark_tells_in_one_line():
+    trace = "Job aborted\nTraceback (most recent call last):\n"
+    of_logs = trace + "pykbroker.offline.faults.CorruptSegment: x"
+    assert _in_one_line(PySparkException(of_logs)) == "x"
+    cast = "[CAST_INVALID_INPUT] The value 'x' cannot be cast\n== SQL ==\ncast(text as int)"
+    assert (_in_one_line(PySparkException(cast)) or "").startswith("[CAST_INVALID_INPUT]")
+    bug = trace + "  File x\nZeroDivisionError: of ours"
+    assert _in_one_line(PySparkException(bug)) is None
