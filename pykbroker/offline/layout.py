@@ -76,11 +76,13 @@ def read_log_directory(path: str) -> LogDirectoryFiles:
         raise NotALogDirectory(f"{path} is no directory")
     files, directories = listed
     partitions = tuple(name for name in directories if parse_partition(name) is not None)
-    if not partitions and META_PROPERTIES not in files:
+    if META_PROPERTIES not in files and not any(
+        _holds_segments(join(path, name)) for name in partitions
+    ):
         shown = ", ".join([*directories, *files][:5]) or "nothing"
         raise NotALogDirectory(
             f"{path} is no log directory: it has neither {META_PROPERTIES} nor a directory "
-            f"named <topic>-<partition>, but {shown}"
+            f"named <topic>-<partition> with segments in it, but {shown}"
         )
     return LogDirectoryFiles(
         path,

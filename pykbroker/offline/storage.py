@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from abc import ABC, abstractmethod
 from functools import lru_cache
 from types import TracebackType
@@ -198,6 +197,7 @@ def read_small_file(path: str, limit: int = 1 << 30) -> bytes | None:
 
 _MOST_LISTINGS: Final = 20
 _SEGMENT: Final = re.compile(r"\d{20}\.log")
+_PARTITION: Final = re.compile(r".+-\d+")
 
 
 def list_directory(path: str) -> tuple[dict[str, int], list[str]] | None:
@@ -214,12 +214,15 @@ def list_directory(path: str) -> tuple[dict[str, int], list[str]] | None:
     return files, sorted(directories)
 
 
-def _check_segment(path: str, entry: os.DirEntry[str]) -> None:
-    """What is named as a segment and is no file must not be left out without a word."""
-    if not _SEGMENT.fullmatch(entry.name) or entry.is_file():
-        return
-    if entry.is_symlink() or entry.is_dir() or stat.S_ISFIFO(entry.stat().st_mode):
-        raise OfflineError(f"{path}/{entry.name} is no file that can be read")
+def _check_entry(path: str, entry: os.DirEntry[str]) -> None:
+    """What is named as a segment or a partition must not be left out without a word."""
+    is_odd = False
+    if _SEGMENT.fullmatch(entry.name):
+        is_odd = not entry.is_file()
+    elif entry.is_symlink() and _PARTITION.fullmatch(entry.name):
+        is_odd = not os.path.exists(entry.path)
+    if is_odd and os.path.lexists(entry.path):  # and not gone just now
+        raise OfflineError(f"{path}/{entry.name} is nothing that can be read")
 
 
 def _list_once(path: str) -> tuple[dict[str, int], list[str], bool] | None:
@@ -232,7 +235,7 @@ def _list_once(path: str) -> tuple[dict[str, int], list[str], bool] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     for entry in entries:
-        _check_segment(path, entry)
+        _check_entry(path, entry)
         try:
             if entry.is_dir():
                 directories.append(entry.name)

@@ -284,9 +284,21 @@ def test_a_segment_that_is_no_file_is_not_left_out(tmp_path: Path):
     write_segment(directory, simple_batches(2))
     name = directory / f"{20:020d}.log"
     name.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(OfflineError, match=r"00020\.log is no file"):
+    with pytest.raises(OfflineError, match=r"00020\.log is nothing that can be read"):
         open_log(str(tmp_path))
     name.unlink()
     os.mkfifo(name)
-    with pytest.raises(OfflineError, match=r"00020\.log is no file"):
+    with pytest.raises(OfflineError, match=r"00020\.log is nothing that can be read"):
+        open_log(str(tmp_path))
+    name.unlink()
+    (tmp_path / "u-0").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OfflineError, match=r"u-0 is nothing that can be read"):
+        open_log(str(tmp_path))
+
+
+def test_directories_that_only_look_like_partitions(tmp_path: Path):
+    """Such as /etc, where ImageMagick-6 is."""
+    (tmp_path / "ImageMagick-6").mkdir()
+    (tmp_path / "ImageMagick-6" / "policy.xml").write_text("")
+    with pytest.raises(NotALogDirectory, match="with segments in it, but ImageMagick-6"):
         open_log(str(tmp_path))
