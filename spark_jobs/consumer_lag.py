@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.offline import OfflineError, Selection, UnknownTopic, log_ends, records_of
 from pykbroker.offline.layout import find_partitions
+from pykbroker.offline.split import topic_pattern
 from pykbroker.spark import map_batches
 from pykbroker.spark.options import parse_options
 from spark_jobs import pictures
@@ -90,7 +91,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         commits = commits.where(f.col("topic").isin(*named))
     found = commits.orderBy("group", "topic", "topic_partition", "offset").toArrow().to_pylist()
     if arguments.topic_pattern is not None:
-        chosen = re.compile(arguments.topic_pattern)
+        chosen = topic_pattern(arguments.topic_pattern)
         found = [row for row in found if chosen.fullmatch(row["topic"])]
     _check_names(spark, arguments, named, found)
     topics = sorted({row["topic"] for row in found})

@@ -20,7 +20,7 @@ from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
 from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.planning import select_partitions, while_listed
-from pykbroker.offline.reader import Names, names_of, read_split
+from pykbroker.offline.reader import Names, names_of, numbers_of, read_split
 from pykbroker.offline.snapshot_sizes import changed_segment
 from pykbroker.offline.split import DROPMALFORMED, Corruption, ReadOptions, Selection, Split
 
@@ -41,8 +41,9 @@ def fsck(
 
     `notes`: also what is right in a log that is compacted, or written to at this moment.
     """
-    chosen = None if partitions is None else frozenset(partitions)
-    selection = Selection(names_of(paths) or (), names_of(topics), partitions=chosen)
+    selection = Selection(
+        names_of(paths) or (), names_of(topics), partitions=numbers_of(partitions)
+    )
     rows = [
         {"topic": files.topic, "partition": files.partition, **finding._asdict()}
         for files in read_partitions(selection.paths, select_partitions(selection))
@@ -53,7 +54,22 @@ def fsck(
 
 
 def _findings(files: PartitionFiles) -> list[Finding]:
-    return [*_changed(files), *_unreadable(files), *PartitionCheck(files).findings()]
+    found: list[Finding] = []
+    for check in (_changed, _unreadable, _misfits):
+        try:
+            found += check(files)
+        except FileNotFoundError:
+            raise  # it is listed again
+        except OSError as fault:
+            path = fault.filename or files.directory
+            unread = Finding(ERROR, "files", path, None, None, f"cannot be read: {fault}")
+            found += [unread] if unread not in found else []
+    return found
+
+
+def _misfits(files: PartitionFiles) -> Iterator[Finding]:
+    """What headers, indexes and small files say that is not so."""
+    yield from PartitionCheck(files).findings()
 
 
 def _changed(files: PartitionFiles) -> Iterator[Finding]:

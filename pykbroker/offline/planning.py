@@ -44,6 +44,7 @@ from pykbroker.offline.split import (
     Offsets,
     Selection,
     Split,
+    topic_pattern,
 )
 from pykbroker.offline.storage import SegmentFile, open_file
 from pykbroker.offline.transaction_scan import transaction_state
@@ -94,12 +95,7 @@ def select_partitions(selection: Selection) -> list[TopicPartition]:
     for offsets in (selection.start_offsets, selection.end_offsets):
         if isinstance(offsets, Mapping):
             _check_names(offsets, there, where)
-    pattern = None
-    if selection.topic_pattern is not None:
-        try:
-            pattern = re.compile(selection.topic_pattern)
-        except re.error as fault:
-            raise UnknownTopic(f"topic pattern {selection.topic_pattern!r}: {fault}") from None
+    pattern = None if selection.topic_pattern is None else topic_pattern(selection.topic_pattern)
     chosen = [each for each in there if _is_chosen(each, selection, pattern)]
     if selection.partitions is not None and pattern is None:
         for number in sorted(selection.partitions - {each.partition for each in chosen}):

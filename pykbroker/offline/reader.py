@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from numbers import Integral
 from typing import Any
 
 import pyarrow as pa
@@ -124,11 +125,27 @@ def names_of(names: Names | None) -> tuple[str, ...] | None:
     """One name or path, many or none, as a tuple."""
     if names is None:
         return None
-    if isinstance(names, str | os.PathLike):
-        return (os.fspath(names),)
-    if not isinstance(names, Iterable):
-        raise UnknownColumn(f"{names!r} is neither a name or path nor a list of them")
-    return tuple(os.fspath(name) for name in names)
+    given: object = names
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        return tuple(map(_name_of, given))
+    return (_name_of(given),)
+
+
+def _name_of(name: object) -> str:
+    found = os.fspath(name) if isinstance(name, os.PathLike) else name
+    if not isinstance(found, str):
+        raise UnknownColumn(f"{name!r} is neither a name nor a path")
+    return found
+
+
+def numbers_of(partitions: Collection[int] | None) -> frozenset[int] | None:
+    """Numbers of partitions; None: all."""
+    if partitions is None:
+        return None
+    listed: object = partitions
+    if not isinstance(listed, Collection) or not all(isinstance(each, Integral) for each in listed):
+        raise UnknownColumn(f"partitions must be a list of numbers, not {partitions!r}")
+    return frozenset(partitions)
 
 
 def open_log(
@@ -180,7 +197,7 @@ def open_log(
         paths=names_of(paths) or (),
         topics=names_of(topics),
         topic_pattern=topic_pattern,
-        partitions=None if partitions is None else frozenset(partitions),
+        partitions=numbers_of(partitions),
         start_offsets=start_offsets,
         end_offsets=end_offsets,
         start_timestamp_ms=start_timestamp_ms,

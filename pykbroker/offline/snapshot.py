@@ -44,6 +44,7 @@ from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.planning import select_partitions
+from pykbroker.offline.reader import Names, names_of
 from pykbroker.offline.segment_index import aborted_transactions, offset_entries, time_entries
 from pykbroker.offline.snapshot_sizes import MANIFEST
 from pykbroker.offline.split import Selection
@@ -68,9 +69,9 @@ class SnapshotReport:
 
 
 def create_snapshot(
-    log_dirs: str | Iterable[str],
-    target: str,
-    topics: Iterable[str] | None = None,
+    log_dirs: Names,
+    target: str | os.PathLike[str],
+    topics: str | Iterable[str] | None = None,
     *,
     taken_ms: int | None = None,
     may_copy: bool = True,
@@ -80,12 +81,12 @@ def create_snapshot(
     Hard links need one file system; elsewhere segments are copied, unless `may_copy` is False.
     `taken_ms` is noted in the manifest. OfflineError when the target is there already.
     """
-    sources = (log_dirs,) if isinstance(log_dirs, str) else tuple(log_dirs)
+    sources, target = names_of(log_dirs) or (), os.fspath(target)
     if any(map(is_remote, (*sources, target))):
         raise OfflineError("a snapshot is taken of directories of this machine, on this machine")
     target = local_path(target)
     _check_target(target, sources)
-    selection = Selection(paths=sources, topics=None if topics is None else tuple(topics))
+    selection = Selection(paths=sources, topics=names_of(topics))
     chosen = select_partitions(selection)
     if topics is None:  # internal topics too: a snapshot is of the whole directory
         chosen = sorted({*chosen, *_internal(sources)})

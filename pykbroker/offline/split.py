@@ -8,6 +8,8 @@ Corruption    a row of the side table: bytes that were left out
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -63,6 +65,21 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise UnknownColumn(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
 
 
+def topic_pattern(text: str) -> re.Pattern[str]:
+    """A pattern that whole names of topics match; UnknownTopic when it is none.
+
+    Also where Python warns of what Java reads as nested sets or intersections: `[[a]b]`, `[a&&b]`.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            return re.compile(text)
+    except (re.error, FutureWarning) as fault:
+        raise UnknownTopic(
+            f"topic pattern {text!r} (patterns have Python's syntax, not Java's): {fault}"
+        ) from None
+
+
 def _check_offsets(name: str, offsets: object) -> None:
     """UnknownColumn unless it is an Offsets."""
     if offsets is None or _is_number(offsets):
@@ -72,6 +89,11 @@ def _check_offsets(name: str, offsets: object) -> None:
     raise UnknownColumn(
         f"{name} must be an offset or {{topic: {{partition: offset}}}}, not {offsets!r}"
     )
+
+
+def _check_time(name: str, time_ms: object) -> None:
+    if time_ms is not None and not _is_number(time_ms):
+        raise UnknownColumn(f"{name} must be milliseconds since 1970, not {time_ms!r}")
 
 
 def _are_of_partitions(offsets: object) -> bool:
@@ -110,6 +132,8 @@ class Selection:
         one_of("end_bound", self.end_bound, (HIGH_WATERMARK, LOG_END))
         _check_offsets("start_offsets", self.start_offsets)
         _check_offsets("end_offsets", self.end_offsets)
+        _check_time("start_timestamp_ms", self.start_timestamp_ms)
+        _check_time("end_timestamp_ms", self.end_timestamp_ms)
         for name, chosen in (("topics", self.topics), ("partitions", self.partitions)):
             if chosen is not None and not chosen:
                 raise UnknownTopic(f"{name} names none: leave it out to read all")

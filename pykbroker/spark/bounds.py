@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pykbroker.offline import OffsetsGone
 from pykbroker.spark.faults import OptionError
@@ -24,6 +24,7 @@ from pykbroker.types import TopicPartition
 EARLIEST: Final = -2
 LATEST: Final = -1
 
+_Key = TypeVar("_Key")
 Ends = Mapping[TopicPartition, tuple[int, int]]
 OffsetsByPartition = dict[TopicPartition, int]
 #: The form in checkpoints: topic -> partition as text -> offset.
@@ -49,18 +50,21 @@ def parse_offsets(option: str, text: str) -> Bound:
     named = {"earliest": EARLIEST, "latest": LATEST}.get(text.strip().lower())
     if named is not None:
         return Bound(option, all_at=named)
-    return Bound(option, by_partition=parse_partition_values(option, text))
+    offsets = parse_partition_values(option, text)
+    if min(offsets.values()) < EARLIEST:
+        raise OptionError(option, f"must be -2 (earliest), -1 (latest), or offsets, not {text!r}")
+    return Bound(option, by_partition=offsets)
 
 
 def parse_partition_values(option: str, text: str) -> OffsetsByPartition:
     """{"topic": {"0": number}}"""
     try:
-        node = json.loads(text)
-        found = {
-            TopicPartition(topic, int(partition)): value
+        node = _parse_json(text)
+        found = _each_once(
+            (TopicPartition(topic, _number(partition)), value)
             for topic, partitions in node.items()
             for partition, value in partitions.items()
-        }
+        )
     except (ValueError, AttributeError):
         found = None
     if not found or not all(type(value) is int for value in found.values()):
@@ -73,14 +77,34 @@ def parse_partition_values(option: str, text: str) -> OffsetsByPartition:
 def parse_assign(text: str) -> frozenset[TopicPartition]:
     """{"topic": [0, 1]}"""
     try:
-        node = json.loads(text)
+        node = _parse_json(text)
         pairs = [(topic, partition) for topic, those in node.items() for partition in those]
-        found = frozenset(TopicPartition(topic, int(partition)) for topic, partition in pairs)
+        found = frozenset(TopicPartition(topic, _number(str(part))) for topic, part in pairs)
     except (ValueError, AttributeError, TypeError):
         found = frozenset()
     if not found:
         raise OptionError("assign", f'must be JSON such as {{"topicA":[0,1]}}, not {text!r}')
     return found
+
+
+def _parse_json(text: str) -> Any:
+    """ValueError also for a key that stands twice: one of its values would be lost."""
+    return json.loads(text, object_pairs_hook=_each_once)
+
+
+def _each_once(pairs: Iterable[tuple[_Key, Any]]) -> dict[_Key, Any]:
+    found: dict[_Key, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key} stands twice")
+        found[key] = value
+    return found
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"no number of a partition: {text!r}")
+    return int(text)
 
 
 def check_complete(bound: Bound, partitions: Ends) -> None:

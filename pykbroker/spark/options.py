@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 
 from pyspark.sql.datasource import Filter
 
-from pykbroker.offline import ALL_COLUMNS, KAFKA_COLUMNS
-from pykbroker.offline.split import INTERNAL_TOPICS
+from pykbroker.offline import ALL_COLUMNS, KAFKA_COLUMNS, UnknownTopic
+from pykbroker.offline.split import INTERNAL_TOPICS, topic_pattern
 from pykbroker.spark.bounds import (
     EARLIEST,
     LATEST,
@@ -297,11 +297,9 @@ def _strategy(
         return tuple(sorted({each.topic for each in assigned})), None, assigned
     if given[0] == "subscribePattern":
         try:
-            re.compile(text)
-        except re.error as fault:
-            raise OptionError(
-                "subscribePattern", f"{text!r} (patterns have Python's syntax, not Java's): {fault}"
-            ) from None
+            topic_pattern(text)
+        except UnknownTopic as fault:
+            raise OptionError("subscribePattern", str(fault)) from None
         return None, _without_internal(text), None
     topics = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
     if not topics:

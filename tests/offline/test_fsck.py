@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,3 +144,18 @@ def test_a_lie_under_a_right_checksum(tmp_path: Path):
     path.write_bytes(path.read_bytes() + bytes(bad))
     kinds = [kind for kind, _ in findings(tmp_path)]
     assert kinds == ["batches"]
+
+
+def test_a_file_that_cannot_be_read_is_one_finding(log: Path, monkeypatch: pytest.MonkeyPatch):
+    broken = str(log / "t-0" / f"{0:020}.log")
+    opened = os.open
+
+    def refuse(path: str, *rest: Any, **named: Any) -> int:
+        if os.fspath(path) == broken:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), broken)
+        return opened(path, *rest, **named)
+
+    monkeypatch.setattr(os, "open", refuse)
+    found = fsck(str(log)).to_pylist()
+    assert [(each["check"], each["path"]) for each in found] == [("files", broken)]
+    assert "Input/output error" in found[0]["detail"]

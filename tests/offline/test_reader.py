@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -147,8 +148,9 @@ def test_refusals(logs: str, tmp_path: Path):
         open_log(logs, "t", partitions=[0, 7])
     with pytest.raises(UnknownTopic, match="no partition t-9"):
         open_log(logs, "t", start_offsets={"t": {9: 0}})
-    with pytest.raises(UnknownTopic, match="pattern"):
-        open_log(logs, topic_pattern="(")
+    for none in ("(", "[a-z&&[^b]]", "[[a]b]"):  # the last two are Java's
+        with pytest.raises(UnknownTopic, match="Python's syntax"):
+            open_log(logs, topic_pattern=none)
     with pytest.raises(UnknownColumn, match="no column 'keys'"):
         open_log(logs, columns=["keys"])
     with pytest.raises(UnknownColumn, match="mode must be one of"):
@@ -173,6 +175,11 @@ def test_refusals(logs: str, tmp_path: Path):
         ({"start_offsets": {"t": 3}}, "start_offsets must be"),
         ({"end_offsets": {"t": {0: "3"}}}, "end_offsets must be"),
         ({"start_offsets": "earliest"}, "start_offsets must be"),
+        ({"partitions": 0}, "partitions must be"),
+        ({"partitions": ["0"]}, "partitions must be"),
+        ({"topics": b"t"}, "neither a name nor a path"),
+        ({"start_timestamp_ms": datetime(2026, 1, 1)}, "start_timestamp_ms must be milliseconds"),
+        ({"end_timestamp_ms": 1.5}, "end_timestamp_ms must be milliseconds"),
     ],
 )
 def test_a_choice_that_would_read_nothing_or_is_none(logs: str, asked: dict[str, Any], answer: str):
