@@ -272,6 +272,8 @@ class ClassicGroup:
         joined since (they are in no record yet) stay: the record of a new group is written while
         its first member waits.
         """
+        # A static member that comes back with another subscription has it counted with the next.
+        is_new_generation = self.durable is None or self.durable.generation != value.generation
         recorded = {record.member_id for record in value.members}
         for member_id in self.recorded_members - recorded:
             self.remove(member_id)
@@ -289,7 +291,8 @@ class ClassicGroup:
                 self.previous_state = self.state
                 self.state = state
             self.state_timestamp_ms = value.current_state_timestamp
-            self.subscribed_topics = self._compute_subscribed_topics()
+            if is_new_generation or self.subscribed_topics is None:
+                self.subscribed_topics = self._compute_subscribed_topics()
 
     def _replay_member(self, value: GroupMetadataValue, record: MemberMetadata) -> None:
         protocols = ((value.protocol or "", record.subscription),)

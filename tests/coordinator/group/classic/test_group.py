@@ -112,6 +112,22 @@ def test_subscribed_topics_come_from_the_consumer_protocol() -> None:
     assert group.is_subscribed("other") is True
 
 
+def test_another_subscription_of_a_static_member_counts_from_the_next_generation() -> None:
+    group = ClassicGroup("g", 0)
+    group.add(member("a", instance="ia"))
+    group.state = GroupState.PREPARING_REBALANCE
+    group.start_generation(7)
+    group.replay_record(group.to_record_value())
+    group.replace_static("a", "a2")
+    group.members["a2"].protocols = (("range", subscription("u")),)
+    group.replay_record(group.to_record_value())
+    assert group.is_subscribed("t") is True  # it still owns partitions of it
+    assert group.is_subscribed("u") is False
+    group.transition(GroupState.PREPARING_REBALANCE, 8)
+    group.start_generation(8)
+    assert group.subscribed_topics == frozenset({"u"})
+
+
 def test_a_record_rebuilds_the_group() -> None:
     group = ClassicGroup("g", 0)
     group.add(member("a", "range", "sticky", instance="ia"))
