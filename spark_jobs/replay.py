@@ -161,6 +161,11 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     count = min(len(lanes), arguments.tasks or spark.sparkContext.defaultParallelism)
     factor = None if arguments.pace is None else 1 / arguments.pace
     first_ms = 0 if factor is None else first_time(lanes, tasks[0].read_options)
+    takes = ""
+    if factor is not None:
+        seconds = max(0, _last_time(spark, arguments) - first_ms) / 1000 * factor
+        takes = f", {seconds:,.0f} s at this pace"
+    begins = time.time() + _STARTS_AFTER_SECONDS  # nothing that takes time comes in between
     orders = [
         Order(
             task=number,
@@ -173,14 +178,10 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
             keeps_timestamps=arguments.timestamps == "keep",
             factor=factor,
             first_ms=first_ms,
-            begins=time.time() + _STARTS_AFTER_SECONDS,
+            begins=begins,
         )
         for number, mine in enumerate(_shared(lanes, count))
     ]
-    takes = ""
-    if factor is not None:
-        seconds = max(0, _last_time(spark, arguments) - first_ms) / 1000 * factor
-        takes = f", {seconds:,.0f} s at this pace"
     step(f"sending {len(lanes)} partitions by {len(orders)} producers{takes}")
     return _outcome(spread(spark, orders, _replay, _DDL).toArrow().to_pylist())
 
@@ -251,6 +252,8 @@ def _replay(order: Order) -> Iterator[Any]:
     late: list[float] = []
     size = 0
     began = time.time()
+    if order.factor is not None:
+        began = min(began, order.begins)  # who comes late is late, not fast
     for record in _in_order(order):
         if order.factor is not None:
             assert record.timestamp_ms is not None

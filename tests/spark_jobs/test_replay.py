@@ -13,7 +13,7 @@ from pykbroker.offline import open_log
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.spark import plan_tasks
 from pykbroker.testing import Broker
-from spark_jobs import replica_difference
+from spark_jobs import replay, replica_difference
 from spark_jobs.clients import BrokerRefusal
 from spark_jobs.reading import source_options
 from spark_jobs.replay import COLUMNS, JOB, _lanes, first_time, pace
@@ -62,6 +62,17 @@ def test_committed_records_at_a_pace(
         assert there["key"].tolist() == mine["key"].tolist()
         times = there["timestamp"].astype("datetime64[ms, UTC]").astype("int64")
         assert times.tolist() == mine["timestamp_ms"].tolist()
+
+
+def test_time_that_passed_before_the_producers_came_is_told(
+    run_job: RunJob, apache: FlightLogs, live_broker: Broker, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(replay, "_STARTS_AFTER_SECONDS", -5.0)
+    words = ("--path", apache.path, "--topics", "bookings", "--to", "late", *FOR_EVER)
+    more = ("--pace", "1e12", "--bootstrap-servers", live_broker.bootstrap_servers)
+    summary = run_job(JOB, *words, *more).summary
+    assert summary["seconds"] > 5
+    assert summary["late_p50_ms"] > 5000
 
 
 def test_paces():
