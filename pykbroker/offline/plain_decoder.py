@@ -9,7 +9,7 @@ In      a Split and ReadOptions. Out: Arrow record batches; faults go to the rep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import compress
+from itertools import chain, compress, repeat
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -186,10 +186,11 @@ def arrow_batch(held: list[Rows], columns: tuple[str, ...], schema: Any) -> Any:
     for name in columns:
         if name in _OF_RECORDS:
             cells_of = _OF_RECORDS[name]
-            cells = [cell for rows in held for cell in cells_of(rows.columns)]
+            cells = list(chain.from_iterable(cells_of(rows.columns) for rows in held))
         else:
             once = _OF_BATCH[name]
-            cells = [value for rows in held for value in [once(rows)] * len(rows.columns.offsets)]
+            each = (repeat(once(rows), len(rows.columns.offsets)) for rows in held)
+            cells = list(chain.from_iterable(each))
         arrays.append(pa.array(cells, ALL_COLUMNS[name]))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 

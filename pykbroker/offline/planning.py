@@ -28,7 +28,13 @@ from pykbroker.offline.file_identity import HEAD_BYTES, identity_of
 from pykbroker.offline.frozen_end import FrozenEnd, freeze, open_listed
 from pykbroker.offline.layout import find_partitions, read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
-from pykbroker.offline.segment_index import entry_batch, is_entry_true, offset_entries, time_entries
+from pykbroker.offline.segment_index import (
+    Entries,
+    entry_batch,
+    is_entry_true,
+    offset_entries,
+    time_entries,
+)
 from pykbroker.offline.segment_walk import walk_headers
 from pykbroker.offline.snapshot_sizes import refuse_changed
 from pykbroker.offline.split import (
@@ -410,7 +416,7 @@ class _PartitionPlanner:
             positions.append(cut)
         return [*positions, stop]
 
-    def _floor(self, segment: SegmentFiles, entries: list[tuple[int, int]]) -> int:
+    def _floor(self, segment: SegmentFiles, entries: Entries) -> int:
         """How many leading index entries are at or before the first record that is wanted."""
         offset = self.start
         low = self.selection.start_timestamp_ms

@@ -10,12 +10,13 @@ from __future__ import annotations
 import errno
 import os
 from bisect import bisect_right
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final, overload
 
 import numpy as np
 
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
-from pykbroker.offline.batch_headers import header_fault
+from pykbroker.offline.batch_headers import Integers, header_fault
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import LocalFile, SegmentFile, open_file, read_small_file
 from pykbroker.protocol.record_batch import (
@@ -34,28 +35,56 @@ _PIECE_BYTES: Final = 1 << 20
 _ZEROS: Final = bytes(_PIECE_BYTES)
 
 
-def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> list[tuple[int, int]]:
+class Entries(Sequence[tuple[int, int]]):
+    """Pairs of two columns of one length; a pair is made only when it is asked for.
+
+    A segment of 1 GB has some 200,000 entries, of which a plan looks at twenty.
+    """
+
+    __slots__ = ("_left", "_right")
+
+    def __init__(self, left: Integers, right: Integers) -> None:
+        self._left = left
+        self._right = right
+
+    def __len__(self) -> int:
+        return int(self._left.size)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Entries: ...
+    def __getitem__(self, index: int | slice) -> tuple[int, int] | Entries:
+        if isinstance(index, slice):
+            return Entries(self._left[index], self._right[index])
+        return int(self._left[index]), int(self._right[index])
+
+
+def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> Entries:
     """(offset, position) of the entries that can be true: ascending, inside the log."""
-    table = np.frombuffer(_used_bytes(path, _OFFSET_ENTRY.itemsize), _OFFSET_ENTRY)
-    offsets = table["offset"].astype(np.int64)
-    positions = table["position"].astype(np.int64)
+    offsets, positions = _columns(path, _OFFSET_ENTRY)
     keep = _ascending(offsets, positions)
     keep = min(keep, int(np.searchsorted(positions[:keep], log_bytes, side="left")))
-    return list(
-        zip((offsets[:keep] + base_offset).tolist(), positions[:keep].tolist(), strict=True)
-    )
+    return Entries(offsets[:keep] + base_offset, positions[:keep])
 
 
-def time_entries(path: str | None, base_offset: int) -> list[tuple[int, int]]:
+def time_entries(path: str | None, base_offset: int) -> Entries:
     """(timestamp, offset) of the entries that can be true: ascending from the first on."""
-    table = np.frombuffer(_used_bytes(path, _TIME_ENTRY.itemsize), _TIME_ENTRY)
-    times = table["timestamp"].astype(np.int64)
-    offsets = table["offset"].astype(np.int64)
-    if not times.size or offsets[0] < 0:
-        return []
+    times, offsets = _columns(path, _TIME_ENTRY)
+    keep = times.size
+    if keep and offsets[0] < 0:
+        keep = 0
     sound = (np.diff(times) > 0) & (np.diff(offsets) >= 0)
-    keep = int(np.argmin(sound)) + 1 if not sound.all() else times.size
-    return list(zip(times[:keep].tolist(), (offsets[:keep] + base_offset).tolist(), strict=True))
+    if keep and not sound.all():
+        keep = int(np.argmin(sound)) + 1
+    return Entries(times[:keep], offsets[:keep] + base_offset)
+
+
+def _columns(path: str | None, entry: np.dtype[Any]) -> tuple[Integers, Integers]:
+    """Both columns of an index, in the machine's byte order."""
+    table = np.frombuffer(_used_bytes(path, entry.itemsize), entry)
+    left, right = (table[name].astype(np.int64) for name in entry.names or ())
+    return left, right
 
 
 def _used_bytes(path: str | None, entry_bytes: int) -> bytes:
@@ -168,7 +197,7 @@ class KnownBatches:
         self._opened = opened
         self._index_path = index_path
         self._base_offset = base_offset
-        self._entries: list[tuple[int, int]] | None = None
+        self._entries: Entries | None = None
 
     def after(self, position: int, end: int, low: int | None = None) -> int:
         """The position of the next known batch behind `position`, or `end`.

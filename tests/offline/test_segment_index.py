@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +48,27 @@ def packed(entries: list[tuple[int, int]], base: int = 100) -> bytes:
 def test_offset_entries(tmp_path: Path, content: bytes, kept: int):
     path = tmp_path / "index"
     path.write_bytes(content)
-    assert offset_entries(str(path), 100, 10_000) == RIGHT[:kept]
+    assert list(offset_entries(str(path), 100, 10_000)) == RIGHT[:kept]
+
+
+def test_entries_are_a_sequence_of_pairs(tmp_path: Path):
+    path = tmp_path / "index"
+    path.write_bytes(packed(RIGHT))
+    entries = offset_entries(str(path), 100, 10_000)
+    assert len(entries) == 3
+    assert entries[-1] == RIGHT[-1]
+    assert list(entries[1:]) == RIGHT[1:]
+    assert list(reversed(entries)) == RIGHT[::-1]
+    assert bisect_right(entries, 6000, key=lambda entry: entry[1]) == 2
+    assert all(type(number) is int for entry in entries for number in entry)
+    with pytest.raises(IndexError):
+        entries[3]
 
 
 def test_no_index():
-    assert offset_entries(None, 0, 100) == []
-    assert offset_entries("/nowhere", 0, 100) == []
-    assert time_entries(None, 0) == []
+    assert not offset_entries(None, 0, 100)
+    assert not offset_entries("/nowhere", 0, 100)
+    assert not time_entries(None, 0)
     assert aborted_transactions(None, 0) == []
 
 
@@ -73,7 +88,7 @@ def test_time_entries(tmp_path: Path, entries: list[tuple[int, int]], kept: int)
     path = tmp_path / "timeindex"
     path.write_bytes(b"".join(struct.pack(">qi", *entry) for entry in entries) + b"\x00")
     expected = [(timestamp, 100 + offset) for timestamp, offset in entries[:kept]]
-    assert time_entries(str(path), 100) == expected
+    assert list(time_entries(str(path), 100)) == expected
 
 
 def test_aborted_transactions(tmp_path: Path):
