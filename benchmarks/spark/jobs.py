@@ -60,6 +60,11 @@ def _sums(frame: Any) -> tuple[int, int]:
     return row[0], row[1]
 
 
+def _sums_of_sizes(frame: Any) -> tuple[int, int]:
+    row = frame.agg(F.count("*"), F.sum("value_size")).collect()[0]
+    return row[0], row[1]
+
+
 def _groups(frame: Any) -> tuple[int, int]:
     groups = frame.groupBy("key").count()
     row = groups.agg(F.count("*"), F.sum("count")).collect()[0]
@@ -112,6 +117,12 @@ JOBS = (
         "count, sum of lengths: the column chosen",
         lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
         lambda place, topic: _sums(place.ours(topic, "value")),
+        {100: 10, 1024: 5},
+    ),
+    Job(
+        "count, sum of lengths: the size chosen",
+        lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
+        lambda place, topic: _sums_of_sizes(place.ours(topic, "value_size")),
         {100: 10, 1024: 5},
     ),
     Job(
