@@ -9,7 +9,7 @@
     size_percentiles    of keys, values, records; exact
     timestamp_disorder  late records, offsets that are gone
     fsck                checksums, indexes, offsets, sequences
-    transactions        committed, aborted, open
+    transactions        committed, aborted, open, unknown
     consumer_lag        what groups committed, and how far behind they were
     compaction_savings  what compaction would leave
     codec_what_if       samples, encoded by every codec and level

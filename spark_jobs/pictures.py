@@ -16,6 +16,7 @@ COLOURS: Final = ("#1f6f8b", "#e07a2f", "#5b8c3e", "#a23b5e", "#6b5ca5", "#8a7a4
 GOOD: Final = "#5b8c3e"
 BAD: Final = "#c0392b"
 OPEN: Final = "#e0a92f"
+UNKNOWN: Final = "#8a8a8a"
 _INCHES: Final = (9.0, 4.2)
 _DPI: Final = 90
 #: More series than this are drawn without a name each.

@@ -1,7 +1,8 @@
-"""Transactions as the partitions have them: committed, aborted, and still open.
+"""Transactions as the partitions have them: committed, aborted, still open, or unknown.
 
-One row for each transaction in each partition, from headers and markers. A transaction that has
-been open for long holds back every reader of committed records (the last stable offset); the
+One row for each transaction in each partition, from headers and markers. Unknown is what became of
+those that were open where something is damaged that may have been their marker. A transaction that
+has been open for long holds back every reader of committed records (the last stable offset); the
 summary names the oldest. --since and --until choose by the time of a transaction's first record:
 not before the one, and before the other.
 
@@ -33,8 +34,13 @@ from spark_jobs.progress import step
 from spark_jobs.reading import view
 from spark_jobs.results import Outcome
 
-STATES: Final = ("committed", "aborted", "open")
-_COLOURS: Final = {"committed": pictures.GOOD, "aborted": pictures.BAD, "open": pictures.OPEN}
+_COLOURS: Final = {
+    "committed": pictures.GOOD,
+    "aborted": pictures.BAD,
+    "open": pictures.OPEN,
+    "unknown": pictures.UNKNOWN,
+}
+STATES: Final = tuple(_COLOURS)
 _MOST_LINES: Final = 60
 _MOST_NAMES: Final = 15
 _CLOCKS: Final = ("producer", "broker")
@@ -135,7 +141,7 @@ def draw(outcome: Outcome) -> Any:
     pictures.stacked(left, names, layers)
     pictures.label(left, "records in transactions", "")
     left.get_legend().remove()
-    made.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    made.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
     # In order of their partitions: each has its lines side by side, and its name there.
     shown = outcome.tables["transactions"].to_pylist()[-_MOST_LINES:]
     lines: dict[str, list[int]] = {}

@@ -7,7 +7,8 @@ See docs/analytics.md. Needs numpy and pyarrow (`pip install pykbroker[offline]`
 
     open_log                 topics -> Arrow                              reader.py
     plan, read_split         the same in two steps, for clusters          planning.py, split.py
-    batches, segments, transactions   from headers alone                 views.py
+    batches, segments        from headers alone                           views.py
+    transactions             from headers and markers                     transaction_view.py
     consumer_offsets, transaction_state, cluster_metadata                internal_topics.py
     fsck                     what does not fit together                  fsck.py
     create_snapshot          a view of a live log that does not change   snapshot.py
@@ -48,10 +49,10 @@ from pykbroker.offline.split import (
     Split,
     corruption_table,
 )
+from pykbroker.offline.transaction_view import TRANSACTION_SCHEMA
 from pykbroker.offline.views import (
     BATCH_SCHEMA,
     SEGMENT_SCHEMA,
-    TRANSACTION_SCHEMA,
     batches,
     scan_batches,
     segments,

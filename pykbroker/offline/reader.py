@@ -61,18 +61,35 @@ def read_split(
     return read(split, options, reporter)
 
 
+class _LeftOut:
+    """What one reading left out: all of it is counted, as much is kept as a side table may hold."""
+
+    def __init__(self) -> None:
+        self.kept: list[Corruption] = []
+        self.batches = 0
+        self.bytes = 0
+        self._raw_bytes = 0
+
+    def note(self, corruption: Corruption) -> None:
+        self.batches += 1
+        self.bytes += corruption.size_bytes
+        raw = len(corruption.raw or b"")
+        if len(self.kept) < MAX_CORRUPTIONS and self._raw_bytes + raw <= MAX_RAW_TOTAL:
+            self.kept.append(corruption)
+            self._raw_bytes += raw
+
+
 class LogScan:
-    """Records of a plan. Every reading reads anew, up to the ends frozen when it was opened."""
+    """Records of a plan. Every reading reads anew, up to the ends frozen when it was opened.
+
+    `corruptions`, `corrupt_batches` and `corrupt_bytes` are of the reading that was begun last.
+    """
 
     def __init__(self, planned: Plan, options: ReadOptions) -> None:
         self._plan = planned
         self._options = options
         self.schema = schema_of(options.columns)
-        self._corruptions: list[Corruption] = []
-        self._raw_bytes = 0
-        #: Of the last reading, all of them, also where the side table is full.
-        self.corrupt_batches = 0
-        self.corrupt_bytes = 0
+        self._left_out = _LeftOut()
 
     @property
     def splits(self) -> list[Split]:
@@ -84,26 +101,26 @@ class LogScan:
 
     @property
     def corruptions(self) -> Any:
-        """The side table of the last reading: what was left out, and why."""
-        return corruption_table(self._corruptions)
+        """The side table: what was left out, and why."""
+        return corruption_table(self._left_out.kept)
+
+    @property
+    def corrupt_batches(self) -> int:
+        """How many were left out, also where the side table is full."""
+        return self._left_out.batches
+
+    @property
+    def corrupt_bytes(self) -> int:
+        return self._left_out.bytes
 
     def __repr__(self) -> str:
         names = ", ".join(f"{each.topic}-{each.partition}" for each in self.partitions)
         return f"LogScan({names}; {len(self.splits)} splits, {self._plan.size_bytes} bytes)"
 
     def __iter__(self) -> Iterator[Any]:
-        self._corruptions = []
-        self._raw_bytes = self.corrupt_batches = self.corrupt_bytes = 0
+        left_out = self._left_out = _LeftOut()
         for split in self.splits:
-            yield from read_split(split, self._options, self._note)
-
-    def _note(self, corruption: Corruption) -> None:
-        self.corrupt_batches += 1
-        self.corrupt_bytes += corruption.size_bytes
-        raw = len(corruption.raw or b"")
-        if len(self._corruptions) < MAX_CORRUPTIONS and self._raw_bytes + raw <= MAX_RAW_TOTAL:
-            self._corruptions.append(corruption)
-            self._raw_bytes += raw
+            yield from read_split(split, self._options, left_out.note)
 
     def to_reader(self) -> Any:
         """A pyarrow.RecordBatchReader."""

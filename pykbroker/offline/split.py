@@ -65,11 +65,20 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise UnknownColumn(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
 
 
+#: A set with a bracket in it that is not escaped.
+_NESTED_SET: Final = re.compile(r"(?<!\\)(?:\\\\)*\[\^?\]?(?:\\.|[^\]\\\[])*\[")
+
+
 def topic_pattern(text: str) -> re.Pattern[str]:
     """A pattern that whole names of topics match; UnknownTopic when it is none.
 
-    Also where Python warns of what Java reads as nested sets or intersections: `[[a]b]`, `[a&&b]`.
+    Also for what Java reads as nested sets or intersections: `[[a]b]`, `[a[b]]`, `[a&&b]`. Names
+    of topics have no brackets, so nobody means them.
     """
+    if _NESTED_SET.search(text):
+        raise UnknownTopic(
+            f"topic pattern {text!r} has a set in a set (patterns have Python's syntax, not Java's)"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)

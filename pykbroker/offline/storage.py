@@ -16,10 +16,12 @@ from abc import ABC, abstractmethod
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from pykbroker.offline.faults import OfflineError
 
 DELETED_SUFFIX: Final = ".deleted"
+_FILE: Final = "file:"
 _WINDOW_BYTES: Final = 8 << 20
 
 
@@ -129,18 +131,28 @@ class RemoteFile(SegmentFile):
 
 def is_remote(path: str) -> bool:
     """Whether a path is a URI of another file system than this machine's."""
-    return "://" in path and not path.startswith("file://")
+    return "://" in path and not path.startswith(_FILE)
 
 
 def local_path(path: str) -> str:
-    return path.removeprefix("file://")
+    """A path as the system takes it, also of `file:/a%20b`, `file:///a%20b`; OfflineError."""
+    if not path.startswith(_FILE):
+        return path
+    parts = urlsplit(path)
+    if parts.netloc not in ("", "localhost"):
+        raise OfflineError(f"{path} is of another machine")
+    return unquote(parts.path)
 
 
 @lru_cache(maxsize=64)
-def _file_system(scheme_and_host: str) -> Any:
-    from pyarrow import fs
+def file_system(scheme_and_host: str) -> Any:
+    """The pyarrow.fs.FileSystem of a URI; OfflineError when there is none for its scheme."""
+    from pyarrow import ArrowInvalid, fs
 
-    return fs.FileSystem.from_uri(scheme_and_host)[0]
+    try:
+        return fs.FileSystem.from_uri(scheme_and_host)[0]
+    except ArrowInvalid as fault:
+        raise OfflineError(str(fault)) from None
 
 
 def _remote(path: str) -> tuple[Any, str]:
@@ -150,8 +162,8 @@ def _remote(path: str) -> tuple[Any, str]:
     host = location.partition("/")[0]
     if scheme in ("s3", "gs", "gcs", "abfs", "abfss"):
         inner = location[host.rfind("@") + 1 :]  # behind the keys, if they are in the URI
-        return _file_system(f"{scheme}://{host}{question}{options}"), inner
-    return _file_system(f"{scheme}://{host}/{question}{options}"), location[len(host) :] or "/"
+        return file_system(f"{scheme}://{host}{question}{options}"), inner
+    return file_system(f"{scheme}://{host}/{question}{options}"), location[len(host) :] or "/"
 
 
 def join(directory: str, name: str) -> str:

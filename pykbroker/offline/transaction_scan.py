@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ from pykbroker.protocol.record_batch import (
     CODEC_MASK,
     LOG_OVERHEAD,
     MAGIC_V2,
+    NO_TIMESTAMP,
     RECORD_BATCH_OVERHEAD,
     TRANSACTIONAL_BIT,
     BatchHeader,
@@ -43,9 +45,9 @@ from pykbroker.protocol.record_batch import (
 
 UNKNOWN_OUTCOME = -1
 #: In place of a marker's type: the first batch of a transaction, as far as a segment knows, ...
-_BEGIN = 100
+BEGIN = 100
 #: ... and something damaged that may be a marker, of this producer or (-1) any.
-_DOUBT = 101
+DOUBT = 101
 _ANY_PRODUCER = -1
 #: A marker as all brokers write it: length, attributes, deltas of time and offset (a byte each),
 #: a key of four bytes: its version and type; and how large its batch is.
@@ -118,12 +120,17 @@ def transaction_state(
             events = _events(segment, end_position)
         else:
             events = _events_of_closed(segment, _identity(segment.path))
-        for event in events.tolist():
-            if event[1] < end_offset:
-                follower.feed(segment, *event)
+        for event in map(Event._make, events.tolist()):
+            if event.offset < end_offset:
+                follower.feed(segment, event)
     follower.check()
     stable = min([*follower.ongoing.values(), end_offset])
     return TransactionState(tuple(follower.aborted), stable)
+
+
+def touched(ongoing: Collection[int], doubt: Event) -> list[int]:
+    """The producers whose transactions may have ended at something damaged."""
+    return [doubt.producer_id] if doubt.producer_id in ongoing else list(ongoing)
 
 
 class _Follower:
@@ -136,27 +143,24 @@ class _Follower:
         #: Where a transaction (producer, first offset) may have ended.
         self.doubts: dict[tuple[int, int], tuple[str, int]] = {}
 
-    def feed(
-        self, segment: SegmentFiles, producer_id: int, offset: int, kind: int, position: int
-    ) -> None:
-        if kind == _BEGIN:
-            self.ongoing.setdefault(producer_id, offset)
-        elif kind == _DOUBT:
-            self._doubt(segment, producer_id, offset, position)
+    def feed(self, segment: SegmentFiles, event: Event) -> None:
+        if event.kind == BEGIN:
+            self.ongoing.setdefault(event.producer_id, event.offset)
+        elif event.kind == DOUBT:
+            self._doubt(segment, event)
         else:
-            first = self.ongoing.pop(producer_id, None)
-            if first is not None and kind == ABORT:
-                self.aborted.append(AbortedRange(producer_id, first, offset))
+            first = self.ongoing.pop(event.producer_id, None)
+            if first is not None and event.kind == ABORT:
+                self.aborted.append(AbortedRange(event.producer_id, first, event.offset))
 
-    def _doubt(self, segment: SegmentFiles, producer_id: int, offset: int, position: int) -> None:
-        touched = [producer_id] if producer_id in self.ongoing else list(self.ongoing)
-        for each in touched:
-            first = self.ongoing[each]
+    def _doubt(self, segment: SegmentFiles, event: Event) -> None:
+        for producer_id in touched(self.ongoing, event):
+            first = self.ongoing[producer_id]
             if self.is_strict:
-                self.doubts.setdefault((each, first), (segment.path, position))
+                self.doubts.setdefault((producer_id, first), (segment.path, event.position))
             else:
-                self.aborted.append(AbortedRange(each, first, offset))
-                del self.ongoing[each]
+                self.aborted.append(AbortedRange(producer_id, first, event.offset))
+                del self.ongoing[producer_id]
 
     def check(self) -> None:
         for transaction in self.ongoing.items():
@@ -180,21 +184,31 @@ def _events_of_closed(segment: SegmentFiles, _identity: tuple[int, int, int] | N
 
 
 def _events(segment: SegmentFiles, end: int) -> Integers:
-    """(producer, offset, kind, position) in order: the rows of an array."""
+    """In order: the rows of an array."""
     with open_listed(segment, end) as opened:
-        scan = _Scan(opened, segment.base_offset)
+        scan = TransactionEvents(opened, segment.base_offset)
         for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
             scan.add(run)
         scan.add_gap(end)
-    return np.array(scan.found, np.int64).reshape(-1, 4)
+    return np.array(scan.found, np.int64).reshape(-1, len(Event._fields))
 
 
-class _Scan:
+class Event(NamedTuple):
+    """`kind` is ABORT or COMMIT, BEGIN or DOUBT; `position` is in the file."""
+
+    producer_id: int
+    offset: int
+    kind: int
+    position: int
+    timestamp_ms: int = NO_TIMESTAMP
+
+
+class TransactionEvents:
     """Finds the events of a segment. State: where the last batch ended, who has begun."""
 
     def __init__(self, opened: SegmentFile, base_offset: int) -> None:
         self.opened = opened
-        self.found: list[tuple[int, int, int, int]] = []
+        self.found: list[Event] = []
         self._begun: set[int] = set()
         self._behind = 0
         self._next_offset = base_offset
@@ -206,7 +220,7 @@ class _Scan:
 
     def _add_doubt(self, producer_id: int, position: int) -> None:
         self._begun.clear()
-        self.found.append((producer_id, self._next_offset, _DOUBT, position))
+        self.found.append(Event(producer_id, self._next_offset, DOUBT, position))
 
     def add(self, run: HeaderRun) -> None:
         positions, table = run
@@ -239,11 +253,12 @@ class _Scan:
             return
         if not header.is_transactional:
             return
-        kind = marker_type(self.opened, position, header) if header.is_control else _BEGIN
+        kind = marker_type(self.opened, position, header) if header.is_control else BEGIN
         if kind in (ABORT, COMMIT):
             self._begun.discard(producer_id)
-        elif kind == _BEGIN and not has_begun:
+        elif kind == BEGIN and not has_begun:
             self._begun.add(producer_id)
         else:
             return
-        self.found.append((producer_id, header.base_offset, kind, position))
+        offset, time = header.base_offset, header.max_timestamp
+        self.found.append(Event(producer_id, offset, kind, position, time))

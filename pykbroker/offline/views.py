@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pykbroker.offline.arrow_columns import constant_text, primitive
-from pykbroker.offline.batch_headers import Integers, aborted_batches, first_times, header_at
+from pykbroker.offline.batch_headers import aborted_batches, first_times, header_at
 from pykbroker.offline.frozen_end import freeze, frozen_segments, open_listed
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
@@ -34,6 +34,7 @@ from pykbroker.offline.split import Selection, Split
 from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.transaction_scan import marker_type
+from pykbroker.offline.transaction_view import TRANSACTION_SCHEMA, transaction_rows
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.control_records import (
     ABORT,
@@ -114,24 +115,6 @@ SEGMENT_SCHEMA: Final = pa.schema(
         ("offset_index_entries", pa.int64()),
         ("time_index_entries", pa.int64()),
         ("aborted_transactions", pa.int64()),
-    ]
-)
-
-TRANSACTION_SCHEMA: Final = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("producer_id", pa.int64()),
-        ("producer_epoch", pa.int32()),
-        ("state", pa.string()),
-        ("first_offset", pa.int64()),
-        ("last_offset", pa.int64()),
-        ("batch_count", pa.int64()),
-        ("record_count", pa.int64()),
-        ("size_bytes", pa.int64()),
-        ("first_timestamp_ms", pa.int64()),
-        ("timestamp_type", pa.int32()),
-        ("end_timestamp_ms", pa.int64()),
     ]
 )
 
@@ -375,64 +358,11 @@ def transactions(
 ) -> Any:
     """Transactions by partition, in order of their ends, open ones last; TRANSACTION_SCHEMA.
 
-    `state` is committed, aborted or open; `last_offset` that of the marker, or of the last batch.
+    `state` is committed, aborted or open, or unknown where something damaged may be the marker;
+    `last_offset` that of the marker, or of the last batch.
     `first_timestamp_ms` is of the first record (of the first batch's last one, where that batch has
     a delete horizon), by the clock that `timestamp_type` names: 0 the producer's, 1 the broker's.
     `end_timestamp_ms` is the broker's.
     """
-    rows = _of_partitions(_selection(paths, topics, partitions), _transaction_rows)
+    rows = _of_partitions(_selection(paths, topics, partitions), transaction_rows)
     return pa.Table.from_pylist(rows, schema=TRANSACTION_SCHEMA)
-
-
-def _transaction_rows(files: PartitionFiles) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    ongoing: dict[int, dict[str, Any]] = {}
-    for segment, end in frozen_segments(files, freeze(files)):
-        with open_listed(segment, end) as opened:
-            for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
-                rows += _follow(opened, files, run, ongoing)
-    return [*rows, *ongoing.values()]
-
-
-def _follow(
-    opened: SegmentFile, files: PartitionFiles, run: HeaderRun, ongoing: dict[int, dict[str, Any]]
-) -> Iterator[dict[str, object]]:
-    """Feed the transactional batches of a run; the transactions that end in it."""
-    positions, table = run
-    chosen = (table["attributes"] & TRANSACTIONAL_BIT) != 0
-    chosen &= table["magic"] == MAGIC_V2
-    indices: Integers = np.flatnonzero(chosen)
-    first, known = first_times(table)
-    for index in indices.tolist():
-        header = header_at(table, index)
-        if not header.is_control:
-            row = ongoing.get(header.producer_id)
-            if row is None:
-                row = ongoing[header.producer_id] = {
-                    "topic": files.topic,
-                    "partition": files.partition,
-                    "producer_id": header.producer_id,
-                    "state": "open",
-                    "first_offset": header.base_offset,
-                    "batch_count": 0,
-                    "record_count": 0,
-                    "size_bytes": 0,
-                    "first_timestamp_ms": int(
-                        first[index] if known[index] else header.max_timestamp
-                    ),
-                    "timestamp_type": header.timestamp_type,
-                    "end_timestamp_ms": None,
-                }
-            row["producer_epoch"] = header.producer_epoch
-            row["last_offset"] = header.last_offset
-            row["batch_count"] += 1
-            row["record_count"] += header.record_count
-            row["size_bytes"] += header.size_bytes
-            continue
-        kind = marker_type(opened, int(positions[index]), header)
-        ended = ongoing.pop(header.producer_id, None) if kind in (ABORT, COMMIT) else None
-        if ended is not None:
-            ended["state"] = "aborted" if kind == ABORT else "committed"
-            ended["last_offset"] = header.base_offset
-            ended["end_timestamp_ms"] = header.max_timestamp
-            yield ended

@@ -18,6 +18,7 @@ from pyspark.sql.datasource import Filter
 
 from pykbroker.offline import ALL_COLUMNS, KAFKA_COLUMNS, UnknownTopic
 from pykbroker.offline.split import INTERNAL_TOPICS, topic_pattern
+from pykbroker.offline.storage import is_remote, local_path
 from pykbroker.spark.bounds import (
     EARLIEST,
     LATEST,
@@ -265,14 +266,14 @@ def _paths(options: _Given) -> tuple[str, ...]:
 
 def absolute(path: str) -> str:
     """A path that means the same in every worker; URIs do already."""
-    return path if "://" in path else os.path.abspath(path)
+    return path if is_remote(path) else os.path.abspath(local_path(path))
 
 
 def _with_storage(path: str, storage: Mapping[str, str]) -> str:
     """A URI with the storage options behind it, as pyarrow.fs takes them."""
     if not storage:
         return path
-    if "://" not in path or path.startswith("file://"):
+    if not is_remote(path):
         raise OptionError(
             STORAGE_PREFIX + next(iter(storage)), f"is for URIs of object stores, not {path}"
         )

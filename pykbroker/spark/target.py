@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from pykbroker.offline.storage import file_system, is_remote, local_path
+
 _OBJECT_STORES: Final = frozenset({"s3", "gcs", "abfs"})
 
 
@@ -21,18 +23,18 @@ class Target:
         from pyarrow import fs
 
         self.location = location
-        scheme, separator, rest = location.partition("://")
-        if not separator or scheme == "file":
+        if not is_remote(location):
             self._system: Any = fs.LocalFileSystem()
-            self._path = os.path.abspath(rest if separator else location)
+            self._path = os.path.abspath(local_path(location))
         else:
+            scheme, _, rest = location.partition("://")
             path, question, options = rest.partition("?")
             host, _, inner = path.partition("/")
             if scheme == "hdfs" or scheme == "viewfs":
-                self._system = fs.FileSystem.from_uri(f"{scheme}://{host}/{question}{options}")[0]
+                self._system = file_system(f"{scheme}://{host}/{question}{options}")
                 self._path = "/" + inner
             else:
-                self._system = fs.FileSystem.from_uri(f"{scheme}://{host}{question}{options}")[0]
+                self._system = file_system(f"{scheme}://{host}{question}{options}")
                 self._path = path
         self._renames = self._system.type_name not in _OBJECT_STORES
 

@@ -139,6 +139,11 @@ def test_a_pattern_of_topics(logs: str):
     assert open_log(logs, topic_pattern="__.*").read_all().num_rows == 10
 
 
+@pytest.mark.parametrize("pattern", [r"[t\[]", r"\[|t", r"[]t]", r"[t\]][^x]*", r"t\\?"])
+def test_brackets_that_are_no_sets_of_java(logs: str, pattern: str):
+    assert open_log(logs, topic_pattern=pattern).partitions[0].topic == "t"
+
+
 def test_refusals(logs: str, tmp_path: Path):
     with pytest.raises(
         UnknownTopic, match=r"no topic 'nope' in .*; there are __consumer_offsets, t"
@@ -148,7 +153,8 @@ def test_refusals(logs: str, tmp_path: Path):
         open_log(logs, "t", partitions=[0, 7])
     with pytest.raises(UnknownTopic, match="no partition t-9"):
         open_log(logs, "t", start_offsets={"t": {9: 0}})
-    for none in ("(", "[a-z&&[^b]]", "[[a]b]"):  # the last two are Java's
+    # The first is nobody's, the others are Java's.
+    for none in ("(", "[a-z&&b]", "[a-z&&[^b]]", "[[a]b]", "[a[b]]", r"\\[^[:]"):
         with pytest.raises(UnknownTopic, match="Python's syntax"):
             open_log(logs, topic_pattern=none)
     with pytest.raises(UnknownColumn, match="no column 'keys'"):
@@ -252,6 +258,15 @@ def test_the_side_table_counts_what_is_left_out(logs: str, mode: str):
     assert log.corrupt_bytes == row["size_bytes"] > 9000
     assert (row["raw"] is not None) == (mode == "PERMISSIVE")
     assert open_log(logs, verify_checksums=False).read_all().num_rows == 350
+
+
+def test_readings_side_by_side_count_for_themselves(logs: str):
+    corrupt(logs)
+    log = open_log(logs, mode="PERMISSIVE", chunk_bytes=1024)
+    first, second = iter(log), iter(log)
+    rows = [sum(batch.num_rows for batch in pair) for pair in zip(first, second, strict=True)]
+    assert sum(rows) == 2 * 340
+    assert (log.corrupt_batches, log.corruptions.num_rows) == (1, 1)
 
 
 def test_a_segment_that_is_deleted_or_replaced_meanwhile(logs: str):

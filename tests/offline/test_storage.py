@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.offline import storage
+from pykbroker.offline import OfflineError, open_log, storage
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 
 @pytest.fixture(params=["local", "file", "remote"])
@@ -41,6 +42,33 @@ def test_names():
     assert storage.split_name("s3://bucket/a/b-0?region=x") == ("s3://bucket/a?region=x", "b-0")
     assert storage.is_remote("hdfs://host/logs")
     assert not storage.is_remote("file:///logs")
+
+
+@pytest.mark.parametrize(
+    "path,place",
+    [
+        ("/logs/a%20b", "/logs/a%20b"),
+        ("logs", "logs"),
+        ("file:/logs", "/logs"),
+        ("file:///logs/a%20b", "/logs/a b"),
+        ("file://localhost/logs", "/logs"),
+    ],
+)
+def test_paths_of_this_machine(path: str, place: str):
+    assert not storage.is_remote(path)
+    assert storage.local_path(path) == place
+
+
+def test_places_that_there_are_not():
+    with pytest.raises(OfflineError, match="file://elsewhere/logs is of another machine"):
+        open_log("file://elsewhere/logs")
+    with pytest.raises(OfflineError, match="Unrecognized filesystem type in URI: nowhere://host"):
+        open_log("nowhere://host/logs")
+
+
+def test_a_quoted_path(tmp_path: Path):
+    write_segment(partition_directory(tmp_path / "a b"), simple_batches(2))
+    assert open_log((tmp_path / "a b").as_uri()).read_all().num_rows == 20
 
 
 def test_what_is_not_there(tmp_path: Path):

@@ -136,22 +136,6 @@ def test_batches_of_aborted_transactions_are_not_committed(tmp_path: Path):
     assert offsets("read_uncommitted") == [0, 11, 22, 33]
 
 
-def test_the_clock_of_a_transaction(tmp_path: Path):
-    parts = []
-    for base, more in (
-        (0, {"delete_horizon_ms": HORIZON_MS}),
-        (4, {"timestamp_type": LOG_APPEND_TIME, "log_append_time": BASE_MS + 50}),
-        (8, {}),
-    ):
-        batch_of = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
-        parts.append(bytes(build_batch(ROWS, base_offset=base, **batch_of, **more)))
-        parts.append(marker(base + 3, COMMIT, 7))
-    write_segment(partition_directory(tmp_path), parts)
-    rows = transactions(str(tmp_path)).to_pylist()
-    found = [(row["first_timestamp_ms"] - BASE_MS, row["timestamp_type"]) for row in rows]
-    assert found == [(30, 0), (50, 1), (20, 0)]
-
-
 def test_markers_are_named(tmp_path: Path):
     marker = build_marker_batch(
         EndTxnMarker(COMMIT, 1), producer_id=5, producer_epoch=0, timestamp_ms=BASE_MS

@@ -9,7 +9,7 @@ import pytest
 from pykbroker.spark.target import Target
 
 
-@pytest.mark.parametrize("prefix", ["", "file://"])
+@pytest.mark.parametrize("prefix", ["", "file://", "file:"])
 def test_whole_files_only(tmp_path: Path, prefix: str) -> None:
     target = Target(f"{prefix}{tmp_path}/a/b")
     assert target.names() == []
