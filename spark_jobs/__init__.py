@@ -20,6 +20,6 @@
     throughput          produce, consume and scan, measured
 
 job.py has what they share (arguments, session, results); progress.py, results.py, pictures.py,
-reading.py, exact_batches.py and clients.py the parts of that. docs/analytics.md has an example of
-each.
+reading.py, exact_batches.py, clients.py, consumers.py and brokers.py the parts of that.
+docs/analytics.md has an example of each.
 """

@@ -1,8 +1,6 @@
-"""Stock Kafka clients in the workers: confluent-kafka where it is installed, else kafka-python.
+"""Stock Kafka producers in the workers: confluent-kafka where it is installed, else kafka-python.
 
-    sender(settings)           a producer behind one small face
-    read_to_end(...)           a consumer that reads given partitions to given ends
-    describe, create, delete   topics, by kafka-python's admin client, in the driver
+    sender(settings)   a producer behind one small face
 
 Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknowledgement.
 """
@@ -10,21 +8,17 @@ Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknow
 from __future__ import annotations
 
 import importlib.util
-import socket
 import time
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from spark_jobs.reading import name_value
 
+CONFLUENT: Final = "confluent-kafka"
 SAMPLE_EVERY: Final = 20
 _FLUSH_SECONDS: Final = 120
-_CONNECT_SECONDS: Final = 5
-_IDLE_SECONDS: Final = 30.0
-_FAR: Final = 1 << 62
 
 
 def add_client_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +26,7 @@ def add_client_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--bootstrap-servers", required=True, help="brokers, HOST:PORT,...")
     parser.add_argument(
         "--client",
-        choices=("auto", "confluent-kafka", "kafka-python"),
+        choices=("auto", CONFLUENT, "kafka-python"),
         default="auto",
         help="the producers' library; auto: confluent-kafka where it is installed",
     )
@@ -168,7 +162,7 @@ class KafkaPythonSender(Sender):
         super().__init__()
         from kafka import KafkaProducer
 
-        more = {"linger_ms": 5, "acks": "all"} | _by_kafka_python(settings)
+        more = {"linger_ms": 5, "acks": "all"} | by_kafka_python(settings)
         self._producer = KafkaProducer(bootstrap_servers=bootstrap, **more)
 
     def _send(self, record: Outgoing, began: float) -> None:
@@ -195,7 +189,7 @@ class KafkaPythonSender(Sender):
         self._producer.close()
 
 
-def _by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
+def by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
     """Settings as kafka-python names and types them: `fetch.max.bytes` is fetch_max_bytes."""
     words: dict[str, Any] = {"none": None, "true": True, "false": False}
     return {
@@ -211,168 +205,12 @@ def has_confluent() -> bool:
     return importlib.util.find_spec("confluent_kafka") is not None
 
 
+def is_confluent(client: str) -> bool:
+    """Whether `client` (`auto`, or a library) is confluent-kafka here."""
+    return client == CONFLUENT or (client == "auto" and has_confluent())
+
+
 def sender(bootstrap: str, settings: Mapping[str, str], client: str = "auto") -> Sender:
     """The producer to use: `auto`, `confluent-kafka` or `kafka-python`."""
-    if client == "confluent-kafka" or (client == "auto" and has_confluent()):
-        return ConfluentSender(bootstrap, settings)
-    return KafkaPythonSender(bootstrap, settings)
-
-
-class Received(NamedTuple):
-    """What one call of a consumer brought."""
-
-    records: int
-    bytes: int
-
-
-def read_to_end(
-    bootstrap: str,
-    topic: str,
-    ends: Mapping[int, tuple[int, int]],
-    settings: Mapping[str, str],
-    client: str = "auto",
-) -> Iterator[Received]:
-    """Read partitions from start to end offsets ({partition: (start, end)}); one item a call.
-
-    The last offset must be that of a record, not of a transaction's marker.
-    """
-    ranges = {
-        partition: ends[partition] for partition in ends if ends[partition][0] < ends[partition][1]
-    }
-    is_confluent = client == "confluent-kafka" or (client == "auto" and has_confluent())
-    read = _read_confluent if is_confluent else _read_kafka_python
-    yield from read(bootstrap, topic, ranges, settings)
-
-
-def _read_confluent(
-    bootstrap: str, topic: str, ranges: dict[int, tuple[int, int]], settings: Mapping[str, str]
-) -> Iterator[Received]:
-    from confluent_kafka import Consumer, KafkaException, TopicPartition
-
-    defaults = {"group.id": "pykbroker-throughput", "enable.auto.commit": "false"}
-    consumer = Consumer({"bootstrap.servers": bootstrap} | defaults | dict(settings))
-    open_ends = {partition: end for partition, (_, end) in ranges.items()}
-    try:
-        starts = [TopicPartition(topic, p, start) for p, (start, _) in ranges.items()]
-        consumer.assign(starts)
-        idle_until = time.monotonic() + _IDLE_SECONDS
-        left = sum(end - start for start, end in ranges.values())
-        while open_ends:
-            # No more than can come: a call that is not filled waits its time out.
-            messages = consumer.consume(max(1, min(500, left)), 0.2)
-            left -= len(messages)
-            if messages:
-                idle_until = time.monotonic() + _IDLE_SECONDS
-            elif time.monotonic() > idle_until:
-                raise TimeoutError(f"nothing more of {topic} came, {open_ends} are not reached")
-            size = count = 0
-            for message in messages:
-                if message.error():
-                    raise KafkaException(message.error())
-                count += 1
-                size += len(message.value() or b"") + len(message.key() or b"")
-            for message in messages[-1:] if len(ranges) == 1 else messages:
-                partition, offset = message.partition(), message.offset()
-                assert partition is not None
-                assert offset is not None
-                if offset + 1 >= open_ends.get(partition, _FAR):
-                    del open_ends[partition]
-            yield Received(count, size)
-    finally:
-        consumer.close()
-
-
-def _read_kafka_python(
-    bootstrap: str, topic: str, ranges: dict[int, tuple[int, int]], settings: Mapping[str, str]
-) -> Iterator[Received]:
-    from kafka import KafkaConsumer, TopicPartition
-
-    more = {"enable_auto_commit": False} | _by_kafka_python(settings)
-    consumer = KafkaConsumer(bootstrap_servers=bootstrap, **more)
-    open_ends = {partition: end for partition, (_, end) in ranges.items()}
-    try:
-        consumer.assign([TopicPartition(topic, partition) for partition in ranges])
-        for partition, (start, _) in ranges.items():
-            consumer.seek(TopicPartition(topic, partition), start)
-        idle_until = time.monotonic() + _IDLE_SECONDS
-        while open_ends:
-            polled = consumer.poll(200)
-            if polled:
-                idle_until = time.monotonic() + _IDLE_SECONDS
-            elif time.monotonic() > idle_until:
-                raise TimeoutError(f"nothing more of {topic} came, {open_ends} are not reached")
-            size = count = 0
-            for partition, messages in polled.items():
-                count += len(messages)
-                size += sum(len(each.value or b"") + len(each.key or b"") for each in messages)
-                if messages[-1].offset + 1 >= open_ends.get(partition.partition, _FAR):
-                    del open_ends[partition.partition]
-            yield Received(count, size)
-    finally:
-        consumer.close()
-
-
-# -- topics, in the driver ----------------------------------------------------------------------
-
-
-class BrokerRefusal(OSError):
-    """No broker answers, or it refuses."""
-
-
-def _check_reachable(bootstrap: str) -> None:
-    """The clients would try for half a minute."""
-    faults = []
-    for server in bootstrap.split(","):
-        host, _, port = server.strip().rpartition(":")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
-        except (OSError, ValueError) as fault:
-            faults.append(str(fault))
-        else:
-            return
-    raise BrokerRefusal(f"no broker answers at {bootstrap}: {faults[0]}")
-
-
-@contextmanager
-def _admin(bootstrap: str) -> Iterator[Any]:
-    """An admin client; BrokerRefusal in one line in place of whatever kafka-python raises."""
-    from kafka import KafkaAdminClient
-    from kafka.errors import KafkaError
-
-    _check_reachable(bootstrap)
-    try:
-        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    except KafkaError as fault:
-        raise BrokerRefusal(f"no broker answers at {bootstrap}: {fault}") from None
-    try:
-        yield admin
-    except KafkaError as fault:
-        raise BrokerRefusal(f"the broker at {bootstrap} refuses: {fault}") from None
-    finally:
-        admin.close()
-
-
-def partition_counts(bootstrap: str) -> dict[str, int]:
-    """Partitions of every topic."""
-    with _admin(bootstrap) as admin:
-        return {each["name"]: len(each["partitions"]) for each in admin.describe_topics()}
-
-
-def create_topics(
-    bootstrap: str, partitions: Mapping[str, int], configs: Mapping[str, str]
-) -> None:
-    """Make the topics that are not there, and wait until they can be written to."""
-    from kafka.admin import NewTopic
-
-    new = [
-        NewTopic(name, num_partitions=count, replication_factor=-1, topic_configs=dict(configs))
-        for name, count in partitions.items()
-    ]
-    with _admin(bootstrap) as admin:
-        admin.create_topics(new)
-
-
-def delete_topics(bootstrap: str, names: Sequence[str]) -> None:
-    """Delete topics."""
-    with _admin(bootstrap) as admin:
-        admin.delete_topics(list(names))
+    made = ConfluentSender if is_confluent(client) else KafkaPythonSender
+    return made(bootstrap, settings)

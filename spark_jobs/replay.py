@@ -35,15 +35,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pykbroker.offline import ReadOptions, Split, read_split
 from pykbroker.spark import plan_tasks
 from spark_jobs import pictures
-from spark_jobs.clients import (
-    BrokerRefusal,
-    Outgoing,
-    Sender,
-    add_client_arguments,
-    create_topics,
-    partition_counts,
-    sender,
-)
+from spark_jobs.brokers import BrokerRefusal, check_clients, create_topics, partition_counts
+from spark_jobs.clients import Outgoing, Sender, add_client_arguments, sender
 from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
 from spark_jobs.progress import step
@@ -157,6 +150,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     lanes = _lanes([split for task in tasks for split in task.splits])
     if not lanes:
         return Outcome({"producers": rows_table([], _RESULT)}, {"records": 0, "errors": 0})
+    check_clients(arguments.bootstrap_servers, arguments.client, dict(arguments.producer))
     _prepare_topics(arguments, lanes)
     count = min(len(lanes), arguments.tasks or spark.sparkContext.defaultParallelism)
     factor = None if arguments.pace is None else 1 / arguments.pace

@@ -30,14 +30,9 @@ from pykbroker.offline.layout import read_log_directory
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.spark import map_batches
 from spark_jobs import pictures
-from spark_jobs.clients import (
-    Outgoing,
-    add_client_arguments,
-    create_topics,
-    delete_topics,
-    read_to_end,
-    sender,
-)
+from spark_jobs.brokers import check_clients, create_topics, delete_topics
+from spark_jobs.clients import Outgoing, add_client_arguments, sender
+from spark_jobs.consumers import read_to_end
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.reading import name_value, positive, spread
@@ -130,6 +125,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     if arguments.path:
         for path in arguments.path.split(","):
             read_log_directory(path.strip())  # before the work, not behind it
+    producer = _producer_settings(arguments)
+    check_clients(bootstrap, arguments.client, producer, dict(arguments.consumer))
     topic = arguments.topic or f"pykbroker-throughput-{int(time.time() * 1000)}"
     count = arguments.tasks or spark.sparkContext.defaultParallelism
     create_topics(bootstrap, {topic: arguments.topic_partitions}, dict(arguments.topic_config))
@@ -156,8 +153,11 @@ def _collect(found: Any) -> list[dict[str, Any]]:
     return rows
 
 
+def _producer_settings(arguments: Namespace) -> dict[str, str]:
+    return {"compression.type": arguments.codec} | dict(arguments.producer)
+
+
 def _loads(arguments: Namespace, topic: str, count: int) -> list[Load]:
-    settings = {"compression.type": arguments.codec} | dict(arguments.producer)
     each, more = divmod(arguments.records, count)
     return [
         Load(
@@ -166,7 +166,7 @@ def _loads(arguments: Namespace, topic: str, count: int) -> list[Load]:
             arguments.size,
             topic,
             arguments.bootstrap_servers,
-            settings,
+            _producer_settings(arguments),
             arguments.client,
         )
         for number in range(count)

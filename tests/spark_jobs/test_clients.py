@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from pykbroker.offline import open_log
 from pykbroker.testing import Broker
-from spark_jobs import clients
+from spark_jobs import brokers, clients, consumers
 from spark_jobs.clients import Outgoing
 
 pytestmark = pytest.mark.interop
@@ -24,8 +26,8 @@ def broker(tmp_path_factory: pytest.TempPathFactory):
 @pytest.mark.parametrize("client", CLIENTS)
 def test_records_arrive_as_they_are(broker: Broker, client: str):
     topic = f"sent-by-{client}"
-    clients.create_topics(broker.bootstrap_servers, {topic: 2}, {"retention.ms": "-1"})
-    assert clients.partition_counts(broker.bootstrap_servers)[topic] == 2
+    brokers.create_topics(broker.bootstrap_servers, {topic: 2}, {"retention.ms": "-1"})
+    assert brokers.partition_counts(broker.bootstrap_servers)[topic] == 2
     sender = clients.sender(broker.bootstrap_servers, {"compression.type": "gzip"}, client)
     count = 3 * clients.SAMPLE_EVERY
     # kafka-python knows no header without a value.
@@ -54,7 +56,7 @@ def test_records_arrive_as_they_are(broker: Broker, client: str):
 @pytest.mark.parametrize("client", CLIENTS)
 def test_errors_are_counted(broker: Broker, client: str):
     topic = f"narrow-{client}"
-    clients.create_topics(broker.bootstrap_servers, {topic: 1}, {"max.message.bytes": "1000"})
+    brokers.create_topics(broker.bootstrap_servers, {topic: 1}, {"max.message.bytes": "1000"})
     sender = clients.sender(broker.bootstrap_servers, {}, client)
     sender.send(Outgoing(topic, 0, None, b"x" * 5000))
     sender.flush()
@@ -63,7 +65,7 @@ def test_errors_are_counted(broker: Broker, client: str):
 
 
 def test_what_kafka_python_refuses_is_counted(broker: Broker):
-    clients.create_topics(broker.bootstrap_servers, {"refused": 1}, {})
+    brokers.create_topics(broker.bootstrap_servers, {"refused": 1}, {})
     sender = clients.sender(broker.bootstrap_servers, {}, "kafka-python")
     sender.send(Outgoing("refused", 0, b"k", b"v", headers=[("none", None)]))
     sender.send(Outgoing("refused", 0, None, None))
@@ -72,10 +74,10 @@ def test_what_kafka_python_refuses_is_counted(broker: Broker):
     assert "headers" in (sender.first_error or "")
 
 
-@pytest.mark.parametrize("read", [clients._read_confluent, clients._read_kafka_python])
+@pytest.mark.parametrize("read", [consumers._read_confluent, consumers._read_kafka_python])
 def test_read_to_end(broker: Broker, read):
     topic = f"read-by-{read.__name__}"
-    clients.create_topics(broker.bootstrap_servers, {topic: 2}, {})
+    brokers.create_topics(broker.bootstrap_servers, {topic: 2}, {})
     sender = clients.sender(broker.bootstrap_servers, {})
     for number in range(100):
         sender.send(Outgoing(topic, number % 2, b"k", b"four"))
@@ -86,20 +88,20 @@ def test_read_to_end(broker: Broker, read):
 
 
 def test_deleted(broker: Broker):
-    clients.create_topics(broker.bootstrap_servers, {"passing": 1}, {})
-    clients.delete_topics(broker.bootstrap_servers, ["passing"])
-    assert "passing" not in clients.partition_counts(broker.bootstrap_servers)
+    brokers.create_topics(broker.bootstrap_servers, {"passing": 1}, {})
+    brokers.delete_topics(broker.bootstrap_servers, ["passing"])
+    assert "passing" not in brokers.partition_counts(broker.bootstrap_servers)
 
 
 def test_a_broker_that_refuses(broker: Broker):
-    with pytest.raises(clients.BrokerRefusal, match=r"refuses: .*no\.such\.config"):
-        clients.create_topics(broker.bootstrap_servers, {"odd": 1}, {"no.such.config": "1"})
+    with pytest.raises(brokers.BrokerRefusal, match=r"refuses: .*no\.such\.config"):
+        brokers.create_topics(broker.bootstrap_servers, {"odd": 1}, {"no.such.config": "1"})
 
 
 @pytest.mark.parametrize("nowhere", ["127.0.0.1:1", "127.0.0.1:1,127.0.0.1:2", "127.0.0.1", "x:y"])
 def test_no_broker(nowhere: str):
-    with pytest.raises(clients.BrokerRefusal, match=f"no broker answers at {nowhere}: "):
-        clients.partition_counts(nowhere)
+    with pytest.raises(brokers.BrokerRefusal, match=f"no broker answers at {nowhere}: "):
+        brokers.partition_counts(nowhere)
 
 
 def test_a_record_that_the_client_refuses_is_counted():
@@ -113,4 +115,27 @@ def test_a_record_that_the_client_refuses_is_counted():
 def test_settings_by_the_names_and_types_of_kafka_python():
     given = {"compression.type": "none", "enable.idempotence": "false", "linger.ms": "5"}
     expected = {"compression_type": None, "enable_idempotence": False, "linger_ms": 5}
-    assert clients._by_kafka_python(given) == expected
+    assert clients.by_kafka_python(given) == expected
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_settings_are_looked_at_before_the_work(broker: Broker, client: str):
+    servers = broker.bootstrap_servers
+    brokers.check_clients(servers, client, {"linger.ms": "1"}, {"fetch.max.bytes": "2000000"})
+    with pytest.raises(brokers.ClientRefusal, match=r"^producer: .*no.such.setting"):
+        brokers.check_clients(servers, client, {"no.such.setting": "1"})
+    with pytest.raises(brokers.ClientRefusal, match=r"^consumer: .*no.such.setting"):
+        brokers.check_clients(servers, client, {}, {"no.such.setting": "1"})
+
+
+def test_values_are_looked_at_before_the_work(broker: Broker):
+    with pytest.raises(brokers.ClientRefusal, match=r"^producer: .*brotli"):
+        brokers.check_clients(
+            broker.bootstrap_servers, "confluent-kafka", {"compression.type": "brotli"}
+        )
+
+
+def test_a_client_that_is_not_installed(broker: Broker, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
+    with pytest.raises(brokers.ClientRefusal, match="producer: import of confluent_kafka"):
+        brokers.check_clients(broker.bootstrap_servers, "confluent-kafka", {})

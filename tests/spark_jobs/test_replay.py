@@ -14,7 +14,7 @@ from pykbroker.protocol.record_batch import build_batch
 from pykbroker.spark import plan_tasks
 from pykbroker.testing import Broker
 from spark_jobs import replay, replica_difference
-from spark_jobs.clients import BrokerRefusal
+from spark_jobs.brokers import BrokerRefusal
 from spark_jobs.reading import source_options
 from spark_jobs.replay import COLUMNS, JOB, _lanes, first_time, pace
 from tests.harness.flights import COUNT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.testing import Broker
-from spark_jobs.clients import partition_counts
+from spark_jobs.brokers import partition_counts
 from spark_jobs.throughput import JOB
 from tests.spark_jobs.conftest import RunJob
 

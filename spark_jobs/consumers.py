@@ -1,0 +1,120 @@
+"""Stock Kafka consumers in the workers, of the same libraries as the producers.
+
+read_to_end(...)   reads given partitions to given ends
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from spark_jobs.clients import by_kafka_python, is_confluent
+
+_IDLE_SECONDS: Final = 30.0
+_FAR: Final = 1 << 62
+
+
+class Received(NamedTuple):
+    """What one call of a consumer brought."""
+
+    records: int
+    bytes: int
+
+
+def read_to_end(
+    bootstrap: str,
+    topic: str,
+    ends: Mapping[int, tuple[int, int]],
+    settings: Mapping[str, str],
+    client: str = "auto",
+) -> Iterator[Received]:
+    """Read partitions from start to end offsets ({partition: (start, end)}); one item a call.
+
+    The last offset must be that of a record, not of a transaction's marker.
+    """
+    ranges = {
+        partition: ends[partition] for partition in ends if ends[partition][0] < ends[partition][1]
+    }
+    read = _read_confluent if is_confluent(client) else _read_kafka_python
+    yield from read(bootstrap, topic, ranges, settings)
+
+
+def confluent_consumer(bootstrap: str, settings: Mapping[str, str]) -> Any:
+    from confluent_kafka import Consumer
+
+    defaults = {"group.id": "pykbroker-throughput", "enable.auto.commit": "false"}
+    return Consumer({"bootstrap.servers": bootstrap} | defaults | dict(settings))
+
+
+def kafka_python_consumer(bootstrap: str, settings: Mapping[str, str]) -> Any:
+    from kafka import KafkaConsumer
+
+    more = {"enable_auto_commit": False} | by_kafka_python(settings)
+    return KafkaConsumer(bootstrap_servers=bootstrap, **more)
+
+
+def _read_confluent(
+    bootstrap: str, topic: str, ranges: dict[int, tuple[int, int]], settings: Mapping[str, str]
+) -> Iterator[Received]:
+    from confluent_kafka import KafkaException, TopicPartition
+
+    consumer = confluent_consumer(bootstrap, settings)
+    open_ends = {partition: end for partition, (_, end) in ranges.items()}
+    try:
+        starts = [TopicPartition(topic, p, start) for p, (start, _) in ranges.items()]
+        consumer.assign(starts)
+        idle_until = time.monotonic() + _IDLE_SECONDS
+        left = sum(end - start for start, end in ranges.values())
+        while open_ends:
+            # No more than can come: a call that is not filled waits its time out.
+            messages = consumer.consume(max(1, min(500, left)), 0.2)
+            left -= len(messages)
+            if messages:
+                idle_until = time.monotonic() + _IDLE_SECONDS
+            elif time.monotonic() > idle_until:
+                raise TimeoutError(f"nothing more of {topic} came, {open_ends} are not reached")
+            size = count = 0
+            for message in messages:
+                if message.error():
+                    raise KafkaException(message.error())
+                count += 1
+                size += len(message.value() or b"") + len(message.key() or b"")
+            for message in messages[-1:] if len(ranges) == 1 else messages:
+                partition, offset = message.partition(), message.offset()
+                assert partition is not None
+                assert offset is not None
+                if offset + 1 >= open_ends.get(partition, _FAR):
+                    del open_ends[partition]
+            yield Received(count, size)
+    finally:
+        consumer.close()
+
+
+def _read_kafka_python(
+    bootstrap: str, topic: str, ranges: dict[int, tuple[int, int]], settings: Mapping[str, str]
+) -> Iterator[Received]:
+    from kafka import TopicPartition
+
+    consumer = kafka_python_consumer(bootstrap, settings)
+    open_ends = {partition: end for partition, (_, end) in ranges.items()}
+    try:
+        consumer.assign([TopicPartition(topic, partition) for partition in ranges])
+        for partition, (start, _) in ranges.items():
+            consumer.seek(TopicPartition(topic, partition), start)
+        idle_until = time.monotonic() + _IDLE_SECONDS
+        while open_ends:
+            polled = consumer.poll(200)
+            if polled:
+                idle_until = time.monotonic() + _IDLE_SECONDS
+            elif time.monotonic() > idle_until:
+                raise TimeoutError(f"nothing more of {topic} came, {open_ends} are not reached")
+            size = count = 0
+            for partition, messages in polled.items():
+                count += len(messages)
+                size += sum(len(each.value or b"") + len(each.key or b"") for each in messages)
+                if messages[-1].offset + 1 >= open_ends.get(partition.partition, _FAR):
+                    del open_ends[partition.partition]
+            yield Received(count, size)
+    finally:
+        consumer.close()
