@@ -3,7 +3,8 @@
 Batches are taken over the whole topic (--every N-th, up to --most of each split), decompressed,
 and encoded with each codec and level (--codecs gzip:1,gzip:6,lz4:9,zstd:3 or all). --batch-bytes
 joins the records of neighbours to batches of that size first: what larger batches (linger.ms,
-batch.size) would save. Speeds are of one core, of the bytes before compression.
+batch.size) would save. Speeds are of one core, of the bytes before compression. The row `stored` is
+what the samples take now, whatever their codecs.
 """
 
 from __future__ import annotations
@@ -22,16 +23,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.offline import ReadOptions, Split
 from pykbroker.protocol.compression import CODEC_IDS, CODEC_NAMES, LEVELS, compress, decompress
+from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
 from pykbroker.spark import map_splits
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.raw_batches import sample_batches
+from spark_jobs.raw_batches import RawBatch, sample_batches
 from spark_jobs.reading import positive, source_options
 from spark_jobs.results import Outcome
 
 DEFAULT: Final = "none,gzip:1,gzip:6,snappy,lz4,lz4:1,zstd:1,zstd:3,zstd:9"
 _AS_IS: Final = 0
+#: In place of a codec: what is there now.
+STORED: Final = "stored"
 _SCHEMA: Final = pa.schema(
     [
         ("topic", pa.string()),
@@ -49,6 +53,7 @@ _DDL: Final = (
     "topic string, codec string, level int, batch_bytes bigint, batches bigint, raw_bytes bigint, "
     "stored_bytes bigint, encode_seconds double, decode_seconds double"
 )
+_MARKERS: Final = "osD^v"
 _KEYS: Final = ["topic", "codec", "level", "batch_bytes"]
 
 
@@ -110,12 +115,14 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     every, most = arguments.every, arguments.most
 
     def encode(split: Split, options: ReadOptions) -> Iterator[Any]:
-        raw = [batch.payload for batch in sample_batches(split, every, most, options)]
-        rows = [
-            {"topic": split.topic, "batch_bytes": size} | _measure(_joined(raw, size), candidate)
-            for size in wanted
-            for candidate in chosen
-        ]
+        samples = list(sample_batches(split, every, most, options))
+        raw = [batch.payload for batch in samples]
+        rows = [_as_stored(samples)]
+        for size in wanted:
+            joined = _joined(raw, size)
+            for candidate in chosen:
+                rows.append({"batch_bytes": size} | _measure(joined, candidate))
+        rows = [{"topic": split.topic} | row for row in rows]
         yield pa.RecordBatch.from_pylist(rows if raw else [], schema=_SCHEMA)
 
     step("encoding samples")
@@ -135,11 +142,19 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     summary: dict[str, Any] = {"sampled_bytes": sum(_raw_of_topics(rows).values())}
     for topic in sorted({row["topic"] for row in rows}):
         mine = [row for row in rows if row["topic"] == topic and row["ratio"] is not None]
-        best = max(mine, key=lambda row: row["ratio"], default=None)
-        if best is None:
+        stored, others = _apart(mine)
+        if stored is None or not others:
             continue
+        best = max(others, key=lambda row: row["ratio"])
+        summary[f"{topic}: stored"] = f"ratio {stored['ratio']:.2f}"
         summary[f"{topic}: smallest"] = f"{_name(best)}, ratio {best['ratio']:.2f}"
     return Outcome({"codecs": table}, summary)
+
+
+def _apart(rows: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """(what is stored, what it could be) of the rows of a topic."""
+    stored = next((row for row in rows if row["codec"] == STORED), None)
+    return stored, [row for row in rows if row is not stored]
 
 
 def _raw_of_topics(rows: list[dict[str, Any]]) -> dict[str, int]:
@@ -159,6 +174,21 @@ def _joined(raw: list[bytes], size: int) -> list[bytes]:
             joined.append(b"".join(parts))
             parts = []
     return [*joined, b"".join(parts)] if parts else joined
+
+
+def _as_stored(samples: list[RawBatch]) -> dict[str, Any]:
+    def decode() -> None:
+        for each in samples:
+            decompress(each.header.codec, each.stored[RECORD_BATCH_OVERHEAD:], len(each.payload))
+
+    return {
+        "codec": STORED,
+        "batch_bytes": _AS_IS,
+        "batches": len(samples),
+        "raw_bytes": sum(len(each.payload) for each in samples),
+        "stored_bytes": sum(len(each.stored) - RECORD_BATCH_OVERHEAD for each in samples),
+        "decode_seconds": _speed(decode),
+    }
 
 
 def _measure(payloads: list[bytes], candidate: Candidate) -> dict[str, Any]:
@@ -205,19 +235,37 @@ def draw(outcome: Outcome) -> Any:
     if not raw:
         return None
     topic = max(raw, key=lambda name: raw[name])
+    mine = [row for row in rows if row["topic"] == topic and row["ratio"] is not None]
+    stored, others = _apart(mine)
     made, axes = pictures.figure(f"Codecs on samples of {topic}")
-    for row in rows:
-        if row["topic"] != topic or row["codec"] == "none" or row["ratio"] is None:
-            continue
-        x, y = row["encode_mb_per_second"], row["ratio"]
-        colour = pictures.COLOURS[CODEC_IDS[row["codec"]]]
-        axes.scatter([x], [y], color=colour, s=40)
-        axes.annotate(_name(row), (x, y), fontsize=8, xytext=(5, 4), textcoords="offset points")
+    sizes = sorted({row["batch_bytes"] for row in others})
+    for codec in CODEC_NAMES[1:]:
+        for size in sizes:
+            points = [row for row in others if (row["codec"], row["batch_bytes"]) == (codec, size)]
+            _line(axes, points, _MARKERS[sizes.index(size) % len(_MARKERS)], len(sizes) > 1)
     axes.set_xscale("log")
-    axes.axhline(1, color="#888888", linewidth=0.8)
+    if stored is not None:
+        axes.axhline(stored["ratio"], color="#888888", linewidth=0.8, label="as it is stored")
     axes.margins(x=0.15, y=0.15)
-    pictures.label(axes, "MB/s that one core encodes", "times smaller")
+    pictures.label(axes, "MB/s that one core encodes; the numbers are levels", "times smaller")
+    pictures.legend(axes)
     return made
+
+
+def _line(axes: Any, rows: list[dict[str, Any]], marker: str, tells_size: bool) -> None:
+    """One codec at one size of batches, level by level."""
+    if not rows:
+        return
+    rows.sort(key=lambda row: -row["encode_mb_per_second"])
+    name = _name(rows[0] | {"level": None}) if tells_size else rows[0]["codec"]
+    points = [(row["encode_mb_per_second"], row["ratio"]) for row in rows]
+    colour = pictures.COLOURS[CODEC_IDS[rows[0]["codec"]]]
+    axes.plot(*zip(*points, strict=True), marker, ls=":", color=colour, label=name, ms=6)
+    for row, point in zip(rows, points, strict=True):
+        if row["level"] is not None:
+            axes.annotate(
+                row["level"], point, fontsize=8, xytext=(5, 4), textcoords="offset points"
+            )
 
 
 JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, counts_left_out=False)

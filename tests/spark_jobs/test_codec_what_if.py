@@ -35,12 +35,30 @@ def test_all_batches(run_job: RunJob, logs: FlightLogs):
     assert found["gzip"]["stored_bytes"] == expected
     assert found["gzip"]["ratio"] == pytest.approx(raw / expected)
     assert found["zstd"]["encode_mb_per_second"] > 0
+    assert found["stored"]["stored_bytes"] == raw
+
+
+def test_what_is_stored_now(run_job: RunJob, ours: FlightLogs):
+    """Whatever the codecs are: partition 1 is compressed."""
+    words = ("--path", ours.path, "--option", 'assign={"flights":[1]}', "--every", "1")
+    outcome = run_job(JOB, *words, "--codecs", "none", "--most", str(1 << 40))
+    (row,) = [row for row in outcome.tables["codecs"].to_pylist() if row["codec"] == "stored"]
+    headers = batches(ours.path, "flights", partitions=[1])
+    assert set(headers.column("codec").to_pylist()) != {"none"}
+    written = sum(headers.column("size_bytes").to_pylist()) - HEADER_BYTES * headers.num_rows
+    assert (row["stored_bytes"], row["batches"]) == (written, headers.num_rows)
+    assert row["ratio"] > 1
+    assert row["decode_mb_per_second"] > 0
+    assert row["encode_mb_per_second"] is None
+    assert outcome.summary["flights: stored"] == f"ratio {row['ratio']:.2f}"
+    assert outcome.summary["flights: smallest"].startswith("none")
 
 
 def test_larger_batches_compress_better(run_job: RunJob, ours: FlightLogs):
     words = ("--path", ours.path, "--topics", "planes", "--every", "1", "--codecs", "zstd:3")
     found = run_job(JOB, *words, "--batch-bytes", "0,4000000").tables["codecs"].to_pylist()
-    as_they_are, joined = sorted(found, key=lambda row: row["batch_bytes"])
+    encoded = [row for row in found if row["codec"] == "zstd"]
+    as_they_are, joined = sorted(encoded, key=lambda row: row["batch_bytes"])
     assert joined["raw_bytes"] == as_they_are["raw_bytes"]
     assert joined["batches"] < as_they_are["batches"]
     assert joined["stored_bytes"] < as_they_are["stored_bytes"]
