@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from pykbroker.testing import Broker
@@ -19,6 +20,19 @@ BLOCKS = re.findall(
     r"^```sh\n(.*?)^```$", PAGE.read_text().partition("\n## Jobs\n")[2], re.MULTILINE | re.DOTALL
 )
 COMMANDS = [line for block in BLOCKS for line in block.splitlines() if not line.startswith("#")]
+
+
+TABLES = re.findall(r"^\| ?(\w*) ?\| `(\w+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+
+
+def documented_tables() -> dict[str, dict[str, set[str]]]:
+    """{job: {table: columns}}; an empty name is the one above."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for name, table, text in TABLES:
+        job = name or next(reversed(found))
+        told = {each for each in re.findall(r"`(\w+)`", text) if each != "stored"}
+        found.setdefault(job, {})[table] = told
+    return found
 
 
 def job_and_words(command: str) -> tuple[Job, list[str]]:
@@ -56,6 +70,10 @@ def test_example(spark: Any, ours: FlightLogs, live_broker: Broker, tmp_path: Pa
     assert job.run_and_write(spark, arguments) == 0
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"summary.json", f"{job.name}.png"} - written <= {"transactions.png"}
+    tables = {
+        path.stem: set(pq.read_schema(path).names) for path in (tmp_path / "out").glob("*.parquet")
+    }
+    assert tables == documented_tables()[job.name]
 
 
 def test_the_command_in_the_readme():
