@@ -25,7 +25,7 @@ from typing import Final, TypeVar
 
 from pykbroker.offline.faults import OffsetsGone, SegmentGone, UnknownTopic
 from pykbroker.offline.file_identity import HEAD_BYTES, identity_of
-from pykbroker.offline.frozen_end import FrozenEnd, freeze, open_listed
+from pykbroker.offline.frozen_end import FrozenEnd, freeze, is_sound, open_listed
 from pykbroker.offline.layout import find_partitions, read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import (
@@ -373,7 +373,7 @@ class _PartitionPlanner:
         return entries[-1][0] < low and self._tail_is_older(segment, entries[-1][1], low)
 
     def _tail_is_older(self, segment: SegmentFiles, offset: int, low: int) -> bool:
-        """Whether all batches behind the last time index entry are older than `low`."""
+        """Whether all batches behind the last time index entry are older than `low`, and sound."""
         with open_file(segment.path) as opened:
             position = 0
             entries = offset_entries(segment.index_path, segment.base_offset, opened.size)
@@ -381,8 +381,10 @@ class _PartitionPlanner:
             if slot >= 0 and is_entry_true(opened, entries[slot], opened.size):
                 position = entries[slot][1]
             return all(
-                header is not None and header.max_timestamp < low
-                for _, header in walk_headers(opened, segment, opened.size, position)
+                header is not None
+                and header.max_timestamp < low
+                and is_sound(opened, at, header.size_bytes)
+                for at, header in walk_headers(opened, segment, opened.size, position)
             )
 
     def _positions(self, opened: SegmentFile, segment: SegmentFiles, end: int) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pykbroker.offline import (
+    CorruptSegment,
     OffsetsGone,
     ReadOptions,
     SegmentGone,
@@ -101,6 +102,20 @@ def test_a_time_index_that_was_not_finished(log: Path):
     times.write_bytes(times.read_bytes()[:24])
     chosen = Selection((str(log),), start_timestamp_ms=BASE_MS + 350)
     assert offsets_of(plan(chosen).splits) == list(range(350, 500))
+
+
+def test_a_damaged_time_hides_no_segment(log: Path):
+    """The last batch of a closed segment seems to be old: its checksum does not fit."""
+    write_segment(log / "t-0", simple_batches(10, base_offset=400, size=480), 400)
+    times = log / "t-0" / f"{0:020d}.timeindex"
+    times.write_bytes(times.read_bytes()[:-12])
+    segment = log / "t-0" / f"{0:020d}.log"
+    content = bytearray(segment.read_bytes())
+    last = len(content) - len(simple_batches(40, size=480)[-1])
+    content[last + 35 : last + 43] = bytes(8)
+    segment.write_bytes(content)
+    with pytest.raises(CorruptSegment, match="the checksum does not fit"):
+        open_log(str(log), start_timestamp_ms=BASE_MS + 395).read_all()
 
 
 @pytest.mark.parametrize("seed", range(10))
