@@ -1,7 +1,8 @@
 """Whether the segments of a snapshot are still as long as they were when it was taken.
 
 Linked segments are the same files as those of the live log. A follower that truncates its log, and
-recovery after a crash, cut a segment in place, and write on: the snapshot's changes with it.
+recovery that finds a batch damaged, cut a segment in place, and write on: the snapshot's changes
+with it.
 
     snapshot.json   {"sizes": {"<topic>-<partition>": {"<20 digits>.log": bytes}}}
 """

@@ -59,6 +59,25 @@ def test_it_holds_what_was_there(live: Path, tmp_path: Path):
     )
 
 
+def test_segments_are_on_disk_when_it_is_there(
+    live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Else the broker's recovery may cut a linked one after a power failure."""
+    synced = set()
+    fsync = os.fsync
+
+    def noting(descriptor: int) -> None:
+        found = os.fstat(descriptor)
+        synced.add((found.st_dev, found.st_ino))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    report = create_snapshot(str(live), tmp_path / "snapshot")
+    segments = list(Path(report.target).glob("*/*.log"))
+    assert len(segments) == report.segments > 1
+    assert {(path.stat().st_dev, path.stat().st_ino) for path in segments} <= synced
+
+
 def test_the_live_log_goes_on(live: Path, tmp_path: Path):
     create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
     before = open_log(str(tmp_path / "taken")).read_all()
