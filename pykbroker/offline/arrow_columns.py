@@ -167,10 +167,9 @@ class ColumnBuilder:
         if not some.size:
             return pa.nulls(span.total, HEADERS_TYPE)
         area = np.frombuffer(span.area, np.uint8)
-        words = varints.words_of(span.area)
         at = fields.header_starts[some]
         ends = fields.header_ends[some]
-        counts, widths = varints.decode(area, words, at)
+        counts, widths = varints.decode(area, at)
         counts = counts.astype(np.int64)
         at = at + widths
         if (counts < 1).any() or (counts > ends - at).any():
@@ -194,7 +193,6 @@ class ColumnBuilder:
     ) -> tuple[Slices, Slices]:
         """One header of every record a step; every record must end where its headers end."""
         area = np.frombuffer(self.span.area, np.uint8)
-        words = varints.words_of(self.span.area)
         total = int(counts.sum())
         name_starts, name_ends, value_starts, value_ends = np.empty((4, total), np.int64)
         value_null = np.zeros(total, np.bool_)
@@ -202,12 +200,12 @@ class ColumnBuilder:
         step = 0
         while active.size:
             slot = first[active] + step
-            lengths, widths = varints.decode(area, words, at[active])
+            lengths, widths = varints.decode(area, at[active])
             if (lengths < 0).any():
                 raise Doubt
             name_starts[slot] = start = at[active] + widths
             name_ends[slot] = end = start + lengths
-            lengths, widths = varints.decode(area, words, end)
+            lengths, widths = varints.decode(area, end)
             value_null[slot] = lengths < 0
             value_starts[slot] = start = end + widths
             value_ends[slot] = end = start + np.maximum(lengths, 0)

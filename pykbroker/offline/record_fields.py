@@ -20,7 +20,8 @@ import numpy as np
 from pykbroker.offline import varints
 from pykbroker.offline.batch_headers import HeaderTable
 from pykbroker.offline.boundaries import FIRST_WIDE, find_records
-from pykbroker.offline.varints import Bytes, Doubt, Integers, Words
+from pykbroker.offline.record_front import RecordFront
+from pykbroker.offline.varints import Bytes, Doubt, Integers
 
 _MIN_RECORD_BYTES = 7
 _MIN_RECORD_LENGTH = 6
@@ -114,9 +115,8 @@ def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
         return _nothing(decoded)
     ordinals = span.ordinals()
     dense = span.is_dense()
-    area: Bytes = np.frombuffer(span.area, np.uint8)
-    words = varints.words_of(span.area)
     live = span.counts > 0
+    words = varints.words_of(span.area)
     records, in_step = find_records(
         span.area, words, span.starts[live], span.ends[live], span.counts[live]
     )
@@ -124,22 +124,22 @@ def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
     ends[:-1] = records[1:]
     ends[span.first[live] + span.counts[live] - 1] = span.ends[live]
 
+    front = RecordFront(span.area, records)
     if in_step and int((ends - records).min()) >= FIRST_WIDE:
-        at = records + 2
+        front.skip(2)
     else:
-        at = records + varints.widths_of(area, words, records)
-    if int((ends - at).min()) < _MIN_RECORD_LENGTH:
+        front.skip_varint()
+    if int((ends - front.at).min()) < _MIN_RECORD_LENGTH:
         raise Doubt
-    at += 1  # the attributes, which nobody uses
+    front.skip(1)  # the attributes, which nobody uses
     if times:
-        decoded.timestamp_deltas, widths = varints.decode_wide(area, words, at)
-        at += widths
+        decoded.timestamp_deltas = front.varint()
     else:
-        at += varints.widths_of(area, words, at)
-    at += _offset_deltas(decoded, span, area, words, at, ordinals, dense)
+        front.skip_varint()
+    decoded.offset_deltas = _offset_deltas(span, front, ordinals, dense)
     if fields:
-        _key_and_value(decoded, area, words, at, ends)
-    elif int((ends - at).min()) < 0:
+        _key_and_value(decoded, span.area, front.at, ends)
+    elif int((ends - front.at).min()) < 0:
         raise Doubt
     return decoded
 
@@ -151,45 +151,32 @@ def _nothing(decoded: Fields) -> Fields:
     return decoded
 
 
-def _offset_deltas(
-    decoded: Fields,
-    span: Span,
-    area: Bytes,
-    words: Words,
-    at: Integers,
-    ordinals: Integers,
-    dense: bool,
-) -> Integers | int:
-    """Decode them, and return their widths."""
+def _offset_deltas(span: Span, front: RecordFront, ordinals: Integers, dense: bool) -> Integers:
     if dense and int(span.counts.max()) <= 8192:
         widths = (ordinals >= 64).astype(np.int64)
         widths += 1
-        if (varints.PACKED.take(words[at]) == (ordinals << 2) + widths).all():
-            decoded.offset_deltas = ordinals
-            return widths
-    deltas, found = varints.decode(area, words, at)
-    deltas = deltas.astype(np.int64)
+        if (varints.PACKED.take(front.words()) == (ordinals << 2) + widths).all():
+            front.skip_varint()
+            return ordinals
+    deltas = front.varint().astype(np.int64)
     steps = np.diff(deltas)
     firsts = span.first[span.counts > 0]
     steps[firsts[1:] - 1] = 1
-    if (steps <= 0).any() or (deltas[firsts] < 0).any():
+    if (steps <= 0).any() or (deltas[firsts] < 0).any() or int(deltas.max()) > varints.MAX_LENGTH:
         raise Doubt
     lasts = firsts + span.counts[span.counts > 0] - 1
     if (deltas[lasts] > span.field("last_offset_delta")[span.counts > 0]).any():
         raise Doubt
-    decoded.offset_deltas = deltas
-    return found
+    return deltas
 
 
-def _key_and_value(
-    decoded: Fields, area: Bytes, words: Words, at: Integers, ends: Integers
-) -> None:
-    widths: Integers | int
-    lengths, widths = varints.decode(area, words, at)
+def _key_and_value(decoded: Fields, content: bytearray, at: Integers, ends: Integers) -> None:
+    area: Bytes = np.frombuffer(content, np.uint8)
+    lengths, widths = varints.decode(area, at)
     decoded.key_null = lengths < 0
     decoded.key_starts = at + widths
     decoded.key_ends = decoded.key_starts + np.maximum(lengths, 0)
-    lengths, widths = varints.decode(area, words, decoded.key_ends)
+    lengths, widths = varints.decode(area, decoded.key_ends)
     decoded.value_null = lengths < 0
     decoded.value_starts = decoded.key_ends + widths
     decoded.value_ends = decoded.value_starts + np.maximum(lengths, 0)

@@ -1,8 +1,7 @@
 """Zigzag varints of many records at once.
 
-A 16-bit word stands at every byte of the area (an unaligned view, no copy). One table look-up by
-that word gives the value and the width of a varint of one or two bytes; longer ones are few, and
-are decoded byte by byte for just those records.
+One table look-up by the 16-bit word at a varint gives its value and its width, if it has one or two
+bytes; longer ones are few, and are decoded byte by byte for just those records.
 
 Invariant: what is decoded here is what `protocol.record.read_varint` decodes; whatever that would
 refuse raises Doubt (or IndexError, behind the end of the area), and so may other odd bytes: the
@@ -18,11 +17,12 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint16]
+Longs = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
 #: Bytes that must follow the last record in an area, so that words can be read anywhere in it.
 PADDING_BYTES: Final = 16
-_MAX_LENGTH: Final = 0x7FFF_FFFF
+MAX_LENGTH: Final = 0x7FFF_FFFF
 
 
 class Doubt(Exception):
@@ -38,63 +38,44 @@ _width = np.where(_one, 1, np.where(_two, 2, 0))
 
 #: word -> value << 2 | width; 0: three bytes or more.
 PACKED: Final[NDArray[np.int32]] = np.where(_width > 0, (_value << 2) | _width, 0).astype(np.int32)
-_WIDTH: Final[Integers] = _width
-_ONE_BYTE: Final[NDArray[np.int32]] = _value[:256].astype(np.int32)
+#: word -> width in bits.
+BITS: Final[NDArray[np.uint64]] = (_width * 8).astype(np.uint64)
+ONE_BYTE: Final[NDArray[np.int32]] = _value[:256].astype(np.int32)
 #: word -> width + value: from the start of a record to the next; 0: stay (long, or impossible).
 ADVANCE: Final[Integers] = np.where((_width > 0) & (_value >= 0), _value + _width, 0)
 
 
 def words_of(area: bytearray | bytes) -> Words:
-    """The little-endian word at every byte but the last."""
+    """The little-endian word at every byte but the last: an unaligned view, no copy."""
     return np.ndarray((len(area) - 1,), "<u2", area, 0, (1,))
 
 
-def decode(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, Integers | int]:
+def longs_of(area: bytearray | bytes) -> Longs:
+    """The little-endian 64-bit word at every byte that has seven behind it."""
+    return np.ndarray((len(area) - 7,), "<u8", area, 0, (1,))
+
+
+def decode(area: Bytes, positions: Integers) -> tuple[Integers, Integers | int]:
     """(values, widths) of the varints at `positions`; lengths and counts, so at most 32 bits.
 
     The widths are one number where all are the same.
     """
     low = area[positions]
     if int(low.max()) < 128:
-        return _ONE_BYTE.take(low), 1  # type: ignore[return-value]
-    packed = PACKED.take(words[positions])
+        return ONE_BYTE.take(low), 1  # type: ignore[return-value]
+    # Two gathers of bytes take half as long as one of words that are not aligned.
+    packed = PACKED.take(low | (area[positions + 1].astype(np.uint16) << 8))
     values, widths = packed >> 2, packed & 3
     if widths.all():
         return values, widths
     long = np.flatnonzero(widths == 0)
     values = values.astype(np.int64)
     long_values, long_widths = decode_long(area, positions[long])
-    if long_values.max() > _MAX_LENGTH:
+    if long_values.max() > MAX_LENGTH:
         raise Doubt
     values[long] = long_values
     widths[long] = long_widths
     return values, widths
-
-
-def decode_wide(area: Bytes, words: Words, positions: Integers) -> tuple[Integers, Integers | int]:
-    """(values, widths) of varints of up to 64 bits."""
-    low = area[positions]
-    if int(low.max()) < 128:
-        return _ONE_BYTE.take(low), 1  # type: ignore[return-value]
-    packed = PACKED.take(words[positions])
-    values, widths = packed >> 2, packed & 3
-    if not widths.all():
-        long = np.flatnonzero(widths == 0)
-        values = values.astype(np.int64)
-        values[long], widths[long] = decode_long(area, positions[long])
-    return values, widths
-
-
-def widths_of(area: Bytes, words: Words, positions: Integers) -> Integers | int:
-    """The widths alone; one number where all are the same."""
-    low = area[positions]
-    if int(low.max()) < 128:
-        return 1
-    widths = _WIDTH.take(words[positions])
-    long = np.flatnonzero(widths == 0)
-    if long.size:
-        widths[long] = decode_long(area, positions[long])[1]
-    return widths
 
 
 def decode_long(area: Bytes, positions: Integers) -> tuple[Integers, Integers]:

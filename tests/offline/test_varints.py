@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 
 from pykbroker.offline import varints
-from pykbroker.protocol.record import encode_varint, read_varint
+from pykbroker.protocol.record import encode_varint
 
 EDGES = [0, -1, 1, 63, -64, 64, -65, 8191, -8192, 8192, -8193, 2**31 - 1, -(2**31)]
 
@@ -25,39 +23,16 @@ def area_of(values: list[int]) -> tuple[bytearray, np.ndarray]:
 @pytest.mark.parametrize("values", [EDGES, [5, -3, 0], EDGES[:9]])
 def test_lengths(values: list[int]):
     area, positions = area_of(values)
-    decoded, widths = varints.decode(
-        np.frombuffer(area, np.uint8), varints.words_of(area), positions
-    )
+    decoded, widths = varints.decode(np.frombuffer(area, np.uint8), positions)
     assert decoded.tolist() == values
     expected = [len(encode_varint(value)) for value in values]
     assert (np.zeros(len(values), int) + widths).tolist() == expected
-    widths = varints.widths_of(np.frombuffer(area, np.uint8), varints.words_of(area), positions)
-    assert (np.zeros(len(values), int) + widths).tolist() == expected
-
-
-def test_wide_ones():
-    chance = random.Random(1)
-    values = [*EDGES, 2**63 - 1, -(2**63), *(chance.randrange(-(2**63), 2**63) for _ in range(50))]
-    area, positions = area_of(values)
-    decoded, _ = varints.decode_wide(
-        np.frombuffer(area, np.uint8), varints.words_of(area), positions
-    )
-    assert decoded.tolist() == values
 
 
 def test_a_length_beyond_32_bits_is_doubted():
     area, positions = area_of([2**31])
     with pytest.raises(varints.Doubt):
-        varints.decode(np.frombuffer(area, np.uint8), varints.words_of(area), positions)
-
-
-@pytest.mark.parametrize("raw", [b"\x80\x00", b"\xff\x80\x00", b"\x80\x80\x80\x80\x00"])
-def test_more_bytes_than_it_takes(raw: bytes):
-    area = bytearray(raw + bytes(varints.PADDING_BYTES))
-    decoded, widths = varints.decode_wide(
-        np.frombuffer(area, np.uint8), varints.words_of(area), np.array([0])
-    )
-    assert (decoded[0], widths[0]) == read_varint(raw, 0)
+        varints.decode(np.frombuffer(area, np.uint8), positions)
 
 
 def test_more_than_64_bits_are_doubted():
@@ -69,7 +44,7 @@ def test_more_than_64_bits_are_doubted():
 def test_behind_the_end_of_the_area():
     area = bytearray(b"\xff" * 8)
     with pytest.raises(IndexError):
-        varints.decode(np.frombuffer(area, np.uint8), varints.words_of(area), np.array([8]))
+        varints.decode(np.frombuffer(area, np.uint8), np.array([8]))
 
 
 def test_the_table_of_advances():

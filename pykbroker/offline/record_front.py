@@ -1,0 +1,88 @@
+"""The varints that records begin with: length, attributes, deltas of time and offset.
+
+They stand in the first bytes of a record, so one 64-bit word of each record has them (mostly: all):
+what is behind is shifted down when one was read. That takes a third of the time of looking each of
+them up in the area.
+
+State   `at`: where the next varint of every record is; its word, and how much of that is left.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from pykbroker.offline.varints import (
+    BITS,
+    ONE_BYTE,
+    PACKED,
+    Bytes,
+    Integers,
+    Longs,
+    Words,
+    decode_long,
+    longs_of,
+)
+
+_WORD_BYTES: Final = 8
+
+
+class RecordFront:
+    """Reads one varint of all records after the other; Doubt, IndexError."""
+
+    __slots__ = ("_area", "_left", "_longs", "_rest", "at")
+
+    def __init__(self, area: bytearray, records: Integers) -> None:
+        self.at = records
+        self._area: Bytes = np.frombuffer(area, np.uint8)
+        self._longs = longs_of(area)
+        self._load()
+
+    def _load(self) -> None:
+        self._rest: Longs = self._longs[self.at]
+        self._left = _WORD_BYTES
+
+    def words(self) -> Words:
+        """The two bytes that come next."""
+        if self._left < 2:
+            self._load()
+        return self._rest.astype(np.uint16)
+
+    def skip(self, width: int) -> None:
+        """So many bytes of every record, at most two."""
+        self.at = self.at + width
+        self._rest = self._rest >> np.uint64(8 * width)
+        self._left -= width
+
+    def skip_varint(self) -> None:
+        bits = BITS.take(self.words())
+        if bits.all():
+            self._skip_bits(bits)
+        else:
+            self.varint()
+
+    def _skip_bits(self, bits: Longs) -> None:
+        """One or two bytes, as each record has it."""
+        self.at = self.at + (bits >> np.uint64(3)).view(np.int64)
+        self._rest = self._rest >> bits
+        self._left -= 2
+
+    def varint(self) -> Integers:
+        """The values, of up to 64 bits."""
+        words = self.words()
+        low = words.astype(np.uint8)
+        if int(low.max()) < 128:
+            self.skip(1)
+            return ONE_BYTE.take(low)  # type: ignore[return-value]
+        packed = PACKED.take(words)
+        values, widths = packed >> 2, packed & 3
+        if widths.all():
+            self._skip_bits(widths.astype(np.uint64) << np.uint64(3))
+            return values
+        long = np.flatnonzero(widths == 0)
+        values = values.astype(np.int64)
+        values[long], widths[long] = decode_long(self._area, self.at[long])
+        self.at = self.at + widths
+        self._left = 0
+        return values
