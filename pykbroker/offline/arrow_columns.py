@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pykbroker.offline import varints
 from pykbroker.offline.columns import HEADER_FIELDS, HEADERS_TYPE, MAX_MS, TIMESTAMP_TYPE
 from pykbroker.offline.record_fields import Fields, Span
-from pykbroker.offline.varints import Doubt, Integers
+from pykbroker.offline.varints import Doubt, Flags, Integers
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.record_batch import (
     CODEC_MASK,
@@ -26,9 +26,8 @@ from pykbroker.protocol.record_batch import (
     TRANSACTIONAL_BIT,
 )
 
-Flags = NDArray[np.bool_]
-#: (starts, ends, where null)
-Slices = tuple[Integers, Integers, Flags]
+#: (starts, ends, where null; None: nowhere)
+Slices = tuple[Integers, Integers, Flags | None]
 
 _MAX_AREA: Final = 0x7FFF_FFFF
 
@@ -36,6 +35,10 @@ _MAX_AREA: Final = 0x7FFF_FFFF
 def primitive(kind: Any, values: NDArray[Any]) -> Any:
     """An Arrow array over a numpy array, without nulls and without a copy."""
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def _nullable(values: NDArray[np.int32], null: Flags | None) -> Any:
+    return primitive(pa.int32(), values) if null is None else pa.array(values, mask=null)
 
 
 def constant_text(text: str, count: int) -> Any:
@@ -63,7 +66,7 @@ def slices(area: bytearray, wanted: Sequence[Slices]) -> list[Any]:
     taken: list[Any] = []
     indices = np.arange(0, stride * count, stride, dtype=np.int32)
     for _, _, null in wanted:
-        chosen = pa.array(indices, mask=null) if null.any() else primitive(pa.int32(), indices)
+        chosen = _nullable(indices, null)
         taken.append(every.take(chosen))
         indices = indices + np.int32(2)
     return taken
@@ -156,9 +159,8 @@ class ColumnBuilder:
         codes = self.span.each((self.span.table["attributes"] & CODEC_MASK).astype(np.int32))
         return pa.array(CODEC_NAMES).take(primitive(pa.int32(), codes))
 
-    def size_of(self, starts: Integers, ends: Integers, null: Flags) -> Any:
-        sizes = (ends - starts).astype(np.int32)
-        return pa.array(sizes, mask=null) if null.any() else primitive(pa.int32(), sizes)
+    def size_of(self, starts: Integers, ends: Integers, null: Flags | None) -> Any:
+        return _nullable((ends - starts).astype(np.int32), null)
 
     def headers(self) -> Any:
         """Null for the records that have none, as Spark's Kafka source does."""
@@ -216,8 +218,7 @@ class ColumnBuilder:
             active = active[counts[active] > step]
         if (at != ends).any():
             raise Doubt
-        none = np.zeros(total, np.bool_)
-        return (name_starts, name_ends, none), (value_starts, value_ends, value_null)
+        return (name_starts, name_ends, None), (value_starts, value_ends, value_null)
 
 
 def _text(names: Any) -> Any:

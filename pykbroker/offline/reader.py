@@ -134,6 +134,9 @@ class LogScan:
         """All rows as a pandas.DataFrame."""
         return self.read_all().to_pandas()
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("a LogScan is no array: to_pandas() and read_all() give its rows")
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_reader().__arrow_c_stream__(requested_schema)
 

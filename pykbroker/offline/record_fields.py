@@ -21,7 +21,7 @@ from pykbroker.offline import varints
 from pykbroker.offline.batch_headers import HeaderTable
 from pykbroker.offline.boundaries import FIRST_WIDE, find_records
 from pykbroker.offline.record_front import RecordFront
-from pykbroker.offline.varints import Bytes, Doubt, Integers
+from pykbroker.offline.varints import Bytes, Doubt, Flags, Integers
 
 _MIN_RECORD_BYTES = 7
 _MIN_RECORD_LENGTH = 6
@@ -93,10 +93,11 @@ class Fields:
     timestamp_deltas: Integers
     key_starts: Integers
     key_ends: Integers
-    key_null: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    #: None: no key is null.
+    key_null: Flags | None
     value_starts: Integers
     value_ends: Integers
-    value_null: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    value_null: Flags | None
     header_starts: Integers
     header_ends: Integers
 
@@ -146,8 +147,7 @@ def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
 
 def _nothing(decoded: Fields) -> Fields:
     for name in Fields.__slots__:
-        kind = np.bool_ if name.endswith("null") else np.int64
-        setattr(decoded, name, np.empty(0, kind))
+        setattr(decoded, name, None if name.endswith("null") else np.empty(0, np.int64))
     return decoded
 
 
@@ -172,14 +172,9 @@ def _offset_deltas(span: Span, front: RecordFront, ordinals: Integers, dense: bo
 
 def _key_and_value(decoded: Fields, content: bytearray, at: Integers, ends: Integers) -> None:
     area: Bytes = np.frombuffer(content, np.uint8)
-    lengths, widths = varints.decode(area, at)
-    decoded.key_null = lengths < 0
-    decoded.key_starts = at + widths
-    decoded.key_ends = decoded.key_starts + np.maximum(lengths, 0)
-    lengths, widths = varints.decode(area, decoded.key_ends)
-    decoded.value_null = lengths < 0
-    decoded.value_starts = decoded.key_ends + widths
-    decoded.value_ends = decoded.value_starts + np.maximum(lengths, 0)
+    decoded.key_starts, decoded.key_ends, decoded.key_null = _field(area, at)
+    value = _field(area, decoded.key_ends)
+    decoded.value_starts, decoded.value_ends, decoded.value_null = value
     room = ends - decoded.value_ends
     if int(room.min()) < 1:
         raise Doubt
@@ -188,3 +183,12 @@ def _key_and_value(decoded: Fields, content: bytearray, at: Integers, ends: Inte
         raise Doubt  # one byte is left, and it does not say "no headers"
     decoded.header_starts = decoded.value_ends
     decoded.header_ends = ends
+
+
+def _field(area: Bytes, at: Integers) -> tuple[Integers, Integers, Flags | None]:
+    """(starts, ends, where null; None: nowhere) of the lengths at `at`, and what they are of."""
+    lengths, widths = varints.decode(area, at)
+    starts = at + widths
+    if int(lengths.min()) >= 0:
+        return starts, starts + lengths, None
+    return starts, starts + np.maximum(lengths, 0), lengths < 0

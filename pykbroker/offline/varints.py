@@ -19,6 +19,7 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint16]
 Longs = NDArray[np.uint64]
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 #: Bytes that must follow the last record in an area, so that words can be read anywhere in it.
 PADDING_BYTES: Final = 16

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import polars
 import pyarrow as pa
 import pytest
@@ -133,6 +134,12 @@ def test_pieces_are_the_whole(logs: str):
 
 def test_a_partitions_own_directory(logs: str):
     assert open_log(f"{logs}/t-1").read_all().num_rows == 50
+
+
+def test_it_is_no_array(logs: str):
+    """pandas would make a column of record batches of it."""
+    with pytest.raises(TypeError, match="to_pandas"):
+        pd.DataFrame(open_log(logs))
 
 
 def test_a_pattern_of_topics(logs: str):
