@@ -193,7 +193,8 @@ class _FastReader:
         # What a header says of its own end may be wrong: only where the next one begins counts.
         next_base = np.where(sound[1:], base[1:], _FAR)
         next_base = np.append(next_base, _FAR if behind is None else behind)
-        looked_at = ~sound | ((next_base > split.start_offset) & (base < split.end_offset))
+        is_before = (base < next_base) & (next_base <= split.start_offset)
+        looked_at = ~sound | (~is_before & (base < split.end_offset))
         if self.options.verify_checksums:
             self._check_sums(chunk, looked_at & (table["magic"] == MAGIC_V2), faults)
         for index in np.flatnonzero(~sound).tolist():

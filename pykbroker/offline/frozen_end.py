@@ -21,6 +21,7 @@ from pykbroker.offline.storage import SegmentFile, open_file
 from pykbroker.protocol.record_batch import (
     HEADER,
     RECORD_BATCH_OVERHEAD,
+    BatchHeader,
     check_crc,
 )
 
@@ -63,7 +64,7 @@ def open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
 
 
 def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
-    """The end of one segment, found from the last entry of its index that is true."""
+    """The end of one segment, found from its index."""
     end = opened.size
     position = _start(opened, segment, end)
     next_offset = segment.base_offset
@@ -101,15 +102,27 @@ def _walk_to_end(
         if is_sound(opened, int(last.positions[index]), header.size_bytes):
             if index == count - 1:
                 position += header.size_bytes
-            return FrozenEnd(position, header.next_offset)
+            if index:
+                next_offset = max(next_offset, header_at(last.table, index - 1).next_offset)
+            return FrozenEnd(position, _next_offset(header, next_offset))
     return FrozenEnd(position, next_offset)
 
 
+def _next_offset(last: BatchHeader, expected: int) -> int:
+    """Behind the last batch. No checksum covers its offset: one that is too small must hide neither
+    what is before it nor itself."""
+    return max(last.base_offset, expected) + last.last_offset_delta + 1
+
+
 def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
-    for entry in reversed(offset_entries(segment.index_path, segment.base_offset, end)):
-        if is_entry_true(opened, entry, end):
-            return entry[1]
-    return 0
+    """Where to walk from: the last entry but one of the index that is true.
+
+    So that a batch is before the last one, and tells whether its offset can be.
+    """
+    entries = reversed(offset_entries(segment.index_path, segment.base_offset, end))
+    true = (entry for entry in entries if is_entry_true(opened, entry, end))
+    next(true, None)
+    return next(true, (0, 0))[1]
 
 
 def is_sound(opened: SegmentFile, position: int, size: int) -> bool:

@@ -32,7 +32,8 @@ from pykbroker.offline.segment_index import aborted_transactions
 from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import END_OF_TIME, MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import open_file, read_small_file
-from pykbroker.offline.transaction_scan import OpenTransactions, marker_type
+from pykbroker.offline.transaction_events import marker_type
+from pykbroker.offline.transaction_scan import OpenTransactions
 from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader, increment_sequence
 
 _FAR: Final = 1 << 63

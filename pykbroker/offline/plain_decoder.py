@@ -149,7 +149,7 @@ def _is_elsewhere(header: BatchHeader, behind: int | None, split: Split) -> bool
     """
     if header_fault(header) is not None:
         return False
-    if behind is not None and behind <= split.start_offset:
+    if behind is not None and header.base_offset < behind <= split.start_offset:
         return True
     return header.base_offset >= split.end_offset
 

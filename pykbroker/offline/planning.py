@@ -53,7 +53,7 @@ from pykbroker.offline.split import (
     topic_pattern,
 )
 from pykbroker.offline.storage import SegmentFile, open_file
-from pykbroker.offline.transaction_scan import transaction_state
+from pykbroker.offline.transaction_scan import TransactionState, transaction_state
 from pykbroker.types import TopicPartition
 
 _MOST_TRIES: Final = 10
@@ -140,7 +140,7 @@ def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
 
 
 def _ends(files: PartitionFiles, selection: Selection) -> tuple[int, int]:
-    end, _ = _readable_end(files, freeze(files), selection)
+    end = _readable_end(files, freeze(files), selection)[0]
     return files.log_start_offset, max(end, files.log_start_offset)
 
 
@@ -184,8 +184,13 @@ def plan_partition(
     """What of one partition, as it was listed, has to be read."""
     refuse_changed(files)
     frozen = freeze(files)
-    readable, aborted = _readable_end(files, frozen, selection)
+    readable, transactions = _readable_end(files, frozen, selection)
     start, end = _resolve(files, readable, selection)
+    aborted: tuple[AbortedRange, ...] = ()
+    if transactions is not None:
+        if selection.is_strict:
+            transactions.refuse(start, end)
+        aborted = transactions.without_doubtful()
     planned = PlannedPartition(
         files.topic,
         files.partition,
@@ -220,15 +225,17 @@ def replan(files: PartitionFiles, split: Split, low: int, high: int) -> tuple[li
 
 def _readable_end(
     files: PartitionFiles, frozen: FrozenEnd, selection: Selection
-) -> tuple[int, tuple[AbortedRange, ...]]:
-    """(exclusive end by the bound and isolation that were asked for, aborted ranges)."""
+) -> tuple[int, TransactionState | None]:
+    """(exclusive end by the bound and isolation that were asked for, what is committed)."""
     end = frozen.next_offset
     if selection.end_bound == HIGH_WATERMARK and files.high_watermark is not None:
         end = min(end, files.high_watermark)
     if selection.isolation != READ_COMMITTED:
-        return end, ()
-    state = transaction_state(files, frozen.position, end, is_strict=selection.is_strict)
-    return state.last_stable_offset, state.aborted
+        return end, None
+    state = transaction_state(files, frozen.position, frozen.next_offset, end)
+    if selection.is_strict:
+        state.refuse_open()
+    return state.last_stable_offset, state
 
 
 def _resolve(files: PartitionFiles, readable: int, selection: Selection) -> tuple[int, int]:

@@ -49,9 +49,15 @@ class HeaderRun(NamedTuple):
 
 
 def header_tables(
-    opened: SegmentFile, index_path: str | None, base_offset: int, start: int, end: int
+    opened: SegmentFile,
+    index_path: str | None,
+    base_offset: int,
+    start: int,
+    end: int,
+    *,
+    steps_over: bool = True,
 ) -> Iterator[HeaderRun]:
-    """All headers of [start, end) as numpy tables; what is no batch is stepped over."""
+    """All headers of [start, end) as numpy tables; what is no batch is stepped over, or ends it."""
     position = start
     known = KnownBatches(opened, index_path, base_offset)
     while position < end:
@@ -70,6 +76,8 @@ def header_tables(
             continue
         head = opened.read(RECORD_BATCH_OVERHEAD, position)
         size, fault = framing_fault(head, end - position)
+        if fault is not None and not steps_over:
+            return
         if fault is not None:
             position = known.after(position, end)
         else:  # one that is larger than the bulk

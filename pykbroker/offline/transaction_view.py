@@ -2,8 +2,8 @@
 
     batch             begins a transaction of its producer, or adds to it
     marker            ends it: committed, aborted
-    something broken  may have been the marker of those that are open there: unknown, unless the
-                      next that their producers wrote is a marker after all
+    something broken  may have been the marker of those that are open there: unknown; what their
+                      producers write behind it is a transaction of its own
 
 Out     rows of TRANSACTION_SCHEMA in order of their ends, then those that have none.
 """
@@ -19,8 +19,8 @@ import pyarrow as pa
 from pykbroker.offline.batch_headers import first_times, header_at
 from pykbroker.offline.frozen_end import freeze, frozen_segments, open_listed
 from pykbroker.offline.partition_files import PartitionFiles
-from pykbroker.offline.segment_walk import HeaderRun, header_tables
-from pykbroker.offline.transaction_scan import BEGIN, DOUBT, Event, TransactionEvents, touched
+from pykbroker.offline.segment_walk import HeaderRun
+from pykbroker.offline.transaction_events import BEGIN, DOUBT, Event, segment_events
 from pykbroker.protocol.control_records import ABORT
 from pykbroker.protocol.record_batch import (
     CONTROL_BIT,
@@ -54,57 +54,58 @@ def transaction_rows(files: PartitionFiles) -> list[_Row]:
     """The transactions of one partition, up to its end now."""
     follower = _Follower(files)
     rows: list[_Row] = []
-    for segment, end in frozen_segments(files, freeze(files)):
+    frozen = freeze(files)
+    for number, (segment, end) in enumerate(frozen_segments(files, frozen)):
+        is_last = segment is files.segments[-1]
+        limit = frozen.next_offset if is_last else files.segments[number + 1].base_offset
         with open_listed(segment, end) as opened:
-            scan = TransactionEvents(opened, segment.base_offset)
-            for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
-                scan.add(run)
-                rows += follower.follow(run, scan.found)
-                scan.found = []
-            scan.add_gap(end)
-            rows += follower.follow(None, scan.found)
+            for run, events in segment_events(opened, segment, end, limit):
+                rows += follower.follow(run, events)
     return [*rows, *follower.ongoing.values()]
 
 
 class _Follower:
-    """State: the transactions that are open, by producer."""
+    """State: the transactions that are open, and where those begin whose batch comes next."""
 
     def __init__(self, files: PartitionFiles) -> None:
         self.files = files
         self.ongoing: dict[int, _Row] = {}
+        self._beginning: dict[int, int] = {}
 
-    def follow(self, run: HeaderRun | None, events: list[Event]) -> Iterator[_Row]:
-        """The transactions that end in a run, or (unknown) before it."""
-        waiting = iter([*(each for each in events if each.kind != BEGIN), None])
+    def follow(self, run: HeaderRun, events: list[Event]) -> Iterator[_Row]:
+        """The transactions that end in a run, or before it; `events` are those of its batches."""
+        waiting = iter([*events, None])
         event = next(waiting)
-        for position, header, time in () if run is None else _batches(run):
-            while event is not None and event.position < position:
+        for position, header, time in _batches(run):
+            while event is not None and event.position <= position:
                 yield from self._event(event)
                 event = next(waiting)
-            yield from self._add(header, time)
+            self._add(header, time)
         while event is not None:
             yield from self._event(event)
             event = next(waiting)
 
     def _event(self, event: Event) -> Iterator[_Row]:
-        if event.kind == DOUBT:
-            for producer_id in touched(self.ongoing, event):
-                self.ongoing[producer_id]["state"] = "unknown"
-            return
-        ended = self.ongoing.pop(event.producer_id, None)
-        if ended is not None:
-            ended["state"] = "aborted" if event.kind == ABORT else "committed"
-            ended["last_offset"] = event.offset
-            ended["end_timestamp_ms"] = event.timestamp_ms
-            yield ended
+        if event.kind == BEGIN:
+            self._beginning[event.producer_id] = event.offset
+        elif event.kind == DOUBT:
+            yield from (row | {"state": "unknown"} for row in self.ongoing.values())
+            self.ongoing.clear()
+        else:
+            ended = self.ongoing.pop(event.producer_id, None)
+            if ended is not None:
+                ended["state"] = "aborted" if event.kind == ABORT else "committed"
+                ended["last_offset"] = event.offset
+                ended["end_timestamp_ms"] = event.timestamp_ms
+                yield ended
 
-    def _add(self, header: BatchHeader, time: int) -> Iterator[_Row]:
+    def _add(self, header: BatchHeader, time: int) -> None:
         row = self.ongoing.get(header.producer_id)
-        if row is not None and row["state"] == "unknown":
-            yield self.ongoing.pop(header.producer_id)
-            row = None
         if row is None:
+            if header.producer_id not in self._beginning:
+                return  # a damaged header: no sound batch began a transaction of this producer
             row = self.ongoing[header.producer_id] = self._begun(header, time)
+        self._beginning.pop(header.producer_id, None)
         row["producer_epoch"] = header.producer_epoch
         row["last_offset"] = header.last_offset
         row["batch_count"] += 1
@@ -117,7 +118,7 @@ class _Follower:
             "partition": self.files.partition,
             "producer_id": header.producer_id,
             "state": "open",
-            "first_offset": header.base_offset,
+            "first_offset": self._beginning[header.producer_id],
             "batch_count": 0,
             "record_count": 0,
             "size_bytes": 0,

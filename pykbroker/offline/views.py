@@ -33,7 +33,7 @@ from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.split import Selection, Split
 from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
-from pykbroker.offline.transaction_scan import marker_type
+from pykbroker.offline.transaction_events import marker_type
 from pykbroker.offline.transaction_view import TRANSACTION_SCHEMA, transaction_rows
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.control_records import (

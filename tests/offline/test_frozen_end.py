@@ -149,3 +149,18 @@ def test_messages_of_older_kafkas_are_named_and_never_an_empty_log(
     scan = open_log(str(tmp_path), decoder=decoder, mode="DROPMALFORMED")
     assert scan.read_all().num_rows == 10
     assert scan.corrupt_batches >= 1
+
+
+@pytest.mark.parametrize("every", [1, 4096])
+@pytest.mark.parametrize("base", [0, 130, 189])
+def test_an_offset_of_the_last_batch_that_is_too_small_hides_nothing(
+    tmp_path: Path, every: int, base: int
+):
+    """No checksum covers it. Who reads is told."""
+    batches = simple_batches(20)
+    path = write_segment(partition_directory(tmp_path), batches, index_every=every)
+    path.write_bytes(b"".join([*batches[:-1], base.to_bytes(8) + batches[-1][8:]]))
+    with pytest.raises(CorruptSegment, match=f"base offset {base} behind offset 189"):
+        open_log(tmp_path).read_all()
+    scan = open_log(tmp_path, mode="DROPMALFORMED", columns=["offset"])
+    assert scan.read_all()["offset"].to_pylist() == list(range(190))

@@ -68,7 +68,7 @@ def test_a_damaged_marker_is_no_commit(tmp_path: Path, how: str):
 
 
 def test_open_ones_of_other_producers(tmp_path: Path):
-    """Whose marker it was is known where its header says so."""
+    """Nothing that a damaged batch says is believed, its producer neither."""
     parts = [
         data_batch(0, sequence=0, producer=7, transactional=1),
         data_batch(10, sequence=0, producer=8, transactional=1),
@@ -76,14 +76,50 @@ def test_open_ones_of_other_producers(tmp_path: Path):
         marker(21, ABORT, 8),
     ]
     found = rows_of(tmp_path, parts, 2, "record")
-    assert found == [(8, "aborted", 10, 21, 10), (7, "unknown", 0, 9, 10)]
+    assert found == [(7, "unknown", 0, 9, 10), (8, "unknown", 10, 19, 10)]
 
 
-def test_a_marker_behind_the_damage_counts(tmp_path: Path):
-    """Nothing of its producer lies between: it was not the marker that was damaged."""
+@pytest.mark.parametrize("how", ["record", "attributes", "producer"])
+def test_what_has_its_place_and_is_too_large_was_no_marker(tmp_path: Path, how: str):
     parts = [
         data_batch(0, sequence=0, producer=7, transactional=1),
         data_batch(10, sequence=0, producer=-1),
         marker(20, COMMIT, 7),
     ]
-    assert rows_of(tmp_path, parts, 1, "length") == [(7, "committed", 0, 20, 10)]
+    assert rows_of(tmp_path, parts, 1, how) == [(7, "committed", 0, 20, 10)]
+
+
+def test_a_hole_may_have_been_a_marker(tmp_path: Path):
+    parts = [
+        data_batch(0, sequence=0, producer=7, transactional=1),
+        data_batch(10, sequence=0, producer=-1),
+        marker(20, COMMIT, 7),
+    ]
+    assert rows_of(tmp_path, parts, 1, "length") == [(7, "unknown", 0, 9, 10)]
+
+
+def test_a_damaged_batch_begins_no_transaction(tmp_path: Path):
+    parts = [
+        data_batch(0, sequence=0, producer=7, transactional=1),
+        data_batch(10, sequence=10, producer=7, transactional=1),
+        marker(20, ABORT, 7),
+    ]
+    assert rows_of(tmp_path, parts, 0, "producer") == [(7, "aborted", 10, 20, 10)]
+
+
+def test_the_offset_of_a_marker_is_where_it_stands(tmp_path: Path):
+    """No checksum covers it."""
+    parts = [
+        data_batch(0, sequence=0, producer=7, transactional=1),
+        marker(10, ABORT, 7),
+        data_batch(11, sequence=10, producer=7, transactional=1),
+        marker(21, COMMIT, 7),
+    ]
+    for offset in (3, 1 << 62):
+        path = write_segment(partition_directory(tmp_path), parts, index_every=1)
+        path.write_bytes(b"".join([parts[0], offset.to_bytes(8) + parts[1][8:], *parts[2:]]))
+        rows = transactions(str(tmp_path)).to_pylist()
+        assert [(row["state"], row["last_offset"]) for row in rows] == [
+            ("aborted", 10),
+            ("committed", 21),
+        ]

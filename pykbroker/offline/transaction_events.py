@@ -1,0 +1,244 @@
+"""Where transactions begin and end in a segment, and where it cannot be known.
+
+    BEGIN            the first batch of a producer's transaction, as far as this segment knows
+    ABORT, COMMIT    its marker
+    DOUBT            something broken that may have been a marker: of any producer, as nothing that
+                     it says can be believed
+
+Headers alone are read, at 1 us each, where every batch begins where the one before it ends, with
+the next offset. Checksums are looked at where that is not so (compaction, or a batch whose length
+or offset is wrong), of what is as small as a marker, of markers, and of what begins a transaction.
+A batch that is larger than a marker and has its right place between its neighbours is none,
+whatever its header says.
+
+Invariant   Only batches with a right checksum begin or end a transaction. Offsets lie outside of
+            the checksum: one that cannot be is replaced by the next offset before it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pykbroker.offline.batch_headers import HEADER_DTYPE, Integers, header_at, possible
+from pykbroker.offline.partition_files import SegmentFiles
+from pykbroker.offline.segment_index import KnownBatches
+from pykbroker.offline.segment_walk import HeaderRun, header_tables
+from pykbroker.offline.storage import SegmentFile
+from pykbroker.protocol.control_records import ABORT, COMMIT, decode_type
+from pykbroker.protocol.record_batch import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    LOG_OVERHEAD,
+    NO_TIMESTAMP,
+    RECORD_BATCH_OVERHEAD,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    CorruptBatch,
+    check_crc,
+    iter_records,
+)
+
+UNKNOWN_OUTCOME: Final = -1
+#: Beside the types of markers.
+BEGIN: Final = 100
+DOUBT: Final = 101
+ANY_PRODUCER: Final = -1
+#: A marker as all brokers write it: length, attributes, deltas of time and offset (a byte each),
+#: a key of four bytes: its version and type.
+_MARKER: Final = struct.Struct(">xBBBBhh")
+_PLAIN_FRONT: Final = (0, 0, 0, 8, 0)
+#: No marker is larger: 78 bytes, and some more for the time's delta behind a delete horizon.
+MARKER_MOST_BYTES: Final = 96
+_NONE: Final = HeaderRun(np.empty(0, np.int64), np.empty(0, HEADER_DTYPE))
+
+
+class Event(NamedTuple):
+    """`kind` is ABORT or COMMIT, BEGIN or DOUBT; `position` is in the file."""
+
+    producer_id: int
+    offset: int
+    kind: int
+    position: int
+    timestamp_ms: int = NO_TIMESTAMP
+
+
+def marker_type(opened: SegmentFile, position: int, header: BatchHeader) -> int:
+    """ABORT, COMMIT or another type of a control batch; UNKNOWN_OUTCOME if it cannot be read."""
+    batch = sound_batch(opened, position, header.size_bytes) if header.is_control else None
+    return UNKNOWN_OUTCOME if batch is None else _type_of(batch, header)
+
+
+def sound_batch(opened: SegmentFile, position: int, size: int) -> bytes | None:
+    """A whole batch with a right checksum, or None."""
+    batch = opened.read(size, position)
+    return batch if len(batch) == size and check_crc(batch) else None
+
+
+def _type_of(batch: bytes, header: BatchHeader) -> int:
+    if len(batch) >= RECORD_BATCH_OVERHEAD + _MARKER.size and not header.attributes & CODEC_MASK:
+        *front, kind = _MARKER.unpack_from(batch, RECORD_BATCH_OVERHEAD)
+        if tuple(front) == _PLAIN_FRONT and kind in (ABORT, COMMIT):
+            return int(kind)
+    try:
+        for record in iter_records(batch, header, max_decompressed=1 << 20):
+            return decode_type(record.key)
+    except CorruptBatch:
+        pass
+    return UNKNOWN_OUTCOME
+
+
+def segment_events(
+    opened: SegmentFile, segment: SegmentFiles, end: int, limit: int
+) -> Iterator[tuple[HeaderRun, list[Event]]]:
+    """Headers of a segment up to position `end`, and the events of these and before.
+
+    Its offsets end before `limit`. The walk is that of the decoders: where a broken batch is not
+    followed by another one, it goes on at the next that is known.
+    """
+    scan = _Scan(opened, segment.base_offset, limit)
+    known = KnownBatches(opened, segment.index_path, segment.base_offset)
+    start = 0
+    while start < end:
+        tables = header_tables(
+            opened, segment.index_path, segment.base_offset, start, end, steps_over=False
+        )
+        for run in tables:
+            yield scan.add(run), scan.take()
+            if scan.is_lost:
+                break
+        else:
+            yield scan.finish(end), scan.take()
+        is_at_end = scan.behind >= end
+        start = end if is_at_end else known.after(scan.behind, end, scan.next_offset)
+
+
+class _Scan:
+    """Finds the events of a segment.
+
+    State   where the last batch ended, and the next offset, as far as sound batches tell; who has
+            begun; the last header, which is looked at once the one behind it is known; whether the
+            last one was broken, and not followed by another one: then `behind` is where it began.
+    """
+
+    def __init__(self, opened: SegmentFile, base_offset: int, limit: int) -> None:
+        self.next_offset = base_offset
+        self.behind = 0
+        self.is_lost = False
+        self._opened = opened
+        self._limit = limit
+        self._found: list[Event] = []
+        self._begun: set[int] = set()
+        self._held = _NONE
+
+    def take(self) -> list[Event]:
+        found, self._found = self._found, []
+        return found
+
+    def add(self, run: HeaderRun) -> HeaderRun:
+        """More headers, in order of the file; those that are looked at by now."""
+        positions = np.concatenate([self._held.positions, run.positions])
+        table = np.concatenate([self._held.table, run.table])
+        self.is_lost = False
+        self._held = HeaderRun(positions[-1:], table[-1:])
+        is_possible = possible(table)[1:]
+        done = HeaderRun(positions[:-1], table[:-1])
+        count = self._look(done, int(positions[-1]), int(table["base_offset"][-1]), is_possible)
+        if count < done.positions.size:
+            self._held = _NONE
+        return HeaderRun(positions[:count], table[:count])
+
+    def finish(self, end: int) -> HeaderRun:
+        """The last one, behind which is `end`, or nothing that could be a batch."""
+        held, self._held = self._held, _NONE
+        count = self._look(held, end, self._limit, np.ones(held.positions.size, np.bool_))
+        if end > self.behind:
+            self._doubt(self.behind)
+        return HeaderRun(held.positions[:count], held.table[:count])
+
+    def _look(
+        self, run: HeaderRun, next_position: int, next_base: int, is_possible: NDArray[np.bool_]
+    ) -> int:
+        """How many were looked at: all, or up to one behind which no batch begins.
+
+        `next_...`: of the batch behind the last one; `is_possible`: whether the next ones can be.
+        """
+        positions, table = run
+        if not positions.size:
+            return 0
+        places = np.append(positions, next_position)
+        bases = np.append(table["base_offset"].astype(np.int64), next_base)
+        sizes: Integers = table["length"].astype(np.int64) + LOG_OVERHEAD
+        following = bases[:-1] + table["last_offset_delta"] + 1
+        is_landing = positions + sizes == places[1:]
+        is_followed = is_landing & (following == bases[1:])
+        is_landing &= is_possible
+        in_place = is_followed.copy()
+        in_place[1:] &= is_followed[:-1]
+        in_place[0] &= places[0] == self.behind and bases[0] == self.next_offset
+        chosen = ~in_place | (sizes <= MARKER_MOST_BYTES)
+        chosen |= (table["attributes"] & (TRANSACTIONAL_BIT | CONTROL_BIT)) != 0
+        last = -1
+        for index in np.flatnonzero(chosen).tolist():
+            if index - 1 > last:  # those between are in place
+                self.behind, self.next_offset = int(places[index]), int(bases[index])
+            last = index
+            position, header = int(places[index]), header_at(table, index)
+            is_sound = self._batch(header, position, int(bases[index + 1]), bool(in_place[index]))
+            if not (is_sound or is_landing[index]):
+                self.is_lost, self.behind = True, position
+                return index
+        if last + 1 < positions.size:
+            self.behind, self.next_offset = int(places[-1]), int(following[-1])
+        return int(positions.size)
+
+    def _batch(self, header: BatchHeader, position: int, next_base: int, in_place: bool) -> bool:
+        """Whether a batch is sound, as far as that was looked at."""
+        if position > self.behind:
+            self._doubt(self.behind)
+        self.behind = position + header.size_bytes
+        may_be_marker = not in_place or header.size_bytes <= MARKER_MOST_BYTES
+        has_begun = header.is_transactional and header.producer_id in self._begun
+        if has_begun and not may_be_marker and not header.is_control:
+            self.next_offset = header.next_offset
+            return True
+        batch = sound_batch(self._opened, position, header.size_bytes)
+        if batch is not None:
+            offset = self._placed(header, next_base)
+            self.next_offset = offset + header.last_offset_delta + 1
+            if header.is_transactional:
+                self._transactional(header, batch, offset, position)
+        elif may_be_marker:
+            self._doubt(position)
+        else:
+            self.next_offset = header.next_offset
+        return batch is not None
+
+    def _placed(self, header: BatchHeader, next_base: int) -> int:
+        """Its base offset, if it can be that between the batch before it and the one behind."""
+        low, base = self.next_offset, header.base_offset
+        last = base + header.last_offset_delta
+        reaches_over = low <= next_base <= last
+        return low if base < low or last >= self._limit or reaches_over else base
+
+    def _transactional(self, header: BatchHeader, batch: bytes, offset: int, position: int) -> None:
+        producer_id = header.producer_id
+        kind = BEGIN
+        if header.is_control:
+            kind = _type_of(batch, header)
+            if kind not in (ABORT, COMMIT):
+                return
+            self._begun.discard(producer_id)
+        elif producer_id in self._begun:
+            return
+        else:
+            self._begun.add(producer_id)
+        self._found.append(Event(producer_id, offset, kind, position, header.max_timestamp))
+
+    def _doubt(self, position: int) -> None:
+        self._begun.clear()
+        self._found.append(Event(ANY_PRODUCER, self.next_offset, DOUBT, position))
