@@ -34,7 +34,7 @@ def exact_batches(spark: Any, arguments: Namespace) -> Any:
 
 def cut_batches(split: Split, options: ReadOptions) -> Iterator[Any]:
     """In the workers: see the module."""
-    for run in scan_batches(split):
+    for run in scan_batches(split, options.mode):
         over = pc.or_(
             pc.less(run.column("base_offset"), split.start_offset),
             pc.greater_equal(run.column("last_offset"), split.end_offset),

@@ -35,7 +35,7 @@ def sample_batches(
     seen = taken = 0
     reporter = FaultReporter(split, options.mode, None)
     with open_file(split.path) as opened:
-        for run in scan_batches(split):
+        for run in scan_batches(split, options.mode):
             places = run.select(["position", "size_bytes", "is_control"]).to_pydict().values()
             for position, size, is_control in zip(*places, strict=True):
                 if is_control:

@@ -114,7 +114,7 @@ def _place(split: Split) -> dict[str, Any]:
 def _bounds_of(split: Split, options: ReadOptions) -> Iterator[Any]:
     """In the workers: largest timestamp and offsets of a split, by its headers."""
     largest, first, following = _NEVER, -1, 0
-    for batches in scan_batches(split):
+    for batches in scan_batches(split, options.mode):
         own = batches.filter(pc.invert(batches.column("is_control")))
         if own.num_rows:
             largest = max(largest, pc.max(own.column("max_timestamp_ms")).as_py())

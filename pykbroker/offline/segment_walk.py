@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,10 @@ _TABLE_ROWS: Final = 65536
 _SMALL_BATCH: Final = 2048
 
 
+#: Told of (position, size in bytes, reason).
+OnFault: TypeAlias = Callable[[int, int, str], None]
+
+
 class HeaderRun(NamedTuple):
     """Headers of batches that follow each other, and their positions in the file."""
 
@@ -56,8 +60,12 @@ def header_tables(
     end: int,
     *,
     steps_over: bool = True,
+    on_fault: OnFault | None = None,
 ) -> Iterator[HeaderRun]:
-    """All headers of [start, end) as numpy tables; what is no batch is stepped over, or ends it."""
+    """All headers of [start, end) as numpy tables.
+
+    What is no batch is stepped over (and `on_fault` told: position, size, reason), or ends it.
+    """
     position = start
     known = KnownBatches(opened, index_path, base_offset)
     while position < end:
@@ -79,7 +87,10 @@ def header_tables(
         if fault is not None and not steps_over:
             return
         if fault is not None:
-            position = known.after(position, end)
+            following = known.after(position, end)
+            if on_fault is not None:
+                on_fault(position, following - position, fault)
+            position = following
         else:  # one that is larger than the bulk
             yield HeaderRun(np.array([position]), table_of(head))
             position += size

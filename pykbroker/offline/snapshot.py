@@ -143,7 +143,9 @@ def _take_all(
     ends = {each: report.end_offsets[str(each)] for each in log_starts}
     _write(target, RECOVERY_POINT_CHECKPOINT, format_offsets(ends))
     _copy_if_there(f"{local_path(sources[0])}/{META_PROPERTIES}", f"{target}/{META_PROPERTIES}")
+    _sync_all(target)
     _write(target, MANIFEST, _manifest(report, sources, taken_ms))
+    _sync(target)
 
 
 def _internal(sources: tuple[str, ...]) -> list[TopicPartition]:
@@ -170,10 +172,10 @@ def _sizes(directory: str) -> dict[str, int]:
 
 
 def _write(directory: str, name: str, content: bytes) -> None:
-    with open(f"{directory}/{name}", "xb") as opened:
+    path = f"{directory}/{name}"
+    with open(path, "xb") as opened:
         opened.write(content)
-        opened.flush()
-        os.fsync(opened.fileno())
+    _sync(path)
 
 
 def _copy_if_there(source: str, target: str) -> int:
@@ -265,7 +267,6 @@ class _Taker:
             self.report.copied_bytes += os.path.getsize(place)
         else:
             self.report.linked_bytes += os.path.getsize(place)
-        _sync(place)
         if os.path.getsize(place) != segment.size_bytes:
             raise FileNotFoundError(segment.path)  # replaced since it was listed: look again
         for path in (segment.index_path, segment.time_index_path, segment.transaction_index):
@@ -310,8 +311,18 @@ class _Taker:
         self.report.copied_bytes += len(content)
 
 
+def _sync_all(target: str) -> None:
+    """All files to disk, linked ones too, and their names.
+
+    After a power failure the broker's recovery would cut what is not there out of linked segments.
+    """
+    for directory, _, names in os.walk(target):
+        for name in names:
+            _sync(f"{directory}/{name}")
+        _sync(directory)
+
+
 def _sync(path: str) -> None:
-    """To disk: after a power failure the broker's recovery would cut what is not there."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -337,4 +348,3 @@ def _copy_range(source: str, target: str, length: int) -> None:
             if not done:
                 raise FileNotFoundError(source)  # truncated meanwhile: look again
             position += done
-        os.fsync(written.fileno())

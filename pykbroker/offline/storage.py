@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from pykbroker.offline.faults import OfflineError
 
@@ -131,17 +131,27 @@ class RemoteFile(SegmentFile):
 
 def is_remote(path: str) -> bool:
     """Whether a path is a URI of another file system than this machine's."""
-    return "://" in path and not path.startswith(_FILE)
+    return "://" in path and not _is_file_uri(path)
+
+
+def _is_file_uri(path: str) -> bool:
+    return path[: len(_FILE)].lower() == _FILE
 
 
 def local_path(path: str) -> str:
-    """A path as the system takes it, also of `file:/a%20b`, `file:///a%20b`; OfflineError."""
-    if not path.startswith(_FILE):
+    """A path as the system takes it, also of `file:/a%20b`, `file:///a%20b`; OfflineError.
+
+    A `#` or `?` belongs to the path, quoted or not, as for Hadoop.
+    """
+    if not _is_file_uri(path):
         return path
-    parts = urlsplit(path)
-    if parts.netloc not in ("", "localhost"):
-        raise OfflineError(f"{path} is of another machine")
-    return unquote(parts.path)
+    location = path[len(_FILE) :]
+    if location.startswith("//"):
+        host, slash, rest = location[2:].partition("/")
+        if host not in ("", "localhost"):
+            raise OfflineError(f"{path} is of another machine")
+        location = slash + rest
+    return unquote(location)
 
 
 @lru_cache(maxsize=64)

@@ -23,14 +23,20 @@ from pykbroker.offline.frozen_end import freeze, frozen_segments, open_listed
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.planning import plan_partition, select_partitions, while_listed
-from pykbroker.offline.reader import Names, names_of
+from pykbroker.offline.reader import Names, names_of, numbers_of
 from pykbroker.offline.segment_index import (
     aborted_transactions,
     offset_entries,
     time_entries,
 )
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
-from pykbroker.offline.split import Selection, Split
+from pykbroker.offline.split import (
+    DROPMALFORMED,
+    FaultReporter,
+    OnCorruption,
+    Selection,
+    Split,
+)
 from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.transaction_events import marker_type
@@ -126,8 +132,9 @@ def _selection(
 ) -> Selection:
     if isinstance(paths, Selection):
         return paths
-    chosen = None if partitions is None else frozenset(partitions)
-    return Selection(paths=names_of(paths) or (), topics=names_of(topics), partitions=chosen)
+    return Selection(
+        paths=names_of(paths) or (), topics=names_of(topics), partitions=numbers_of(partitions)
+    )
 
 
 def _of_partitions(
@@ -163,8 +170,13 @@ def batches(
     return pa.Table.from_batches(_of_partitions(selection, scan), schema=BATCH_SCHEMA)
 
 
-def scan_batches(split: Split) -> Iterator[Any]:
+def scan_batches(
+    split: Split, mode: str = DROPMALFORMED, on_corruption: OnCorruption | None = None
+) -> Iterator[Any]:
     """The batches of a split that overlap its offsets, as record batches of BATCH_SCHEMA.
+
+    Checksums are not looked at. Where no batch is: CorruptSegment with FAILFAST, else it is stepped
+    over, and `on_corruption` told.
 
     Whole batches, however few of their records are wanted. Of times: those that may reach the
     start, and whose first record is before the end, if that is known. What is planned for
@@ -172,13 +184,18 @@ def scan_batches(split: Split) -> Iterator[Any]:
     """
     for part, opened in open_parts(split):
         with opened:
-            yield from _scan_part(opened, part)
+            yield from _scan_part(opened, part, FaultReporter(part, mode, on_corruption))
 
 
-def _scan_part(opened: SegmentFile, split: Split) -> Iterator[Any]:
+def _scan_part(opened: SegmentFile, split: Split, reporter: FaultReporter) -> Iterator[Any]:
     end = min(split.end_position, opened.size)
     runs = header_tables(
-        opened, split.index_path, split.segment_base_offset, split.start_position, end
+        opened,
+        split.index_path,
+        split.segment_base_offset,
+        split.start_position,
+        end,
+        on_fault=reporter.report,
     )
     for positions, table in runs:
         base = table["base_offset"].astype(np.int64)

@@ -35,7 +35,7 @@ def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:
     if task.view == "records":
         batches = _read_records(task, sink or CorruptSink(task))
     elif task.view == "batches":
-        batches = (batch for split in task.splits for batch in scan_batches(split))
+        batches = _scan_headers(task, sink or CorruptSink(task))
     else:
         view = segments if task.view == "segments" else transactions
         assert task.selection is not None
@@ -52,6 +52,12 @@ def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:
 def _read_records(task: LogTask, sink: CorruptSink) -> Iterator[Any]:
     for split in task.splits:
         yield from read_split(split, task.read_options, sink.note)
+    sink.close()
+
+
+def _scan_headers(task: LogTask, sink: CorruptSink) -> Iterator[Any]:
+    for split in task.splits:
+        yield from scan_batches(split, task.read_options.mode, sink.note)
     sink.close()
 
 

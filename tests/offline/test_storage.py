@@ -52,6 +52,8 @@ def test_names():
         ("file:/logs", "/logs"),
         ("file:///logs/a%20b", "/logs/a b"),
         ("file://localhost/logs", "/logs"),
+        ("FILE:///logs", "/logs"),
+        ("file:///logs#2?x=1%23", "/logs#2?x=1#"),
     ],
 )
 def test_paths_of_this_machine(path: str, place: str):

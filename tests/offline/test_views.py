@@ -11,6 +11,9 @@ import pytest
 
 from pykbroker.offline import (
     BATCH_SCHEMA,
+    Corruption,
+    CorruptSegment,
+    UnknownColumn,
     batches,
     fsck,
     open_log,
@@ -215,3 +218,28 @@ def test_segments_that_go_after_they_were_listed(
     seen = view(str(tmp_path))
     monkeypatch.undo()
     assert seen.equals(view(str(tmp_path)))
+
+
+def test_failfast_ends_where_no_batch_is(tmp_path: Path):
+    written = simple_batches(20, size=900)
+    path = write_segment(partition_directory(tmp_path), written, index_every=1000)
+    at = len(written[0]) * 3
+    broken = bytearray(b"".join(written))
+    broken[at + 8 : at + 12] = bytes(4)
+    path.write_bytes(broken)
+    (split,) = plan(Selection((str(tmp_path),))).splits
+    with pytest.raises(CorruptSegment, match=f"position {at}: .* less than its header"):
+        list(scan_batches(split, "FAILFAST"))
+    told: list[Corruption] = []
+    rows = sum(batch.num_rows for batch in scan_batches(split, "DROPMALFORMED", told.append))
+    assert [(each.position, each.size_bytes) for each in told] == [
+        (at, (20 - rows) * len(written[0]))
+    ]
+
+
+@pytest.mark.parametrize("view", [batches, segments, transactions])
+@pytest.mark.parametrize("wrong", [0, ["0"]])
+def test_partitions_are_numbers(tmp_path: Path, view: Callable[..., Any], wrong: Any):
+    write_segment(partition_directory(tmp_path), simple_batches(1))
+    with pytest.raises(UnknownColumn, match="partitions must be a list of numbers"):
+        view(tmp_path, partitions=wrong)
