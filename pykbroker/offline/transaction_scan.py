@@ -122,6 +122,8 @@ class _Follower:
         self.ongoing: dict[int, int] = {}
         self.aborted: list[AbortedRange] = []
         self.doubtful: list[Doubtful] = []
+        #: Of a producer: which of the doubtful ones have no marker behind the damage yet.
+        self._without_marker: dict[int, list[int]] = {}
 
     def feed(self, segment: SegmentFiles, event: Event) -> None:
         if event.kind == BEGIN:
@@ -132,20 +134,17 @@ class _Follower:
             self._end(event)
 
     def _end(self, marker: Event) -> None:
-        self.doubtful = [
-            each._replace(has_ended=True) if each.producer_id == marker.producer_id else each
-            for each in self.doubtful
-        ]
+        for index in self._without_marker.pop(marker.producer_id, ()):
+            self.doubtful[index] = self.doubtful[index]._replace(has_ended=True)
         first = self.ongoing.pop(marker.producer_id, None)
         if first is not None and marker.kind == ABORT:
             self.aborted.append(AbortedRange(marker.producer_id, first, marker.offset))
 
     def _doubt(self, segment: SegmentFiles, event: Event) -> None:
         last, place = event.offset - 1, (segment.path, event.position)
-        self.doubtful += [
-            Doubtful(producer_id, first, last, *place, has_ended=False)
-            for producer_id, first in self.ongoing.items()
-        ]
+        for producer_id, first in self.ongoing.items():
+            self._without_marker.setdefault(producer_id, []).append(len(self.doubtful))
+            self.doubtful.append(Doubtful(producer_id, first, last, *place, has_ended=False))
         self.ongoing.clear()
 
     def state(self, end_offset: int) -> TransactionState:
