@@ -3,6 +3,7 @@
 add_arguments     --path, --topics, times, isolation, what happens to corrupt batches
 source_options    the same as options of `pykbroker`
 records, view     DataFrames
+chosen_rows       in a worker: the records of a split that `--option where=...` wants
 spread            a function over any values, in the workers
 """
 
@@ -13,7 +14,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pykbroker.offline import Selection
+from pyspark.sql.datasource import Filter
+
+from pykbroker.offline import ReadOptions, Selection, Split, read_split
+from pykbroker.spark.filters import keep_rows
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import base_selection
 
@@ -138,6 +142,12 @@ def source_options(
     return found | dict(arguments.option)
 
 
+def without_conditions(arguments: argparse.Namespace) -> argparse.Namespace:
+    """For what is read of headers, which know nothing of `--option where=...`."""
+    kept = [pair for pair in arguments.option if pair[0].lower() != "where"]
+    return argparse.Namespace(**vars(arguments) | {"option": kept})
+
+
 def selection(arguments: argparse.Namespace) -> Selection:
     """Which partitions, for `pykbroker.offline`."""
     return base_selection(parse_options(source_options(arguments)))
@@ -154,6 +164,14 @@ def records(
 def view(spark: Any, arguments: argparse.Namespace, name: str) -> Any:
     """A view (batches, segments, transactions) as a DataFrame: from headers alone."""
     return spark.read.format(f"pykbroker.{name}").options(**source_options(arguments)).load()
+
+
+def chosen_rows(split: Split, options: ReadOptions, filters: Sequence[Filter]) -> Iterator[Any]:
+    """In the workers: record batches of a split, without the rows that the filters exclude."""
+    for batch in read_split(split, options):
+        kept = keep_rows(batch, filters)
+        if kept.num_rows:
+            yield kept
 
 
 def spread(
