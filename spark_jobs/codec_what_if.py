@@ -3,8 +3,13 @@
 Batches are taken over the whole topic (--every N-th, up to --most of each split), decompressed,
 and encoded with each codec and level (--codecs gzip:1,gzip:6,lz4:9,zstd:3 or all). --batch-bytes
 joins the records of neighbours to batches of that size first: what larger batches (linger.ms,
-batch.size) would save. Speeds are of one core, of the bytes before compression. The row `stored` is
-what the samples take now, whatever their codecs.
+batch.size) would save. The row `stored` is what the samples take now, whatever their codecs.
+
+`stored_bytes` are those on disk: of each batch its header (61 bytes) and its records, compressed.
+`raw_bytes` are what the batches as they are would take without compression, headers too, in every
+row; `ratio` is raw_bytes / stored_bytes. So batches that are not compressed have ratio 1, and what
+larger batches save by fewer headers is in it. Speeds are of one core, of the records before
+compression; `mean_batch_bytes` is before compression, of the batches as they were joined.
 """
 
 from __future__ import annotations
@@ -43,6 +48,7 @@ _SCHEMA: Final = pa.schema(
         ("level", pa.int32()),
         ("batch_bytes", pa.int64()),
         ("batches", pa.int64()),
+        ("records_bytes", pa.int64()),  # without headers, before compression
         ("raw_bytes", pa.int64()),
         ("stored_bytes", pa.int64()),
         ("encode_seconds", pa.float64()),
@@ -50,8 +56,9 @@ _SCHEMA: Final = pa.schema(
     ]
 )
 _DDL: Final = (
-    "topic string, codec string, level int, batch_bytes bigint, batches bigint, raw_bytes bigint, "
-    "stored_bytes bigint, encode_seconds double, decode_seconds double"
+    "topic string, codec string, level int, batch_bytes bigint, batches bigint, "
+    "records_bytes bigint, raw_bytes bigint, stored_bytes bigint, encode_seconds double, "
+    "decode_seconds double"
 )
 _MARKERS: Final = "osD^v"
 _KEYS: Final = ["topic", "codec", "level", "batch_bytes"]
@@ -116,14 +123,16 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
     def encode(split: Split, options: ReadOptions) -> Iterator[Any]:
         samples = list(sample_batches(split, every, most, options))
-        raw = [batch.payload for batch in samples]
+        records = [batch.payload for batch in samples]
         rows = [_as_stored(samples)]
         for size in wanted:
-            joined = _joined(raw, size)
+            batches = joined(records, size)
             for candidate in chosen:
-                rows.append({"batch_bytes": size} | _measure(joined, candidate))
-        rows = [{"topic": split.topic} | row for row in rows]
-        yield pa.RecordBatch.from_pylist(rows if raw else [], schema=_SCHEMA)
+                rows.append({"batch_bytes": size} | _measure(batches, candidate))
+        of_all = {"topic": split.topic, "records_bytes": sum(map(len, records))}
+        of_all["raw_bytes"] = _with_headers(records)
+        rows = [of_all | row for row in rows]
+        yield pa.RecordBatch.from_pylist(rows if records else [], schema=_SCHEMA)
 
     step("encoding samples")
     found = map_splits(spark, source_options(arguments), encode, _DDL)
@@ -132,9 +141,12 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         found.groupBy(*_KEYS)
         .agg(*sums)
         .withColumn("ratio", f.try_divide("raw_bytes", "stored_bytes"))
-        .withColumn("encode_mb_per_second", f.try_divide("raw_bytes", "encode_seconds") / 1e6)
-        .withColumn("decode_mb_per_second", f.try_divide("raw_bytes", "decode_seconds") / 1e6)
-        .withColumn("mean_batch_bytes", f.try_divide("raw_bytes", "batches"))
+        .withColumn("encode_mb_per_second", f.try_divide("records_bytes", "encode_seconds") / 1e6)
+        .withColumn("decode_mb_per_second", f.try_divide("records_bytes", "decode_seconds") / 1e6)
+        .withColumn(
+            "mean_batch_bytes", f.try_divide("records_bytes", "batches") + RECORD_BATCH_OVERHEAD
+        )
+        .drop("records_bytes")
         .orderBy("topic", "batch_bytes", f.desc("ratio"), "codec", "level")
         .toArrow()
     )
@@ -161,19 +173,26 @@ def _raw_of_topics(rows: list[dict[str, Any]]) -> dict[str, int]:
     return {row["topic"]: row["raw_bytes"] for row in rows}
 
 
-def _joined(raw: list[bytes], size: int) -> list[bytes]:
-    """Neighbours joined until they reach a size. Offset deltas start anew in each of them, which
-    no codec minds."""
+def joined(records: list[bytes], size: int) -> list[bytes]:
+    """The records of neighbours joined until they reach a size. Offset deltas start anew in each of
+    them, which no codec minds."""
     if size == _AS_IS:
-        return raw
-    joined: list[bytes] = []
+        return records
+    found: list[bytes] = []
     parts: list[bytes] = []
-    for each in raw:
+    reached = 0
+    for each in records:
         parts.append(each)
-        if sum(map(len, parts)) >= size:
-            joined.append(b"".join(parts))
-            parts = []
-    return [*joined, b"".join(parts)] if parts else joined
+        reached += len(each)
+        if reached >= size:
+            found.append(b"".join(parts))
+            parts, reached = [], 0
+    return [*found, b"".join(parts)] if parts else found
+
+
+def _with_headers(batches: list[bytes]) -> int:
+    """What batches take on disk."""
+    return sum(map(len, batches)) + RECORD_BATCH_OVERHEAD * len(batches)
 
 
 def _as_stored(samples: list[RawBatch]) -> dict[str, Any]:
@@ -185,29 +204,27 @@ def _as_stored(samples: list[RawBatch]) -> dict[str, Any]:
         "codec": STORED,
         "batch_bytes": _AS_IS,
         "batches": len(samples),
-        "raw_bytes": sum(len(each.payload) for each in samples),
-        "stored_bytes": sum(len(each.stored) - RECORD_BATCH_OVERHEAD for each in samples),
+        "stored_bytes": sum(len(each.stored) for each in samples),
         "decode_seconds": _speed(decode),
     }
 
 
-def _measure(payloads: list[bytes], candidate: Candidate) -> dict[str, Any]:
+def _measure(batches: list[bytes], candidate: Candidate) -> dict[str, Any]:
     stored: list[bytes] = []
 
     def encode() -> None:
-        stored[:] = [compress(candidate.codec, each, candidate.level) for each in payloads]
+        stored[:] = [compress(candidate.codec, each, candidate.level) for each in batches]
 
     def decode() -> None:
-        for payload, encoding in zip(payloads, stored, strict=True):
-            decompress(candidate.codec, encoding, len(payload))
+        for records, encoding in zip(batches, stored, strict=True):
+            decompress(candidate.codec, encoding, len(records))
 
     encode_seconds, decode_seconds = _speed(encode), _speed(decode)
     return {
         "codec": CODEC_NAMES[candidate.codec],
         "level": candidate.level,
-        "batches": len(payloads),
-        "raw_bytes": sum(map(len, payloads)),
-        "stored_bytes": sum(map(len, stored)),
+        "batches": len(batches),
+        "stored_bytes": _with_headers(stored),
         "encode_seconds": encode_seconds,
         "decode_seconds": decode_seconds,
     }
