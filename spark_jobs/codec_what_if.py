@@ -1,9 +1,11 @@
 """What other codecs and levels would make of the records: samples, encoded again.
 
-Batches are taken over the whole topic (--every N-th, up to --most of each split), decompressed,
+Batches are taken over the whole topic (of each split as many as come to --most, or --every N-th up
+to --most), decompressed,
 and encoded with each codec and level (--codecs gzip:1,gzip:6,lz4:9,zstd:3 or all). --batch-bytes
 joins the records of neighbours to batches of that size first: what larger batches (linger.ms,
-batch.size) would save. The row `stored` is what the samples take now, whatever their codecs.
+batch.size) would save. (Where batches are larger already, the row is that of 0: as they are.) The
+row `stored` is what the samples take now, whatever their codecs.
 
 `stored_bytes` are those on disk: of each batch its header (61 bytes) and its records, compressed.
 `raw_bytes` are what the batches as they are would take without compression, headers too, in every
@@ -30,7 +32,7 @@ from pykbroker.offline import ReadOptions, Split
 from pykbroker.protocol.compression import CODEC_IDS, CODEC_NAMES, LEVELS, compress, decompress
 from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
 from pykbroker.spark import map_splits
-from spark_jobs import pictures
+from spark_jobs.codec_picture import draw_codecs
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.raw_batches import RawBatch, sample_batches
@@ -41,6 +43,7 @@ DEFAULT: Final = "none,gzip:1,gzip:6,snappy,lz4,lz4:1,zstd:1,zstd:3,zstd:9"
 _AS_IS: Final = 0
 #: In place of a codec: what is there now.
 STORED: Final = "stored"
+NO_CODEC: Final = CODEC_NAMES[0]
 _SCHEMA: Final = pa.schema(
     [
         ("topic", pa.string()),
@@ -60,7 +63,6 @@ _DDL: Final = (
     "records_bytes bigint, raw_bytes bigint, stored_bytes bigint, encode_seconds double, "
     "decode_seconds double"
 )
-_MARKERS: Final = "osD^v"
 _KEYS: Final = ["topic", "codec", "level", "batch_bytes"]
 
 
@@ -78,7 +80,11 @@ def arguments(parser: ArgumentParser) -> None:
         default=DEFAULT,
         help="codecs, with a level behind a colon, with commas between",
     )
-    parser.add_argument("--every", type=positive, default=10, help="every N-th batch")
+    parser.add_argument(
+        "--every",
+        type=positive,
+        help="every N-th batch (default: all of a split, or as many as come to --most)",
+    )
     parser.add_argument(
         "--most",
         type=positive,
@@ -119,9 +125,10 @@ def candidates(text: str) -> list[Candidate]:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     chosen, wanted = list(arguments.codecs), list(arguments.batch_bytes)
-    every, most = arguments.every, arguments.most
+    given, most = arguments.every, arguments.most
 
     def encode(split: Split, options: ReadOptions) -> Iterator[Any]:
+        every = given or -(-split.size_bytes // most)  # spread over the split, to its end
         samples = list(sample_batches(split, every, most, options))
         records = [batch.payload for batch in samples]
         rows = [_as_stored(samples)]
@@ -150,7 +157,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         .orderBy("topic", "batch_bytes", f.desc("ratio"), "codec", "level")
         .toArrow()
     )
-    rows = table.to_pylist()
+    rows = without_copies(table.to_pylist())
+    table = pa.Table.from_pylist(rows, schema=table.schema)
     summary: dict[str, Any] = {"sampled_bytes": sum(_raw_of_topics(rows).values())}
     for topic in sorted({row["topic"] for row in rows}):
         mine = [row for row in rows if row["topic"] == topic and row["ratio"] is not None]
@@ -161,6 +169,17 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         summary[f"{topic}: stored"] = f"ratio {stored['ratio']:.2f}"
         summary[f"{topic}: smallest"] = f"{_name(best)}, ratio {best['ratio']:.2f}"
     return Outcome({"codecs": table}, summary)
+
+
+def without_copies(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Where a size joined no batches of a topic, they are as they are: not told twice."""
+    as_is = {row["topic"]: row["batches"] for row in rows if row["codec"] == STORED}
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        if row["batches"] == as_is[row["topic"]]:
+            row = row | {"batch_bytes": _AS_IS}
+        found.setdefault(tuple(row[name] for name in _KEYS), row)
+    return list(found.values())
 
 
 def _apart(rows: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
@@ -252,37 +271,11 @@ def draw(outcome: Outcome) -> Any:
     if not raw:
         return None
     topic = max(raw, key=lambda name: raw[name])
-    mine = [row for row in rows if row["topic"] == topic and row["ratio"] is not None]
-    stored, others = _apart(mine)
-    made, axes = pictures.figure(f"Codecs on samples of {topic}")
-    sizes = sorted({row["batch_bytes"] for row in others})
-    for codec in CODEC_NAMES[1:]:
-        for size in sizes:
-            points = [row for row in others if (row["codec"], row["batch_bytes"]) == (codec, size)]
-            _line(axes, points, _MARKERS[sizes.index(size) % len(_MARKERS)], len(sizes) > 1)
-    axes.set_xscale("log")
-    if stored is not None:
-        axes.axhline(stored["ratio"], color="#888888", linewidth=0.8, label="as it is stored")
-    axes.margins(x=0.15, y=0.15)
-    pictures.label(axes, "MB/s that one core encodes; the numbers are levels", "times smaller")
-    pictures.legend(axes)
-    return made
-
-
-def _line(axes: Any, rows: list[dict[str, Any]], marker: str, tells_size: bool) -> None:
-    """One codec at one size of batches, level by level."""
-    if not rows:
-        return
-    rows.sort(key=lambda row: -row["encode_mb_per_second"])
-    name = _name(rows[0] | {"level": None}) if tells_size else rows[0]["codec"]
-    points = [(row["encode_mb_per_second"], row["ratio"]) for row in rows]
-    colour = pictures.COLOURS[CODEC_IDS[rows[0]["codec"]]]
-    axes.plot(*zip(*points, strict=True), marker, ls=":", color=colour, label=name, ms=6)
-    for row, point in zip(rows, points, strict=True):
-        if row["level"] is not None:
-            axes.annotate(
-                row["level"], point, fontsize=8, xytext=(5, 4), textcoords="offset points"
-            )
+    stored, others = _apart([row for row in rows if row["topic"] == topic])
+    compressed = [row for row in others if row["codec"] != NO_CODEC]
+    if not compressed:
+        return None
+    return draw_codecs(topic, compressed, None if stored is None else stored["ratio"])
 
 
 JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, counts_left_out=False)

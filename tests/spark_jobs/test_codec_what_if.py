@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pykbroker.offline import batches
+from spark_jobs.codec_picture import draw_codecs
 from spark_jobs.codec_what_if import JOB, candidates, joined
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob
@@ -82,6 +83,62 @@ def test_headers_of_batches_count(run_job: RunJob, tmp_path: Path):
     assert row["batches"] == 1
     assert row["stored_bytes"] == row["mean_batch_bytes"] == size - headers + HEADER_BYTES
     assert row["ratio"] == pytest.approx(size / row["stored_bytes"])
+
+
+def test_sizes_that_join_nothing(run_job: RunJob, tmp_path: Path):
+    write_segment(partition_directory(tmp_path), simple_batches(20))
+    words = ("--path", str(tmp_path), "--codecs", "zstd:1", "--batch-bytes")
+    for sizes in ("100", "0,100,200"):
+        rows = run_job(JOB, *words, sizes).tables["codecs"].to_pylist()
+        assert sorted((row["codec"], row["batch_bytes"]) for row in rows) == [
+            ("stored", 0),
+            ("zstd", 0),
+        ]
+    rows = run_job(JOB, *words, "100,2000").tables["codecs"].to_pylist()
+    assert {row["batch_bytes"] for row in rows} == {0, 2000}
+
+
+def test_samples_of_a_small_topic_are_all_of_it(run_job: RunJob, tmp_path: Path):
+    """Its first batches are not like the others."""
+    batches = [*simple_batches(2), *simple_batches(12, 200, base_offset=20, codec=4)]
+    write_segment(partition_directory(tmp_path), batches)
+    words = ("--path", str(tmp_path), "--codecs", "none")
+    rows = run_job(JOB, *words).tables["codecs"].to_pylist()
+    assert {row["batches"] for row in rows} == {14}
+    assert next(row["ratio"] for row in rows if row["codec"] == "stored") > 2
+    few = run_job(JOB, *words, "--most", str(sum(map(len, batches)) // 4 + 1))
+    assert {row["batches"] for row in few.tables["codecs"].to_pylist()} == {4}
+
+
+def test_a_picture_of_many_sizes():
+    """The axes keep their room, and every size has a marker of its own."""
+    rows = [
+        {"topic": "t", "codec": codec, "level": level, "batch_bytes": size}
+        | {"ratio": 2.0 + level + size / 1e6, "encode_mb_per_second": 100.0 / level}
+        for codec in ("gzip", "lz4", "zstd")
+        for level in (1, 3, 9)
+        for size in (0, 1000, 16_384, 65_536, 100_000, 1_000_000, 4_000_000, 8_000_000)
+    ]
+    made = draw_codecs("t", rows, 1.5)
+    made.canvas.draw()
+    (axes,) = made.axes
+    box = axes.get_position()
+    assert box.width > 0.6
+    assert box.height > 0.6
+    assert axes.get_ylim()[0] >= 0
+    (legend,) = made.legends
+    frame = legend.get_window_extent()
+    assert frame.x0 >= axes.get_window_extent().x1
+    assert frame.y0 >= 0
+    markers = [line.get_marker() for line in legend.get_lines()]
+    assert len(set(markers) - {"None", None, ""}) == 7
+
+
+def test_nothing_compressed_is_no_picture(run_job: RunJob, tmp_path: Path):
+    write_segment(partition_directory(tmp_path), simple_batches(3))
+    outcome = run_job(JOB, "--path", str(tmp_path), "--codecs", "none")
+    assert JOB.draw is not None
+    assert JOB.draw(outcome) is None
 
 
 def test_neighbours_are_joined_in_one_pass():
