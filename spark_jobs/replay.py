@@ -195,7 +195,6 @@ def _replay(order: Order) -> Iterator[Any]:
     """In an executor: one producer and its partitions."""
     client = sender(order.bootstrap, order.settings, order.client)
     late: list[float] = []
-    size = 0
     began = time.time()
     if order.factor is not None:
         began = min(began, order.begins)  # who comes late is late, not fast
@@ -206,14 +205,13 @@ def _replay(order: Order) -> Iterator[Any]:
             _wait_until(client, due)
             if client.sent % 20 == 0:
                 late.append(max(0.0, time.time() - due) * 1000)
-        size += record.size_bytes
         client.send(record if order.keeps_timestamps else record._replace(timestamp_ms=None))
     client.flush()
     row = {
         "task": order.task,
         "partitions": len(order.lanes),
-        "records": client.sent - client.errors,
-        "bytes": size - client.failed_bytes,
+        "records": client.acknowledged,
+        "bytes": client.acknowledged_bytes,
         "errors": client.errors,
         "first_error": client.first_error,
         "began": began,

@@ -201,8 +201,7 @@ def _produce(load: Load) -> Iterator[Any]:
     for number in range(load.records):
         client.send(Outgoing(load.topic, -1, None, payloads[number % _PAYLOADS]))
     client.flush()
-    size = load.records * load.size
-    found = _row(client.sent - client.errors, size, began, client.latencies_ms)
+    found = _row(client.acknowledged, client.acknowledged_bytes, began, client.latencies_ms)
     found |= {"errors": client.errors, "first_error": client.first_error}
     yield pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
 

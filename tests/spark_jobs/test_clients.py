@@ -108,8 +108,32 @@ def test_a_record_that_the_client_refuses_is_counted():
     pytest.importorskip("confluent_kafka")
     sender = clients.ConfluentSender("127.0.0.1:1", {"message.max.bytes": "1000"})
     sender.send(Outgoing("any", 0, None, b"x" * 5000))
-    assert (sender.sent, sender.errors, sender.failed_bytes) == (1, 1, 5000)
-    assert "MSG_SIZE_TOO_LARGE" in (sender.first_error or "")
+    assert (sender.sent, sender.errors, sender.acknowledged_bytes) == (1, 1, 0)
+    assert "size too large" in (sender.first_error or "")
+    assert "KafkaError{" not in (sender.first_error or "")
+
+
+class Unheard(clients.Sender):
+    """A producer that is answered every other record."""
+
+    def _send(self, record: Outgoing, began: float) -> None:
+        if self.sent % 2:
+            self._answered(None, began, record)
+
+    def wait(self, seconds: float) -> None: ...
+
+    def flush(self) -> None:
+        self._note_missing()
+
+
+def test_records_without_an_answer():
+    """They were not acknowledged, and so their bytes were not."""
+    sender = Unheard()
+    for _ in range(5):
+        sender.send(Outgoing("any", 0, b"key", b"value"))
+    sender.flush()
+    assert (sender.acknowledged, sender.errors, sender.acknowledged_bytes) == (3, 2, 24)
+    assert sender.first_error == "2 records without an answer"
 
 
 def test_settings_by_the_names_and_types_of_kafka_python():
