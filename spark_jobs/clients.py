@@ -8,6 +8,7 @@ Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknow
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
@@ -116,13 +117,13 @@ class Sender(ABC):
 class ConfluentSender(Sender):
     """librdkafka. A timestamp of 0 means now to it: such records are sent with 1 ms."""
 
-    def __init__(self, bootstrap: str, settings: Mapping[str, str]) -> None:
+    def __init__(self, bootstrap: str, settings: Mapping[str, Any]) -> None:
         super().__init__()
         from confluent_kafka import KafkaException, Producer
 
         self._refusal = KafkaException
         defaults = {"linger.ms": "5", "acks": "all", "queue.buffering.max.messages": "200000"}
-        self._producer = Producer({"bootstrap.servers": bootstrap} | defaults | dict(settings))
+        self.client = Producer({"bootstrap.servers": bootstrap} | defaults | dict(settings))
 
     def _send(self, record: Outgoing, began: float) -> None:
         more: dict[str, Any] = {}
@@ -136,7 +137,7 @@ class ConfluentSender(Sender):
 
         while True:
             try:
-                self._producer.produce(
+                self.client.produce(
                     record.topic,
                     value=record.value,
                     key=record.key,
@@ -146,18 +147,18 @@ class ConfluentSender(Sender):
                 )
                 break
             except BufferError:
-                self._producer.poll(0.05)
+                self.client.poll(0.05)
             except self._refusal as fault:  # too large, say: never queued, so never delivered
                 self._answered(fault.args[0], began, record)
                 break
         if self.sent % 256 == 0:
-            self._producer.poll(0)
+            self.client.poll(0)
 
     def wait(self, seconds: float) -> None:
-        self._producer.poll(seconds)
+        self.client.poll(seconds)
 
     def flush(self) -> None:
-        self._producer.flush(_FLUSH_SECONDS)
+        self.client.flush(_FLUSH_SECONDS)
         self._note_missing()
 
 
@@ -214,12 +215,13 @@ def error_text(error: object) -> str:
 def by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
     """Settings as kafka-python names and types them: `fetch.max.bytes` is fetch_max_bytes."""
     words: dict[str, Any] = {"none": None, "true": True, "false": False}
-    return {
-        name.replace(".", "_"): int(value)
-        if value.lstrip("-").isdigit()
-        else words.get(value, value)
-        for name, value in settings.items()
-    }
+
+    def typed(text: str) -> Any:
+        if re.fullmatch(r"-?\d+", text):
+            return int(text)
+        return float(text) if re.fullmatch(r"-?\d+\.\d+", text) else words.get(text, text)
+
+    return {name.replace(".", "_"): typed(text) for name, text in settings.items()}
 
 
 def has_confluent() -> bool:

@@ -38,8 +38,11 @@ from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
 from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, write_outcome
 
-#: A fault of the logs that a worker met, in what Spark tells of it.
-_FAULT: Final = re.compile(r"^pykbroker\.(?:offline|spark)\.faults\.\w+: (.+)$", re.MULTILINE)
+#: A fault of the logs, or of a broker, that a worker met, in what Spark tells of it.
+_FAULT: Final = re.compile(
+    r"^(?:pykbroker\.(?:offline|spark)\.faults\.\w+|spark_jobs\.consumers\.ConsumerFault): (.+)$",
+    re.MULTILINE,
+)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

@@ -32,7 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import plan_tasks
 from spark_jobs import pictures
-from spark_jobs.brokers import BrokerRefusal, check_clients, create_topics, partition_counts
+from spark_jobs.brokers import BrokerRefusal, create_topics, partition_counts
+from spark_jobs.client_check import check_clients
 from spark_jobs.clients import Outgoing, Sender, add_client_arguments, sender
 from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job

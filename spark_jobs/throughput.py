@@ -26,11 +26,12 @@ import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline.layout import read_log_directory
+from pykbroker.offline.layout import find_partitions, read_log_directory
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.spark import map_batches
 from spark_jobs import pictures
-from spark_jobs.brokers import check_clients, create_topics, delete_topics
+from spark_jobs.brokers import BrokerRefusal, create_topics, delete_topics
+from spark_jobs.client_check import check_clients
 from spark_jobs.clients import Outgoing, add_client_arguments, sender
 from spark_jobs.consumers import read_to_end
 from spark_jobs.job import Job
@@ -74,6 +75,7 @@ _LATENCY_OF: Final = {
     "scan": "one Arrow batch",
 }
 _PAYLOADS: Final = 64
+_DIRECTORY_SECONDS: Final = 10.0
 
 
 class Load(NamedTuple):
@@ -132,6 +134,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     create_topics(bootstrap, {topic: arguments.topic_partitions}, dict(arguments.topic_config))
     phases: dict[str, list[dict[str, Any]]] = {}
     try:
+        if arguments.path:
+            _wait_for_directory(arguments.path, topic)
         step(f"producing {arguments.records:,} records of {arguments.size} bytes")
         loads = _loads(arguments, topic, count)
         phases["produce"] = _collect(spread(spark, loads, _produce, _DDL))
@@ -146,6 +150,17 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         if not arguments.keep:
             delete_topics(bootstrap, [topic])
     return _outcome(phases, topic)
+
+
+def _wait_for_directory(paths: str, topic: str) -> None:
+    """BrokerRefusal if no partition of the new topic is in these log directories: before the work,
+    which would be lost."""
+    named = tuple(path.strip() for path in paths.split(","))
+    until = time.monotonic() + _DIRECTORY_SECONDS
+    while not any(each.topic == topic for each in find_partitions(named)):
+        if time.monotonic() > until:
+            raise BrokerRefusal(f"the topic that was made is not in {paths}: another broker's?")
+        time.sleep(0.1)
 
 
 def _collect(found: Any) -> list[dict[str, Any]]:

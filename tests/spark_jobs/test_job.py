@@ -171,6 +171,8 @@ def test_what_spark_tells_in_one_line():
     trace = "Job aborted\nTraceback (most recent call last):\n"
     of_logs = trace + "pykbroker.offline.faults.CorruptSegment: x"
     assert _in_one_line(PySparkException(of_logs)) == "x"
+    of_broker = trace + "spark_jobs.consumers.ConsumerFault: nothing more of t came"
+    assert _in_one_line(PySparkException(of_broker)) == "nothing more of t came"
     cast = "[CAST_INVALID_INPUT] The value 'x' cannot be cast\n== SQL ==\ncast(text as int)"
     assert (_in_one_line(PySparkException(cast)) or "").startswith("[CAST_INVALID_INPUT]")
     bug = trace + "  File x\nZeroDivisionError: of ours"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from unittest.mock import MagicMock
+
 import pytest
 
 from pykbroker.testing import Broker
-from spark_jobs.brokers import partition_counts
+from spark_jobs import throughput
+from spark_jobs.brokers import BrokerRefusal, partition_counts
 from spark_jobs.results import as_text
 from spark_jobs.throughput import JOB
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob
 
 RECORDS, SIZE = 5000, 100
@@ -39,3 +44,18 @@ def test_bytes_that_were_refused_are_no_throughput(run_job: RunJob, live_broker:
     told = outcome.summary["produce_first_error"]
     assert told == "Broker: Message size too large"
     assert f"produce_first_error: {told}" in as_text(outcome)
+
+
+def test_the_directories_of_another_broker(
+    run_job: RunJob, live_broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Told before the work; the topic does not stay."""
+    monkeypatch.setattr(throughput, "_DIRECTORY_SECONDS", 0.2)
+    write_segment(partition_directory(tmp_path), simple_batches(1))
+    produce = MagicMock()
+    monkeypatch.setattr(throughput, "_loads", produce)
+    words = ("--bootstrap-servers", live_broker.bootstrap_servers, "--topic", "elsewhere")
+    with pytest.raises(BrokerRefusal, match="is not in"):
+        run_job(JOB, *words, "--path", str(tmp_path), "--records", "10")
+    produce.assert_not_called()
+    assert "elsewhere" not in partition_counts(live_broker.bootstrap_servers)
