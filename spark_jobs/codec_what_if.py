@@ -16,6 +16,7 @@ compression; `mean_batch_bytes` is before compression, of the batches as they we
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -101,7 +102,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def sizes(text: str) -> list[int]:
     """`0,1000000` as numbers."""
-    if not all(each.isdigit() for each in text.split(",")):
+    if not all(each.isdecimal() for each in text.split(",")):
         raise ArgumentTypeError(f"{text!r} are no sizes in bytes")
     return list(dict.fromkeys(map(int, text.split(","))))
 
@@ -111,7 +112,7 @@ def candidates(text: str) -> list[Candidate]:
     found = []
     for each in text.split(","):
         name, colon, level = each.strip().partition(":")
-        if name not in CODEC_IDS or (colon and not level.lstrip("-").isdigit()):
+        if name not in CODEC_IDS or (colon and not re.fullmatch(r"-?\d+", level)):
             raise ArgumentTypeError(f"{each!r} is none of {', '.join(CODEC_NAMES)} (:level)")
         codec = CODEC_IDS[name]
         number = int(level) if colon else None

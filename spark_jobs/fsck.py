@@ -50,8 +50,6 @@ LESS: Final = (
     "isolation",
     "mode",
     "where",
-    "view",
-    "columns",
     "endBound",
     "failOnDataLoss",
     "verifyChecksums",

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 from pyspark.sql.datasource import Filter
 
-from pykbroker.offline import ReadOptions, Selection, Split, read_split
+from pykbroker.offline import ReadOptions, Selection, Split, UnknownTopic, read_split
+from pykbroker.offline.planning import select_partitions
 from pykbroker.spark.filters import keep_rows
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import base_selection
@@ -38,6 +39,10 @@ _SAME_AS: Final = {
 }
 
 
+#: A job itself says which view and which columns it reads.
+_OF_THE_JOB: Final = {"view", "columns"}
+
+
 def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
     """The arguments of every job that reads log directories.
 
@@ -52,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()
             chosen.add_argument(f"--{name}", **settings)
 
     refused = {each.lower() for name in without for each in _SAME_AS.get(name, (name,))}
+    refused |= _OF_THE_JOB
     chosen = parser.add_argument_group("what is read")
     chosen.add_argument(
         "--path",
@@ -103,14 +109,14 @@ def _source_option(text: str, refused: Collection[str]) -> tuple[str, str]:
 
 def positive(text: str) -> int:
     """A number above 0."""
-    if not text.isdigit() or not int(text):
+    if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return int(text)
 
 
 def time_ms(text: str) -> int:
     """A time in ms since 1970: a number, or ISO 8601 (UTC if it does not say)."""
-    if text.isdigit():
+    if text.isdecimal():
         return int(text)
     try:
         found = datetime.fromisoformat(text)
@@ -118,7 +124,10 @@ def time_ms(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is neither ISO 8601 nor ms") from None
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)
-    return int(found.timestamp() * 1000)
+    found_ms = int(found.timestamp() * 1000)
+    if found_ms < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is before 1970")
+    return found_ms
 
 
 def source_options(
@@ -140,6 +149,21 @@ def source_options(
     }
     found |= {name: str(value) for name, value in chosen.items() if value is not None}
     return found | dict(arguments.option)
+
+
+def check_times(arguments: argparse.Namespace) -> None:
+    """ArgumentTypeError for a range that is read backwards."""
+    since, until = arguments.since, arguments.until
+    if since is not None and until is not None and since > until:
+        raise argparse.ArgumentTypeError(f"--since ({since} ms) is later than --until ({until} ms)")
+
+
+def check_pattern(arguments: argparse.Namespace) -> None:
+    """UnknownTopic for a pattern that no topic fits: a typo would always be found to be sound."""
+    chosen = selection(arguments)
+    if chosen.topic_pattern is not None and not select_partitions(chosen):
+        where = ", ".join(chosen.paths)
+        raise UnknownTopic(f"no topic in {where} fits the pattern {arguments.topic_pattern!r}")
 
 
 def without_conditions(arguments: argparse.Namespace) -> argparse.Namespace:

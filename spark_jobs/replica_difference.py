@@ -65,7 +65,7 @@ _DAMAGE_DDL: Final = (
 )
 #: Arguments and options that would leave something unread.
 _LESS: Final = (
-    *("mode", "where", "view", "columns", "failOnDataLoss"),
+    *("mode", "where", "failOnDataLoss"),
     *("verifyChecksums", "kafka.check.crcs"),
 )
 

@@ -152,6 +152,6 @@ def test_neighbours_are_joined_in_one_pass():
 
 def test_candidates():
     assert [each[:] for each in candidates("gzip:1,zstd")] == [(1, 1), (4, None)]
-    for wrong in ("gzip:0", "zstd:23", "brotli", "snappy:1", "gzip:x"):
+    for wrong in ("gzip:0", "zstd:23", "brotli", "snappy:1", "gzip:x", "zstd:²", "lz4:--1"):
         with pytest.raises(ArgumentTypeError):
             candidates(wrong)
