@@ -33,6 +33,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pykbroker.offline import Corruption, ReadOptions, Split, read_split
 from pykbroker.offline.split import PERMISSIVE
 from pykbroker.spark import map_splits
+from pykbroker.spark.bounds import LATEST
+from pykbroker.spark.options import parse_options
+from pykbroker.spark.tasks import current_ends, resolve_bound
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
@@ -196,9 +199,17 @@ def _faults(split: Split, options: ReadOptions) -> Iterator[Any]:
 
 
 def _reach(spark: Any, arguments: Namespace, name: str) -> Any:
-    batches = view(spark, arguments, "batches")
-    return batches.groupBy(*PLACE).agg(
-        f.min("base_offset").alias(f"start_{name}"), (f.max("last_offset") + 1).alias(f"end_{name}")
+    """From where to where a copy has batches; one in which none is left begins at its end."""
+    options = parse_options(source_options(arguments))
+    ends = resolve_bound(options, options.end, LATEST, current_ends(options), is_start=False)
+    schema = "topic string, partition int, none_from bigint"
+    known = spark.createDataFrame([(*place, end) for place, end in ends.items()], schema)
+    found = view(spark, arguments, "batches").groupBy(*PLACE)
+    found = found.agg(f.min("base_offset").alias("first"), f.max("last_offset").alias("last"))
+    return known.join(found, PLACE, "left").select(
+        *PLACE,
+        f.coalesce("first", "none_from").alias(f"start_{name}"),
+        f.coalesce(f.col("last") + 1, "none_from").alias(f"end_{name}"),
     )
 
 
