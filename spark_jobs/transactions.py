@@ -155,7 +155,7 @@ def draw(outcome: Outcome) -> Any:
     named = lines if len(lines) <= _MOST_NAMES else {}
     right.set_yticks([sum(mine) / len(mine) for mine in named.values()], list(named), fontsize=8)
     right.invert_yaxis()
-    told = f"{len(shown)} of {len(every)} transactions, first the unknown and the open"
+    told = f"{len(shown)} of {len(every)} transactions, all unknown and open ones among them"
     pictures.label(right, "offsets that they span", "", told if len(shown) < len(every) else "")
     return made
 
