@@ -1,20 +1,21 @@
 """What the driver asks a broker before the work, and after it: by kafka-python's admin client.
 
-partition_counts, create_topics, delete_topics   BrokerRefusal in one line if it does not answer
-check_clients                                    whether the workers' clients take their settings
+check_reachable                                  BrokerRefusal in one line if none answers
+partition_counts, create_topics, delete_topics   the same, and for what the broker refuses
 """
 
 from __future__ import annotations
 
+import ast
+import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from spark_jobs.clients import is_confluent, sender
-from spark_jobs.consumers import confluent_consumer, kafka_python_consumer
-
 _CONNECT_SECONDS: Final = 5
+#: What the broker says, within kafka-python's account of request and response.
+_MESSAGE: Final = re.compile(r"""error_message=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 
 
 class BrokerRefusal(OSError):
@@ -26,9 +27,12 @@ def check_reachable(bootstrap: str) -> None:
     faults = []
     for server in bootstrap.split(","):
         host, _, port = server.strip().rpartition(":")
+        if not host or not port.isdecimal():
+            faults.append(f"{server.strip()!r} is not HOST:PORT")
+            continue
         try:
             socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
-        except (OSError, ValueError) as fault:
+        except (OSError, OverflowError) as fault:  # OverflowError: a port above 65535
             faults.append(str(fault))
         else:
             return
@@ -49,9 +53,15 @@ def _admin(bootstrap: str) -> Iterator[Any]:
     try:
         yield admin
     except KafkaError as fault:
-        raise BrokerRefusal(f"the broker at {bootstrap} refuses: {fault}") from None
+        raise BrokerRefusal(f"the broker at {bootstrap} refuses: {_sentence(fault)}") from None
     finally:
         admin.close()
+
+
+def _sentence(fault: Exception) -> str:
+    """The broker's own words, where kafka-python tells both messages in full."""
+    found = _MESSAGE.search(str(fault))
+    return str(ast.literal_eval(found[1])) if found is not None else str(fault)
 
 
 def partition_counts(bootstrap: str) -> dict[str, int]:
@@ -78,36 +88,3 @@ def delete_topics(bootstrap: str, names: Sequence[str]) -> None:
     """Delete topics."""
     with _admin(bootstrap) as admin:
         admin.delete_topics(list(names))
-
-
-# -- the clients of the workers ------------------------------------------------------------------
-
-
-class ClientRefusal(OSError):
-    """A client does not take its settings, or is not there."""
-
-
-def check_clients(
-    bootstrap: str,
-    client: str,
-    producer: Mapping[str, str],
-    consumer: Mapping[str, str] | None = None,
-) -> None:
-    """ClientRefusal, or BrokerRefusal, in the driver: before the work, not in each worker."""
-    check_reachable(bootstrap)
-    with _refused_as("producer"):
-        sender(bootstrap, producer, client).flush()
-    if consumer is not None:
-        made = confluent_consumer if is_confluent(client) else kafka_python_consumer
-        with _refused_as("consumer"):
-            made(bootstrap, consumer).close()
-
-
-@contextmanager
-def _refused_as(what: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as fault:  # KafkaException, AssertionError, ValueError, ImportError ...
-        told = fault.args[0] if fault.args else ""
-        reason = told.str() if hasattr(told, "str") else str(told)
-        raise ClientRefusal(f"{what}: {reason or type(fault).__name__}") from None

@@ -8,10 +8,12 @@ Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknow
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from spark_jobs.reading import name_value
@@ -67,12 +69,12 @@ class Outgoing(NamedTuple):
 class Sender(ABC):
     """A producer that counts.
 
-    State: `sent` (failed ones too), `errors`, `failed_bytes` (of keys and values, as far as records
-    have an answer), `first_error`, `latencies_ms` (sampled).
+    State: `sent` (failed ones too), `acknowledged` and `acknowledged_bytes` (of keys and values),
+    `first_error`, `latencies_ms` (sampled).
     """
 
     def __init__(self) -> None:
-        self.sent = self.errors = self.failed_bytes = 0
+        self.sent = self.acknowledged = self.acknowledged_bytes = 0
         self.first_error: str | None = None
         self.latencies_ms: list[float] = []
 
@@ -82,13 +84,23 @@ class Sender(ABC):
         began = time.perf_counter() if self.sent % SAMPLE_EVERY == 0 else 0.0
         self._send(record, began)
 
-    def _acknowledged(self, error: object, began: float, record: Outgoing) -> None:
+    @property
+    def errors(self) -> int:
+        """Records that were refused, or have no answer: to be asked when all is flushed."""
+        return self.sent - self.acknowledged
+
+    def _answered(self, error: object, began: float, record: Outgoing) -> None:
         if error is not None:
-            self.errors += 1
-            self.failed_bytes += record.size_bytes
-            self.first_error = self.first_error or str(error)
-        elif began:
+            self.first_error = self.first_error or error_text(error)
+            return
+        self.acknowledged += 1
+        self.acknowledged_bytes += record.size_bytes
+        if began:
             self.latencies_ms.append((time.perf_counter() - began) * 1000)
+
+    def _note_missing(self) -> None:
+        if self.errors and self.first_error is None:
+            self.first_error = f"{self.errors} records without an answer"
 
     @abstractmethod
     def _send(self, record: Outgoing, began: float) -> None: ...
@@ -105,13 +117,13 @@ class Sender(ABC):
 class ConfluentSender(Sender):
     """librdkafka. A timestamp of 0 means now to it: such records are sent with 1 ms."""
 
-    def __init__(self, bootstrap: str, settings: Mapping[str, str]) -> None:
+    def __init__(self, bootstrap: str, settings: Mapping[str, Any]) -> None:
         super().__init__()
         from confluent_kafka import KafkaException, Producer
 
         self._refusal = KafkaException
         defaults = {"linger.ms": "5", "acks": "all", "queue.buffering.max.messages": "200000"}
-        self._producer = Producer({"bootstrap.servers": bootstrap} | defaults | dict(settings))
+        self.client = Producer({"bootstrap.servers": bootstrap} | defaults | dict(settings))
 
     def _send(self, record: Outgoing, began: float) -> None:
         more: dict[str, Any] = {}
@@ -120,36 +132,34 @@ class ConfluentSender(Sender):
         if record.headers:
             more["headers"] = record.headers
 
-        def acknowledged(error: object, _message: object) -> None:
-            self._acknowledged(error, began, record)
+        def answered(error: object, _message: object) -> None:
+            self._answered(error, began, record)
 
         while True:
             try:
-                self._producer.produce(
+                self.client.produce(
                     record.topic,
                     value=record.value,
                     key=record.key,
                     partition=record.partition,
-                    on_delivery=acknowledged,
+                    on_delivery=answered,
                     **more,
                 )
                 break
             except BufferError:
-                self._producer.poll(0.05)
+                self.client.poll(0.05)
             except self._refusal as fault:  # too large, say: never queued, so never delivered
-                self._acknowledged(fault.args[0], began, record)
+                self._answered(fault.args[0], began, record)
                 break
         if self.sent % 256 == 0:
-            self._producer.poll(0)
+            self.client.poll(0)
 
     def wait(self, seconds: float) -> None:
-        self._producer.poll(seconds)
+        self.client.poll(seconds)
 
     def flush(self) -> None:
-        left = self._producer.flush(_FLUSH_SECONDS)
-        self.errors += left
-        if left and self.first_error is None:
-            self.first_error = f"{left} records without an answer"
+        self.client.flush(_FLUSH_SECONDS)
+        self._note_missing()
 
 
 class KafkaPythonSender(Sender):
@@ -176,28 +186,42 @@ class KafkaPythonSender(Sender):
                 headers=record.headers or None,
             )
         except (TypeError, ValueError) as fault:
-            self._acknowledged(fault, began, record)
+            self._answered(fault, began, record)
             return
-        future.add_callback(lambda _: self._acknowledged(None, began, record))
-        future.add_errback(lambda error: self._acknowledged(error, began, record))
+        future.add_callback(lambda _: self._answered(None, began, record))
+        future.add_errback(lambda error: self._answered(error, began, record))
 
     def wait(self, seconds: float) -> None:
         time.sleep(seconds)  # it has a thread of its own
 
     def flush(self) -> None:
-        self._producer.flush(_FLUSH_SECONDS)
-        self._producer.close()
+        from kafka.errors import KafkaTimeoutError
+
+        try:
+            self._producer.flush(_FLUSH_SECONDS)
+        except KafkaTimeoutError:
+            with suppress(KafkaTimeoutError):  # it waits for them once more
+                self._producer.close(timeout=0)
+        else:
+            self._producer.close()
+        self._note_missing()
+
+
+def error_text(error: object) -> str:
+    """What an error says: confluent-kafka's own text, not its repr."""
+    return str(error.str()) if hasattr(error, "str") else str(error)
 
 
 def by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
     """Settings as kafka-python names and types them: `fetch.max.bytes` is fetch_max_bytes."""
     words: dict[str, Any] = {"none": None, "true": True, "false": False}
-    return {
-        name.replace(".", "_"): int(value)
-        if value.lstrip("-").isdigit()
-        else words.get(value, value)
-        for name, value in settings.items()
-    }
+
+    def typed(text: str) -> Any:
+        if re.fullmatch(r"-?\d+", text):
+            return int(text)
+        return float(text) if re.fullmatch(r"-?\d+\.\d+", text) else words.get(text, text)
+
+    return {name.replace(".", "_"): typed(text) for name, text in settings.items()}
 
 
 def has_confluent() -> bool:

@@ -1,14 +1,22 @@
 """What other codecs and levels would make of the records: samples, encoded again.
 
-Batches are taken over the whole topic (--every N-th, up to --most of each split), decompressed,
+Batches are taken over the whole topic (of each split as many as come to --most, or --every N-th up
+to --most), decompressed,
 and encoded with each codec and level (--codecs gzip:1,gzip:6,lz4:9,zstd:3 or all). --batch-bytes
 joins the records of neighbours to batches of that size first: what larger batches (linger.ms,
-batch.size) would save. Speeds are of one core, of the bytes before compression. The row `stored` is
-what the samples take now, whatever their codecs.
+batch.size) would save. (Where batches are larger already, the row is that of 0: as they are.) The
+row `stored` is what the samples take now, whatever their codecs.
+
+`stored_bytes` are those on disk: of each batch its header (61 bytes) and its records, compressed.
+`raw_bytes` are what the batches as they are would take without compression, headers too, in every
+row; `ratio` is raw_bytes / stored_bytes. So batches that are not compressed have ratio 1, and what
+larger batches save by fewer headers is in it. Speeds are of one core, of the records before
+compression; `mean_batch_bytes` is before compression, of the batches as they were joined.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -25,7 +33,7 @@ from pykbroker.offline import ReadOptions, Split
 from pykbroker.protocol.compression import CODEC_IDS, CODEC_NAMES, LEVELS, compress, decompress
 from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
 from pykbroker.spark import map_splits
-from spark_jobs import pictures
+from spark_jobs.codec_picture import draw_codecs
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.raw_batches import RawBatch, sample_batches
@@ -36,6 +44,7 @@ DEFAULT: Final = "none,gzip:1,gzip:6,snappy,lz4,lz4:1,zstd:1,zstd:3,zstd:9"
 _AS_IS: Final = 0
 #: In place of a codec: what is there now.
 STORED: Final = "stored"
+NO_CODEC: Final = CODEC_NAMES[0]
 _SCHEMA: Final = pa.schema(
     [
         ("topic", pa.string()),
@@ -43,6 +52,7 @@ _SCHEMA: Final = pa.schema(
         ("level", pa.int32()),
         ("batch_bytes", pa.int64()),
         ("batches", pa.int64()),
+        ("records_bytes", pa.int64()),  # without headers, before compression
         ("raw_bytes", pa.int64()),
         ("stored_bytes", pa.int64()),
         ("encode_seconds", pa.float64()),
@@ -50,10 +60,10 @@ _SCHEMA: Final = pa.schema(
     ]
 )
 _DDL: Final = (
-    "topic string, codec string, level int, batch_bytes bigint, batches bigint, raw_bytes bigint, "
-    "stored_bytes bigint, encode_seconds double, decode_seconds double"
+    "topic string, codec string, level int, batch_bytes bigint, batches bigint, "
+    "records_bytes bigint, raw_bytes bigint, stored_bytes bigint, encode_seconds double, "
+    "decode_seconds double"
 )
-_MARKERS: Final = "osD^v"
 _KEYS: Final = ["topic", "codec", "level", "batch_bytes"]
 
 
@@ -71,7 +81,11 @@ def arguments(parser: ArgumentParser) -> None:
         default=DEFAULT,
         help="codecs, with a level behind a colon, with commas between",
     )
-    parser.add_argument("--every", type=positive, default=10, help="every N-th batch")
+    parser.add_argument(
+        "--every",
+        type=positive,
+        help="every N-th batch (default: all of a split, or as many as come to --most)",
+    )
     parser.add_argument(
         "--most",
         type=positive,
@@ -88,7 +102,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def sizes(text: str) -> list[int]:
     """`0,1000000` as numbers."""
-    if not all(each.isdigit() for each in text.split(",")):
+    if not all(each.isdecimal() for each in text.split(",")):
         raise ArgumentTypeError(f"{text!r} are no sizes in bytes")
     return list(dict.fromkeys(map(int, text.split(","))))
 
@@ -98,7 +112,7 @@ def candidates(text: str) -> list[Candidate]:
     found = []
     for each in text.split(","):
         name, colon, level = each.strip().partition(":")
-        if name not in CODEC_IDS or (colon and not level.lstrip("-").isdigit()):
+        if name not in CODEC_IDS or (colon and not re.fullmatch(r"-?\d+", level)):
             raise ArgumentTypeError(f"{each!r} is none of {', '.join(CODEC_NAMES)} (:level)")
         codec = CODEC_IDS[name]
         number = int(level) if colon else None
@@ -112,18 +126,21 @@ def candidates(text: str) -> list[Candidate]:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     chosen, wanted = list(arguments.codecs), list(arguments.batch_bytes)
-    every, most = arguments.every, arguments.most
+    given, most = arguments.every, arguments.most
 
     def encode(split: Split, options: ReadOptions) -> Iterator[Any]:
+        every = given or -(-split.size_bytes // most)  # spread over the split, to its end
         samples = list(sample_batches(split, every, most, options))
-        raw = [batch.payload for batch in samples]
+        records = [batch.payload for batch in samples]
         rows = [_as_stored(samples)]
         for size in wanted:
-            joined = _joined(raw, size)
+            batches = joined(records, size)
             for candidate in chosen:
-                rows.append({"batch_bytes": size} | _measure(joined, candidate))
-        rows = [{"topic": split.topic} | row for row in rows]
-        yield pa.RecordBatch.from_pylist(rows if raw else [], schema=_SCHEMA)
+                rows.append({"batch_bytes": size} | _measure(batches, candidate))
+        of_all = {"topic": split.topic, "records_bytes": sum(map(len, records))}
+        of_all["raw_bytes"] = _with_headers(records)
+        rows = [of_all | row for row in rows]
+        yield pa.RecordBatch.from_pylist(rows if records else [], schema=_SCHEMA)
 
     step("encoding samples")
     found = map_splits(spark, source_options(arguments), encode, _DDL)
@@ -132,13 +149,17 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         found.groupBy(*_KEYS)
         .agg(*sums)
         .withColumn("ratio", f.try_divide("raw_bytes", "stored_bytes"))
-        .withColumn("encode_mb_per_second", f.try_divide("raw_bytes", "encode_seconds") / 1e6)
-        .withColumn("decode_mb_per_second", f.try_divide("raw_bytes", "decode_seconds") / 1e6)
-        .withColumn("mean_batch_bytes", f.try_divide("raw_bytes", "batches"))
+        .withColumn("encode_mb_per_second", f.try_divide("records_bytes", "encode_seconds") / 1e6)
+        .withColumn("decode_mb_per_second", f.try_divide("records_bytes", "decode_seconds") / 1e6)
+        .withColumn(
+            "mean_batch_bytes", f.try_divide("records_bytes", "batches") + RECORD_BATCH_OVERHEAD
+        )
+        .drop("records_bytes")
         .orderBy("topic", "batch_bytes", f.desc("ratio"), "codec", "level")
         .toArrow()
     )
-    rows = table.to_pylist()
+    rows = without_copies(table.to_pylist())
+    table = pa.Table.from_pylist(rows, schema=table.schema)
     summary: dict[str, Any] = {"sampled_bytes": sum(_raw_of_topics(rows).values())}
     for topic in sorted({row["topic"] for row in rows}):
         mine = [row for row in rows if row["topic"] == topic and row["ratio"] is not None]
@@ -151,6 +172,17 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     return Outcome({"codecs": table}, summary)
 
 
+def without_copies(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Where a size joined no batches of a topic, they are as they are: not told twice."""
+    as_is = {row["topic"]: row["batches"] for row in rows if row["codec"] == STORED}
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        if row["batches"] == as_is[row["topic"]]:
+            row = row | {"batch_bytes": _AS_IS}
+        found.setdefault(tuple(row[name] for name in _KEYS), row)
+    return list(found.values())
+
+
 def _apart(rows: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     """(what is stored, what it could be) of the rows of a topic."""
     stored = next((row for row in rows if row["codec"] == STORED), None)
@@ -161,19 +193,26 @@ def _raw_of_topics(rows: list[dict[str, Any]]) -> dict[str, int]:
     return {row["topic"]: row["raw_bytes"] for row in rows}
 
 
-def _joined(raw: list[bytes], size: int) -> list[bytes]:
-    """Neighbours joined until they reach a size. Offset deltas start anew in each of them, which
-    no codec minds."""
+def joined(records: list[bytes], size: int) -> list[bytes]:
+    """The records of neighbours joined until they reach a size. Offset deltas start anew in each of
+    them, which no codec minds."""
     if size == _AS_IS:
-        return raw
-    joined: list[bytes] = []
+        return records
+    found: list[bytes] = []
     parts: list[bytes] = []
-    for each in raw:
+    reached = 0
+    for each in records:
         parts.append(each)
-        if sum(map(len, parts)) >= size:
-            joined.append(b"".join(parts))
-            parts = []
-    return [*joined, b"".join(parts)] if parts else joined
+        reached += len(each)
+        if reached >= size:
+            found.append(b"".join(parts))
+            parts, reached = [], 0
+    return [*found, b"".join(parts)] if parts else found
+
+
+def _with_headers(batches: list[bytes]) -> int:
+    """What batches take on disk."""
+    return sum(map(len, batches)) + RECORD_BATCH_OVERHEAD * len(batches)
 
 
 def _as_stored(samples: list[RawBatch]) -> dict[str, Any]:
@@ -185,29 +224,27 @@ def _as_stored(samples: list[RawBatch]) -> dict[str, Any]:
         "codec": STORED,
         "batch_bytes": _AS_IS,
         "batches": len(samples),
-        "raw_bytes": sum(len(each.payload) for each in samples),
-        "stored_bytes": sum(len(each.stored) - RECORD_BATCH_OVERHEAD for each in samples),
+        "stored_bytes": sum(len(each.stored) for each in samples),
         "decode_seconds": _speed(decode),
     }
 
 
-def _measure(payloads: list[bytes], candidate: Candidate) -> dict[str, Any]:
+def _measure(batches: list[bytes], candidate: Candidate) -> dict[str, Any]:
     stored: list[bytes] = []
 
     def encode() -> None:
-        stored[:] = [compress(candidate.codec, each, candidate.level) for each in payloads]
+        stored[:] = [compress(candidate.codec, each, candidate.level) for each in batches]
 
     def decode() -> None:
-        for payload, encoding in zip(payloads, stored, strict=True):
-            decompress(candidate.codec, encoding, len(payload))
+        for records, encoding in zip(batches, stored, strict=True):
+            decompress(candidate.codec, encoding, len(records))
 
     encode_seconds, decode_seconds = _speed(encode), _speed(decode)
     return {
         "codec": CODEC_NAMES[candidate.codec],
         "level": candidate.level,
-        "batches": len(payloads),
-        "raw_bytes": sum(map(len, payloads)),
-        "stored_bytes": sum(map(len, stored)),
+        "batches": len(batches),
+        "stored_bytes": _with_headers(stored),
         "encode_seconds": encode_seconds,
         "decode_seconds": decode_seconds,
     }
@@ -235,37 +272,11 @@ def draw(outcome: Outcome) -> Any:
     if not raw:
         return None
     topic = max(raw, key=lambda name: raw[name])
-    mine = [row for row in rows if row["topic"] == topic and row["ratio"] is not None]
-    stored, others = _apart(mine)
-    made, axes = pictures.figure(f"Codecs on samples of {topic}")
-    sizes = sorted({row["batch_bytes"] for row in others})
-    for codec in CODEC_NAMES[1:]:
-        for size in sizes:
-            points = [row for row in others if (row["codec"], row["batch_bytes"]) == (codec, size)]
-            _line(axes, points, _MARKERS[sizes.index(size) % len(_MARKERS)], len(sizes) > 1)
-    axes.set_xscale("log")
-    if stored is not None:
-        axes.axhline(stored["ratio"], color="#888888", linewidth=0.8, label="as it is stored")
-    axes.margins(x=0.15, y=0.15)
-    pictures.label(axes, "MB/s that one core encodes; the numbers are levels", "times smaller")
-    pictures.legend(axes)
-    return made
-
-
-def _line(axes: Any, rows: list[dict[str, Any]], marker: str, tells_size: bool) -> None:
-    """One codec at one size of batches, level by level."""
-    if not rows:
-        return
-    rows.sort(key=lambda row: -row["encode_mb_per_second"])
-    name = _name(rows[0] | {"level": None}) if tells_size else rows[0]["codec"]
-    points = [(row["encode_mb_per_second"], row["ratio"]) for row in rows]
-    colour = pictures.COLOURS[CODEC_IDS[rows[0]["codec"]]]
-    axes.plot(*zip(*points, strict=True), marker, ls=":", color=colour, label=name, ms=6)
-    for row, point in zip(rows, points, strict=True):
-        if row["level"] is not None:
-            axes.annotate(
-                row["level"], point, fontsize=8, xytext=(5, 4), textcoords="offset points"
-            )
+    stored, others = _apart([row for row in rows if row["topic"] == topic])
+    compressed = [row for row in others if row["codec"] != NO_CODEC]
+    if not compressed:
+        return None
+    return draw_codecs(topic, compressed, None if stored is None else stored["ratio"])
 
 
 JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, counts_left_out=False)

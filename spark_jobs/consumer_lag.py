@@ -93,6 +93,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     if arguments.topic_pattern is not None:
         chosen = topic_pattern(arguments.topic_pattern)
         found = [row for row in found if chosen.fullmatch(row["topic"])]
+        if not found:
+            _check_pattern(spark, arguments)
     _check_names(spark, arguments, named, found)
     topics = sorted({row["topic"] for row in found})
     step("finding the ends of the logs")
@@ -140,6 +142,18 @@ def _check_names(
         raise OfflineError(f"no commits of group {arguments.group!r} in {where}; {_some(groups)}")
     for topic in sorted(unknown - topics):
         raise UnknownTopic(f"no topic {topic!r} and no commits to it in {where}; {_some(topics)}")
+
+
+def _check_pattern(spark: Any, arguments: Namespace) -> None:
+    """UnknownTopic for a pattern that fits no topic of the logs, and none that was committed to."""
+    paths = parse_options(commit_options(arguments)).paths
+    every = _all_commits(spark, Namespace(**vars(arguments) | {"since": None, "until": None}))
+    topics = {row["topic"] for row in every.select("topic").distinct().collect()}
+    topics |= {each.topic for each in find_partitions(paths)}
+    chosen = topic_pattern(arguments.topic_pattern)
+    if not any(map(chosen.fullmatch, topics)):
+        told = f"no topic and no commits fit the pattern {arguments.topic_pattern!r}"
+        raise UnknownTopic(f"{told} in {', '.join(paths)}; {_some(topics)}")
 
 
 def _some(names: set[str]) -> str:
@@ -258,7 +272,15 @@ def draw(outcome: Outcome) -> Any:
     return made
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, without=("isolation",))
+JOB: Final = Job(
+    __file__,
+    __doc__,
+    run,
+    arguments=arguments,
+    draw=draw,
+    without=("isolation",),
+    pattern_is_of_logs=False,  # but of those that were consumed
+)
 
 if __name__ == "__main__":
     JOB.main()

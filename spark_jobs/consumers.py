@@ -15,6 +15,10 @@ _IDLE_SECONDS: Final = 30.0
 _FAR: Final = 1 << 62
 
 
+class ConsumerFault(OSError):
+    """The records do not come: of the broker or the settings, no bug."""
+
+
 class Received(NamedTuple):
     """What one call of a consumer brought."""
 
@@ -40,7 +44,7 @@ def read_to_end(
     yield from read(bootstrap, topic, ranges, settings)
 
 
-def confluent_consumer(bootstrap: str, settings: Mapping[str, str]) -> Any:
+def confluent_consumer(bootstrap: str, settings: Mapping[str, Any]) -> Any:
     from confluent_kafka import Consumer
 
     defaults = {"group.id": "pykbroker-throughput", "enable.auto.commit": "false"}
@@ -57,7 +61,7 @@ def kafka_python_consumer(bootstrap: str, settings: Mapping[str, str]) -> Any:
 def _read_confluent(
     bootstrap: str, topic: str, ranges: dict[int, tuple[int, int]], settings: Mapping[str, str]
 ) -> Iterator[Received]:
-    from confluent_kafka import KafkaException, TopicPartition
+    from confluent_kafka import TopicPartition
 
     consumer = confluent_consumer(bootstrap, settings)
     open_ends = {partition: end for partition, (_, end) in ranges.items()}
@@ -73,11 +77,11 @@ def _read_confluent(
             if messages:
                 idle_until = time.monotonic() + _IDLE_SECONDS
             elif time.monotonic() > idle_until:
-                raise TimeoutError(f"nothing more of {topic} came, {open_ends} are not reached")
+                raise ConsumerFault(f"nothing more of {topic} came, {open_ends} are not reached")
             size = count = 0
             for message in messages:
                 if message.error():
-                    raise KafkaException(message.error())
+                    raise ConsumerFault(f"{topic}: {message.error().str()}")
                 count += 1
                 size += len(message.value() or b"") + len(message.key() or b"")
             for message in messages[-1:] if len(ranges) == 1 else messages:
@@ -108,7 +112,7 @@ def _read_kafka_python(
             if polled:
                 idle_until = time.monotonic() + _IDLE_SECONDS
             elif time.monotonic() > idle_until:
-                raise TimeoutError(f"nothing more of {topic} came, {open_ends} are not reached")
+                raise ConsumerFault(f"nothing more of {topic} came, {open_ends} are not reached")
             size = count = 0
             for partition, messages in polled.items():
                 count += len(messages)

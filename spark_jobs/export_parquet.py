@@ -40,6 +40,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
+    target = Target(arguments.to)
+    target.check_writable()
     columns = [each.strip() for each in arguments.columns.split(",") if each.strip()]
     step(f"writing {arguments.to}")
     began = time.perf_counter()
@@ -52,7 +54,6 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     )
     seconds = time.perf_counter() - began
     # Not read back with Spark: it may have no file system for a URI that pyarrow knows.
-    target = Target(arguments.to)
     sizes = [target.size(name) for name in report.files]
     columns_of_files = {"file": list(report.files), "bytes": sizes}
     files = pa.table(

@@ -144,7 +144,8 @@ def draw(outcome: Outcome) -> Any:
     return made
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+#: Its own conditions become the source's `where`: use --where.
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, without=("where",))
 
 if __name__ == "__main__":
     JOB.main()

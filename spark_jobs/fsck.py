@@ -50,8 +50,6 @@ LESS: Final = (
     "isolation",
     "mode",
     "where",
-    "view",
-    "columns",
     "endBound",
     "failOnDataLoss",
     "verifyChecksums",
@@ -59,6 +57,10 @@ LESS: Final = (
 )
 #: Not a finding: what was read of a file.
 _READ: Final = "read"
+#: The height of a bar; its remark stands above it.
+_BAR: Final = 0.45
+#: So many letters of a remark are as wide as the picture.
+_LETTERS: Final = 120
 _COLOURS: Final = {ERROR: pictures.BAD, WARNING: pictures.OPEN, NOTE: "#555555"}
 
 
@@ -129,22 +131,25 @@ def draw(outcome: Outcome) -> Any:
     faulty = {(row["topic"], row["partition"]) for row in findings if row["severity"] == ERROR}
     shown = sorted(sizes, key=lambda place: (place not in faulty, place))[:20]
     title = "Sound" if not faulty else f"{len(faulty)} of {len(sizes)} partitions have errors"
-    made, axes = pictures.figure(title)
+    made, axes = pictures.figure(title, inches=(9.0, max(4.2, 1.2 + 0.4 * len(shown))))
     for at, place in enumerate(shown):
         start = 0.0
         starts = {}
         for path, size in sorted(sizes[place].items()):
             starts[path] = start
-            axes.barh(at, size / 1e6, left=start / 1e6, color="#cfe3d4", edgecolor="white")
+            bar = {"color": "#cfe3d4", "edgecolor": "white"}
+            axes.barh(at, size / 1e6, _BAR, start / 1e6, **bar)
             start += size
         for row in findings:
             if (row["topic"], row["partition"]) == place and row["path"] in starts:
                 x = (starts[row["path"]] + (row["position"] or 0)) / 1e6
-                axes.plot([x, x], [at - 0.4, at + 0.4], color=_COLOURS[row["severity"]])
+                axes.plot([x, x], [at - _BAR / 2, at + _BAR / 2], color=_COLOURS[row["severity"]])
         mine = [row for row in findings if (row["topic"], row["partition"]) == place]
         worst = next((name for name in _COLOURS if any(r["severity"] == name for r in mine)), NOTE)
-        axes.text(start / 1e6, at, _in_words(mine), fontsize=8, va="center", color=_COLOURS[worst])
-    axes.margins(x=0.4)
+        # Above the bar, where it has the whole width.
+        above = {"fontsize": 8, "va": "bottom", "color": _COLOURS[worst]}
+        axes.text(0, at - _BAR / 2, _shortened(_in_words(mine)), **above)
+    axes.set_ylim(-0.8, len(shown) - 0.5)
     axes.set_xlim(left=-axes.get_xlim()[1] / 100)  # what stands at 0 is not hidden by the axis
     axes.set_yticks(range(len(shown)), [f"{topic}-{number}" for topic, number in shown], fontsize=8)
     axes.invert_yaxis()
@@ -164,7 +169,11 @@ def _in_words(findings: list[dict[str, Any]]) -> str:
         base, _, kind = placed[0]["path"].rpartition("/")[2].partition(".")
         words.append(f"first at {placed[0]['position']:,} of {base.lstrip('0') or 0}.{kind}")
     tails = [row["detail"] for row in findings if row["check"] == "tail"]
-    return "  " + ", ".join([*words, *tails])
+    return ", ".join([*words, *tails])
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
 
 
 JOB: Final = Job(__file__, __doc__, run, draw=draw, without=LESS)

@@ -38,8 +38,18 @@ from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
 from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, write_outcome
 
-#: A fault of the logs that a worker met, in what Spark tells of it.
-_FAULT: Final = re.compile(r"^pykbroker\.(?:offline|spark)\.faults\.\w+: (.+)$", re.MULTILINE)
+#: A fault of the logs, or of a broker, that a worker met, in what Spark tells of it.
+_FAULT: Final = re.compile(
+    r"^(?:pykbroker\.(?:offline|spark)\.faults\.\w+|spark_jobs\.consumers\.ConsumerFault): (.+)$",
+    re.MULTILINE,
+)
+
+
+#: Loggers of the JVM.
+_TELL_FAULTS: Final = (
+    "org.apache.spark.executor.Executor",
+    "org.apache.spark.scheduler.TaskSetManager",
+)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -67,6 +77,8 @@ class Job:
     reads_logs: bool = True
     #: Whether all that it reads passes by what counts corrupt batches; samples and headers do not.
     counts_left_out: bool = True
+    #: Whether --topic-pattern is of the topics that it reads.
+    pattern_is_of_logs: bool = True
     #: Arguments and options of reading that it does not have: see `reading.add_arguments`.
     without: tuple[str, ...] = ()
 
@@ -99,12 +111,20 @@ class Job:
         )
         return parser
 
-    def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        return self.parser().parse_args(words)
+    def parse(self, words: Sequence[str] | None) -> argparse.Namespace:
+        """SystemExit, told in one line, for what cannot be."""
+        parser = self.parser()
+        arguments = parser.parse_args(words)
+        if self.reads_logs:
+            try:
+                reading.check_times(arguments)
+            except argparse.ArgumentTypeError as fault:
+                parser.error(str(fault))
+        return arguments
 
     def main(self, words: Sequence[str] | None = None) -> None:
         """Run as a program; exits."""
-        arguments = self.parser().parse_args(words)
+        arguments = self.parse(words)
         spark = _session(self.name, arguments.master)
         try:
             sys.exit(self.run_and_write(spark, arguments))
@@ -151,6 +171,8 @@ class Job:
 
     def _run(self, spark: Any, arguments: argparse.Namespace) -> Outcome:
         """Run, and count what had to be left out."""
+        if self.reads_logs and self.pattern_is_of_logs:
+            reading.check_pattern(arguments)
         if not (self.reads_logs and self.counts_left_out and is_counted(arguments)):
             return self.run(spark, arguments)
         place = give_place(arguments)
@@ -200,8 +222,17 @@ def _session(name: str, master: str | None) -> Any:
     # The display asks for every task at once; otherwise Spark counts them some seconds later.
     spark = builder.config("spark.ui.liveUpdate.period", "0").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    _silence(spark)
     spark.sparkContext.addPyFile(_package())
     return register(spark)
+
+
+def _silence(spark: Any) -> None:
+    """Spark would tell every fault of a worker with two stacks; the job tells it in one line, or
+    with its Python stack if it is a bug."""
+    log4j = spark._jvm.org.apache.logging.log4j
+    for name in _TELL_FAULTS:
+        log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
 
 
 def _package() -> str:

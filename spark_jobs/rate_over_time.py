@@ -27,7 +27,7 @@ from spark_jobs import pictures
 from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import source_options
+from spark_jobs.reading import source_options, without_conditions
 from spark_jobs.results import Outcome
 from spark_jobs.sizes import sizes_of
 
@@ -71,7 +71,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     every = arguments.every
     if every is None:
         step("looking at the range of times")
-        every = _choose(exact_batches(spark, _without_conditions(arguments)))
+        every = _choose(exact_batches(spark, without_conditions(arguments)))
     step("counting")
     if arguments.by == "headers":
         found = _by_headers(exact_batches(spark, arguments), every)
@@ -100,12 +100,6 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         "peak_records_per_second": max(records, default=0) * 1000 / every,
     }
     return Outcome({"rate": table}, summary)
-
-
-def _without_conditions(arguments: Namespace) -> Namespace:
-    """The width is chosen by headers, which know nothing of `--option where=...`."""
-    kept = [pair for pair in arguments.option if pair[0].lower() != "where"]
-    return Namespace(**vars(arguments) | {"option": kept})
 
 
 def _has_date(time: Any) -> Any:

@@ -3,6 +3,7 @@
 add_arguments     --path, --topics, times, isolation, what happens to corrupt batches
 source_options    the same as options of `pykbroker`
 records, view     DataFrames
+chosen_rows       in a worker: the records of a split that `--option where=...` wants
 spread            a function over any values, in the workers
 """
 
@@ -13,7 +14,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pykbroker.offline import Selection
+from pyspark.sql.datasource import Filter
+
+from pykbroker.offline import ReadOptions, Selection, Split, UnknownTopic, read_split
+from pykbroker.offline.planning import select_partitions
+from pykbroker.spark.filters import keep_rows
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import base_selection
 
@@ -34,6 +39,10 @@ _SAME_AS: Final = {
 }
 
 
+#: A job itself says which view and which columns it reads.
+_OF_THE_JOB: Final = {"view", "columns"}
+
+
 def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
     """The arguments of every job that reads log directories.
 
@@ -48,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()
             chosen.add_argument(f"--{name}", **settings)
 
     refused = {each.lower() for name in without for each in _SAME_AS.get(name, (name,))}
+    refused |= _OF_THE_JOB
     chosen = parser.add_argument_group("what is read")
     chosen.add_argument(
         "--path",
@@ -99,14 +109,14 @@ def _source_option(text: str, refused: Collection[str]) -> tuple[str, str]:
 
 def positive(text: str) -> int:
     """A number above 0."""
-    if not text.isdigit() or not int(text):
+    if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return int(text)
 
 
 def time_ms(text: str) -> int:
     """A time in ms since 1970: a number, or ISO 8601 (UTC if it does not say)."""
-    if text.isdigit():
+    if text.isdecimal():
         return int(text)
     try:
         found = datetime.fromisoformat(text)
@@ -114,7 +124,10 @@ def time_ms(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is neither ISO 8601 nor ms") from None
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)
-    return int(found.timestamp() * 1000)
+    found_ms = int(found.timestamp() * 1000)
+    if found_ms < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is before 1970")
+    return found_ms
 
 
 def source_options(
@@ -138,6 +151,27 @@ def source_options(
     return found | dict(arguments.option)
 
 
+def check_times(arguments: argparse.Namespace) -> None:
+    """ArgumentTypeError for a range that is read backwards."""
+    since, until = arguments.since, arguments.until
+    if since is not None and until is not None and since > until:
+        raise argparse.ArgumentTypeError(f"--since ({since} ms) is later than --until ({until} ms)")
+
+
+def check_pattern(arguments: argparse.Namespace) -> None:
+    """UnknownTopic for a pattern that no topic fits: a typo would always be found to be sound."""
+    chosen = selection(arguments)
+    if chosen.topic_pattern is not None and not select_partitions(chosen):
+        where = ", ".join(chosen.paths)
+        raise UnknownTopic(f"no topic in {where} fits the pattern {arguments.topic_pattern!r}")
+
+
+def without_conditions(arguments: argparse.Namespace) -> argparse.Namespace:
+    """For what is read of headers, which know nothing of `--option where=...`."""
+    kept = [pair for pair in arguments.option if pair[0].lower() != "where"]
+    return argparse.Namespace(**vars(arguments) | {"option": kept})
+
+
 def selection(arguments: argparse.Namespace) -> Selection:
     """Which partitions, for `pykbroker.offline`."""
     return base_selection(parse_options(source_options(arguments)))
@@ -154,6 +188,14 @@ def records(
 def view(spark: Any, arguments: argparse.Namespace, name: str) -> Any:
     """A view (batches, segments, transactions) as a DataFrame: from headers alone."""
     return spark.read.format(f"pykbroker.{name}").options(**source_options(arguments)).load()
+
+
+def chosen_rows(split: Split, options: ReadOptions, filters: Sequence[Filter]) -> Iterator[Any]:
+    """In the workers: record batches of a split, without the rows that the filters exclude."""
+    for batch in read_split(split, options):
+        kept = keep_rows(batch, filters)
+        if kept.num_rows:
+            yield kept
 
 
 def spread(

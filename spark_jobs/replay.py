@@ -20,9 +20,7 @@ import heapq
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from operator import itemgetter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -32,21 +30,20 @@ from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline import ReadOptions, Split, read_split
 from pykbroker.spark import plan_tasks
 from spark_jobs import pictures
-from spark_jobs.brokers import BrokerRefusal, check_clients, create_topics, partition_counts
+from spark_jobs.brokers import BrokerRefusal, create_topics, partition_counts
+from spark_jobs.client_check import check_clients
 from spark_jobs.clients import Outgoing, Sender, add_client_arguments, sender
 from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
+from spark_jobs.lanes import Lane, Wanted, first_time, lanes_of, rows_of, shared
 from spark_jobs.progress import step
-from spark_jobs.reading import positive, source_options, spread
+from spark_jobs.reading import positive, source_options, spread, without_conditions
 from spark_jobs.results import Outcome, rows_table
 
 COLUMNS: Final = ("key", "value", "timestamp_ms", "headers")
 _STARTS_AFTER_SECONDS: Final = 3.0
-#: Enough for the first batches of a partition.
-_FIRST_BYTES: Final = 256 << 10
 _SAMPLES: Final = pa.list_(pa.field("element", pa.float64()))
 _SCHEMA: Final = pa.schema(
     [
@@ -76,20 +73,12 @@ _RESULT: Final = pa.schema(
 )
 
 
-class Lane(NamedTuple):
-    """A partition to replay."""
-
-    topic: str
-    partition: int
-    splits: tuple[Split, ...]
-
-
 class Order(NamedTuple):
     """What one producer has to do."""
 
     task: int
     lanes: tuple[Lane, ...]
-    read_options: ReadOptions
+    wanted: Wanted
     bootstrap: str
     settings: dict[str, str]
     client: str
@@ -147,24 +136,26 @@ def pace(text: str) -> float | None:
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("planning")
     tasks = plan_tasks(source_options(arguments, COLUMNS))
-    lanes = _lanes([split for task in tasks for split in task.splits])
+    lanes = lanes_of(tasks)
     if not lanes:
         return Outcome({"producers": rows_table([], _RESULT)}, {"records": 0, "errors": 0})
     check_clients(arguments.bootstrap_servers, arguments.client, dict(arguments.producer))
     _prepare_topics(arguments, lanes)
+    wanted = Wanted(tasks[0].read_options, tasks[0].filters)
     count = min(len(lanes), arguments.tasks or spark.sparkContext.defaultParallelism)
     factor = None if arguments.pace is None else 1 / arguments.pace
-    first_ms = 0 if factor is None else first_time(lanes, tasks[0].read_options)
+    first_ms = 0 if factor is None else first_time(lanes, wanted)
     takes = ""
     if factor is not None:
         seconds = max(0, _last_time(spark, arguments) - first_ms) / 1000 * factor
-        takes = f", {seconds:,.0f} s at this pace"
+        most = "at most " if wanted.filters else ""
+        takes = f", {most}{seconds:,.0f} s at this pace"
     begins = time.time() + _STARTS_AFTER_SECONDS  # nothing that takes time comes in between
     orders = [
         Order(
             task=number,
             lanes=mine,
-            read_options=tasks[0].read_options,
+            wanted=wanted,
             bootstrap=arguments.bootstrap_servers,
             settings=dict(arguments.producer),
             client=arguments.client,
@@ -174,31 +165,10 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
             first_ms=first_ms,
             begins=begins,
         )
-        for number, mine in enumerate(_shared(lanes, count))
+        for number, mine in enumerate(shared(lanes, count))
     ]
     step(f"sending {len(lanes)} partitions by {len(orders)} producers{takes}")
     return _outcome(spread(spark, orders, _replay, _DDL).toArrow().to_pylist())
-
-
-def _lanes(splits: list[Split]) -> list[Lane]:
-    by_partition: dict[tuple[str, int], list[Split]] = {}
-    for split in splits:
-        by_partition.setdefault((split.topic, split.partition), []).append(split)
-    order = lambda split: (split.segment_base_offset, split.start_position)  # noqa: E731
-    return [
-        Lane(topic, partition, tuple(sorted(mine, key=order)))
-        for (topic, partition), mine in sorted(by_partition.items())
-    ]
-
-
-def _shared(lanes: list[Lane], count: int) -> list[tuple[Lane, ...]]:
-    """Partitions dealt out, the largest first, each to who has the least."""
-    hands: list[tuple[int, int, list[Lane]]] = [(0, number, []) for number in range(count)]
-    sizes = {lane: sum(split.size_bytes for split in lane.splits) for lane in lanes}
-    for lane in sorted(lanes, key=lambda each: -sizes[each]):
-        size, number, mine = heapq.heappop(hands)
-        heapq.heappush(hands, (size + sizes[lane], number, [*mine, lane]))
-    return [tuple(mine) for _, _, mine in sorted(hands, key=itemgetter(1))]
 
 
 def _prepare_topics(arguments: Namespace, lanes: list[Lane]) -> None:
@@ -216,27 +186,9 @@ def _prepare_topics(arguments: Namespace, lanes: list[Lane]) -> None:
         create_topics(arguments.bootstrap_servers, missing, configs)
 
 
-def first_time(lanes: Sequence[Lane], options: ReadOptions) -> int:
-    """The earliest time of the partitions' first records, as they will be read; 0 if none has one.
-
-    Not the smallest of all: one odd stamp would let everything wait for years.
-    """
-    wanted = replace(options, columns=("timestamp_ms",), chunk_bytes=_FIRST_BYTES)
-    firsts = (_first_of(lane, wanted) for lane in lanes)
-    return min((time_ms for time_ms in firsts if time_ms is not None), default=0)
-
-
-def _first_of(lane: Lane, options: ReadOptions) -> int | None:
-    for split in lane.splits:
-        for batch in read_split(split, options):
-            for time_ms in batch.column(0).to_pylist():
-                if time_ms >= 0:
-                    return int(time_ms)
-    return None
-
-
 def _last_time(spark: Any, arguments: Namespace) -> int:
-    own = exact_batches(spark, arguments).where(~f.col("is_control"))
+    """By headers, which know nothing of `--option where=...`."""
+    own = exact_batches(spark, without_conditions(arguments)).where(~f.col("is_control"))
     return own.agg(f.max("max_timestamp_ms")).first()[0] or 0
 
 
@@ -244,7 +196,6 @@ def _replay(order: Order) -> Iterator[Any]:
     """In an executor: one producer and its partitions."""
     client = sender(order.bootstrap, order.settings, order.client)
     late: list[float] = []
-    size = 0
     began = time.time()
     if order.factor is not None:
         began = min(began, order.begins)  # who comes late is late, not fast
@@ -255,14 +206,13 @@ def _replay(order: Order) -> Iterator[Any]:
             _wait_until(client, due)
             if client.sent % 20 == 0:
                 late.append(max(0.0, time.time() - due) * 1000)
-        size += record.size_bytes
         client.send(record if order.keeps_timestamps else record._replace(timestamp_ms=None))
     client.flush()
     row = {
         "task": order.task,
         "partitions": len(order.lanes),
-        "records": client.sent - client.errors,
-        "bytes": size - client.failed_bytes,
+        "records": client.acknowledged,
+        "bytes": client.acknowledged_bytes,
         "errors": client.errors,
         "first_error": client.first_error,
         "began": began,
@@ -290,12 +240,11 @@ def _in_order(order: Order) -> Iterator[Outgoing]:
 
 def _records(lane: Lane, order: Order) -> Iterator[Outgoing]:
     name = order.name.format(topic=lane.topic)
-    for split in lane.splits:
-        for batch in read_split(split, order.read_options):
-            columns = [batch.column(each).to_pylist() for each in COLUMNS]
-            for key, value, timestamp_ms, headers in zip(*columns, strict=True):
-                pairs = [(each["key"], each["value"]) for each in headers] if headers else None
-                yield Outgoing(name, lane.partition, key, value, timestamp_ms, pairs)
+    for batch in rows_of(lane, order.wanted):
+        columns = [batch.column(each).to_pylist() for each in COLUMNS]
+        for key, value, timestamp_ms, headers in zip(*columns, strict=True):
+            pairs = [(each["key"], each["value"]) for each in headers] if headers else None
+            yield Outgoing(name, lane.partition, key, value, timestamp_ms, pairs)
 
 
 def _outcome(rows: list[dict[str, Any]]) -> Outcome:

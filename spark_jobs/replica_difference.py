@@ -33,10 +33,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pykbroker.offline import Corruption, ReadOptions, Split, read_split
 from pykbroker.offline.split import PERMISSIVE
 from pykbroker.spark import map_splits
+from pykbroker.spark.bounds import LATEST
+from pykbroker.spark.options import parse_options
+from pykbroker.spark.tasks import current_ends, resolve_bound
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.reading import positive, records, source_options, view
+from spark_jobs.replica_verdict import KINDS, summary_of
 from spark_jobs.results import Outcome
 
 PLACE: Final = ["topic", "partition"]
@@ -45,7 +49,6 @@ _LINES: Final = 20
 _HERE: Final = pictures.COLOURS[0]
 _THERE: Final = "#a9c9d3"
 _MARKERS: Final = {"differing": "x", "only_here": "^", "only_there": "v", "damaged": "D"}
-_KINDS: Final = ("equal", "differing", "only_here", "only_there", "damaged")
 #: The picture has so many places on the line of a partition.
 _SPOTS: Final = 200
 _DAMAGE: Final = pa.schema(
@@ -65,7 +68,7 @@ _DAMAGE_DDL: Final = (
 )
 #: Arguments and options that would leave something unread.
 _LESS: Final = (
-    *("mode", "where", "view", "columns", "failOnDataLoss"),
+    *("mode", "where", "failOnDataLoss"),
     *("verifyChecksums", "kafka.check.crcs"),
 )
 
@@ -93,9 +96,9 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     joined = _compare(*sides, reach).persist()
     try:
         counts = joined.groupBy(*PLACE).agg(
-            *(f.sum((f.col("kind") == kind).cast("long")).alias(kind) for kind in _KINDS)
+            *(f.sum((f.col("kind") == kind).cast("long")).alias(kind) for kind in KINDS)
         )
-        table = reach.join(counts, PLACE, "left").fillna(0, list(_KINDS)).orderBy(*PLACE).toArrow()
+        table = reach.join(counts, PLACE, "left").fillna(0, list(KINDS)).orderBy(*PLACE).toArrow()
         found = joined.where("kind <> 'equal'")
         differences = (
             found.select(*PLACE, "offset", "kind")
@@ -113,58 +116,9 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
             for name, table in damage.items()
         ]
     )
-    summary = _summary(table.to_pylist(), {name: each.num_rows for name, each in damage.items()})
+    summary = summary_of(table.to_pylist(), {name: each.num_rows for name, each in damage.items()})
     tables = {"partitions": table, "differences": differences, "damage": broken, "spots": spots}
     return Outcome(tables, summary, exit_code=0 if summary["is_equal"] else 1)
-
-
-def _summary(rows: list[dict[str, Any]], damaged: dict[str, int]) -> dict[str, Any]:
-    summary: dict[str, Any] = {kind: sum(row[kind] for row in rows) for kind in _KINDS}
-    summary |= {f"damaged_batches_{name}": count for name, count in damaged.items()}
-    both = [row for row in rows if row["end_here"] is not None and row["end_there"] is not None]
-    summary["partitions_in_one_copy_only"] = len(rows) - len(both)
-    is_same = not any(summary[name] for name in summary if name != "equal")
-    apart = {
-        "starting_later_here": [row["start_here"] > row["start_there"] for row in both],
-        "starting_later_there": [row["start_there"] > row["start_here"] for row in both],
-        "shorter_here": [row["end_here"] < row["end_there"] for row in both],
-        "shorter_there": [row["end_there"] < row["end_here"] for row in both],
-    }
-    counts = {f"partitions_{name}": sum(found) for name, found in apart.items()}
-    summary |= counts
-    later, earlier = list(counts.values())[:2], list(counts.values())[2:]
-    summary["is_equal"] = is_same and not any(counts.values())
-    summary["is_prefix"] = is_same and any(earlier) and not any(later)
-    summary["verdict"] = _verdict(summary, is_same)
-    return summary
-
-
-def _verdict(summary: dict[str, Any], is_same: bool) -> str:
-    """The result in words."""
-    if summary["is_equal"]:
-        return "The copies are equal"
-    broken = [
-        f"{summary[f'damaged_batches_{name}']:,} {name}"
-        for name in ("here", "there")
-        if summary[f"damaged_batches_{name}"]
-    ]
-    if broken:
-        return f"Batches cannot be read: {', '.join(broken)}"
-    if not is_same:
-        return "The copies differ"
-    here, there = summary["partitions_shorter_here"], summary["partitions_shorter_there"]
-    if not summary["is_prefix"] or (here and there):
-        words = (
-            ("starting_later_here", "begin later here"),
-            ("starting_later_there", "begin later there"),
-            ("shorter_here", "end earlier here"),
-            ("shorter_there", "end earlier there"),
-        )
-        counted = [(summary[f"partitions_{name}"], told) for name, told in words]
-        shown = ", ".join(f"{count} {told}" for count, told in counted if count)
-        return f"Equal where both are; of the partitions {shown}"
-    name, other = ("This copy", "the other") if here else ("The other copy", "this one")
-    return f"{name} is a prefix of {other}: {here or there} partitions end earlier"
 
 
 def _damage(spark: Any, arguments: Namespace) -> Any:
@@ -196,9 +150,17 @@ def _faults(split: Split, options: ReadOptions) -> Iterator[Any]:
 
 
 def _reach(spark: Any, arguments: Namespace, name: str) -> Any:
-    batches = view(spark, arguments, "batches")
-    return batches.groupBy(*PLACE).agg(
-        f.min("base_offset").alias(f"start_{name}"), (f.max("last_offset") + 1).alias(f"end_{name}")
+    """From where to where a copy has batches; one in which none is left begins at its end."""
+    options = parse_options(source_options(arguments))
+    ends = resolve_bound(options, options.end, LATEST, current_ends(options), is_start=False)
+    schema = "topic string, partition int, none_from bigint"
+    known = spark.createDataFrame([(*place, end) for place, end in ends.items()], schema)
+    found = view(spark, arguments, "batches").groupBy(*PLACE)
+    found = found.agg(f.min("base_offset").alias("first"), f.max("last_offset").alias("last"))
+    return known.join(found, PLACE, "left").select(
+        *PLACE,
+        f.coalesce("first", "none_from").alias(f"start_{name}"),
+        f.coalesce(f.col("last") + 1, "none_from").alias(f"end_{name}"),
     )
 
 
@@ -301,7 +263,7 @@ def _least_alike(row: dict[str, Any]) -> tuple[bool, int, int]:
     here, there = row["end_here"], row["end_there"]
     if here is None or there is None:
         return (False, 0, 0)
-    return (True, -sum(row[kind] for kind in _KINDS[1:]), -abs(here - there))
+    return (True, -sum(row[kind] for kind in KINDS[1:]), -abs(here - there))
 
 
 JOB: Final = Job(

@@ -95,7 +95,7 @@ def as_text(outcome: Outcome) -> str:
     parts = []
     for table in list(outcome.tables.values())[:1]:
         parts.append(_aligned(table))
-    parts += [f"{name}: {_cell(value)}" for name, value in outcome.summary.items()]
+    parts += [f"{name}: {_shown(value)}" for name, value in outcome.summary.items()]
     return "\n".join(part for part in parts if part)
 
 
@@ -113,6 +113,12 @@ def _aligned(table: pa.Table) -> str:
 
 
 def _cell(value: Any) -> str:
+    """A value in a column of the table, which must not become too wide."""
+    text = _shown(value)
+    return text if len(text) <= _SHOWN_WIDTH else text[: _SHOWN_WIDTH - 1] + "…"
+
+
+def _shown(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
@@ -121,5 +127,4 @@ def _cell(value: Any) -> str:
         value = text_of(value)
     if isinstance(value, datetime.datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    text = str(value)
-    return text if len(text) <= _SHOWN_WIDTH else text[: _SHOWN_WIDTH - 1] + "…"
+    return str(value)

@@ -129,6 +129,8 @@ def _row(topic: str, part: str, sizes: pa.Table) -> dict[str, Any]:
 def draw(outcome: Outcome) -> Any:
     """A line for each topic on a logarithmic axis: how many are not larger, and how they lie."""
     rows = [row for row in outcome.tables["percentiles"].to_pylist() if row["part"] == "record"]
+    if not rows:
+        return None
     largest = [row["topic"] for row in sorted(rows, key=lambda row: -row["records"])]
     shown = largest[: pictures.MAX_SERIES]
     named = f": the {len(shown)} of {len(largest)} topics with most" if shown != largest else ""

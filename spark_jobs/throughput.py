@@ -16,9 +16,8 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -26,33 +25,19 @@ import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline.layout import read_log_directory
+from pykbroker.offline.layout import find_partitions, read_log_directory
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.spark import map_batches
 from spark_jobs import pictures
-from spark_jobs.brokers import check_clients, create_topics, delete_topics
-from spark_jobs.clients import Outgoing, add_client_arguments, sender
-from spark_jobs.consumers import read_to_end
+from spark_jobs.brokers import BrokerRefusal, create_topics, delete_topics
+from spark_jobs.client_check import check_clients
+from spark_jobs.clients import add_client_arguments
 from spark_jobs.job import Job
+from spark_jobs.phases import DDL, Load, Reading, consume, produce, scan
 from spark_jobs.progress import step
 from spark_jobs.reading import name_value, positive, spread
 from spark_jobs.results import Outcome, rows_table
 
-_SCHEMA: Final = pa.schema(
-    [
-        ("records", pa.int64()),
-        ("bytes", pa.int64()),
-        ("errors", pa.int64()),
-        ("first_error", pa.string()),
-        ("began", pa.float64()),
-        ("ended", pa.float64()),
-        ("latencies_ms", pa.list_(pa.field("element", pa.float64()))),
-    ]
-)
-_DDL: Final = (
-    "records bigint, bytes bigint, errors bigint, first_error string, began double, ended double, "
-    "latencies_ms array<double>"
-)
 SHARES: Final = {"p50": 50, "p95": 95, "p99": 99, "max": 100}
 _RESULT: Final = pa.schema(
     [
@@ -73,29 +58,7 @@ _LATENCY_OF: Final = {
     "consume": "one call for more",
     "scan": "one Arrow batch",
 }
-_PAYLOADS: Final = 64
-
-
-class Load(NamedTuple):
-    """What one producer writes."""
-
-    task: int
-    records: int
-    size: int
-    topic: str
-    bootstrap: str
-    settings: dict[str, str]
-    client: str
-
-
-class Reading(NamedTuple):
-    """What one consumer reads."""
-
-    ends: dict[int, tuple[int, int]]
-    topic: str
-    bootstrap: str
-    settings: dict[str, str]
-    client: str
+_DIRECTORY_SECONDS: Final = 10.0
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -132,20 +95,33 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     create_topics(bootstrap, {topic: arguments.topic_partitions}, dict(arguments.topic_config))
     phases: dict[str, list[dict[str, Any]]] = {}
     try:
+        if arguments.path:
+            _wait_for_directory(arguments.path, topic)
         step(f"producing {arguments.records:,} records of {arguments.size} bytes")
         loads = _loads(arguments, topic, count)
-        phases["produce"] = _collect(spread(spark, loads, _produce, _DDL))
+        phases["produce"] = _collect(spread(spark, loads, produce, DDL))
         step("consuming them")
         readings = _readings(arguments, topic, count)
-        phases["consume"] = _collect(spread(spark, readings, _consume, _DDL))
+        phases["consume"] = _collect(spread(spark, readings, consume, DDL))
         if arguments.path:
             step("scanning the segments")
             options = {"path": arguments.path, "subscribe": topic, "columns": "key,value"}
-            phases["scan"] = _collect(map_batches(spark, options, _scan, _DDL))
+            phases["scan"] = _collect(map_batches(spark, options, scan, DDL))
     finally:
         if not arguments.keep:
             delete_topics(bootstrap, [topic])
     return _outcome(phases, topic)
+
+
+def _wait_for_directory(paths: str, topic: str) -> None:
+    """BrokerRefusal if no partition of the new topic is in these log directories: before the work,
+    which would be lost."""
+    named = tuple(path.strip() for path in paths.split(","))
+    until = time.monotonic() + _DIRECTORY_SECONDS
+    while not any(each.topic == topic for each in find_partitions(named)):
+        if time.monotonic() > until:
+            raise BrokerRefusal(f"the topic that was made is not in {paths}: another broker's?")
+        time.sleep(0.1)
 
 
 def _collect(found: Any) -> list[dict[str, Any]]:
@@ -188,67 +164,6 @@ def _readings(arguments: Namespace, topic: str, count: int) -> list[Reading]:
         hands[at % len(hands)][at] = (starts[partition], ends[partition])
     client = arguments.client
     return [Reading(mine, topic, arguments.bootstrap_servers, settings, client) for mine in hands]
-
-
-def _produce(load: Load) -> Iterator[Any]:
-    """In an executor."""
-    chance = np.random.default_rng(load.task)
-    # Text-like: a codec finds something, and not everything.
-    letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz012345", np.uint8)
-    payloads = [letters[chance.integers(0, 32, load.size)].tobytes() for _ in range(_PAYLOADS)]
-    client = sender(load.bootstrap, load.settings, load.client)
-    began = time.time()
-    for number in range(load.records):
-        client.send(Outgoing(load.topic, -1, None, payloads[number % _PAYLOADS]))
-    client.flush()
-    size = load.records * load.size
-    found = _row(client.sent - client.errors, size, began, client.latencies_ms)
-    found |= {"errors": client.errors, "first_error": client.first_error}
-    yield pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
-
-
-def _consume(reading: Reading) -> Iterator[Any]:
-    """In an executor."""
-    calls = read_to_end(
-        reading.bootstrap, reading.topic, reading.ends, reading.settings, reading.client
-    )
-    yield _timed((each.records, each.bytes) for each in calls)
-
-
-def _scan(batches: Iterator[Any]) -> Iterator[Any]:
-    """In an executor: keys and values as Arrow."""
-    yield _timed((batch.num_rows, _bytes_of(batch)) for batch in batches)
-
-
-def _bytes_of(batch: Any) -> int:
-    lengths = (pc.sum(pc.binary_length(batch.column(name))).as_py() for name in ("key", "value"))
-    return sum(length or 0 for length in lengths)
-
-
-def _timed(pieces: Iterator[tuple[int, int]]) -> Any:
-    latencies: list[float] = []
-    records = size = 0
-    began = time.time()
-    before = time.perf_counter()
-    for count, length in pieces:
-        now = time.perf_counter()
-        latencies.append((now - before) * 1000)
-        before = now
-        records += count
-        size += length
-    found = _row(records, size, began, latencies)
-    return pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
-
-
-def _row(records: int, size: int, began: float, latencies: list[float]) -> dict[str, Any]:
-    return {
-        "records": records,
-        "bytes": size,
-        "errors": 0,
-        "began": began,
-        "ended": time.time(),
-        "latencies_ms": latencies,
-    }
 
 
 def _outcome(phases: dict[str, list[dict[str, Any]]], topic: str) -> Outcome:

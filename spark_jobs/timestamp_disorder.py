@@ -3,7 +3,8 @@
 How late is the distance to the largest timestamp so far. Two passes: headers tell what the
 largest timestamp before each split is, then the workers look at every record. Offsets that are
 not there (compaction, control records, lost) are counted too, and the longest time without a
-record.
+record. With conditions on records (--option where=...) all of this is of those records alone, both
+passes read them, and no offset is missing: `missing_offsets` is null.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline import ReadOptions, Split, read_split, scan_batches
-from pykbroker.spark import map_splits
+from pykbroker.offline import Split, scan_batches
+from pykbroker.spark import plan_tasks
+from pykbroker.spark.tasks import LogTask
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import source_options
+from spark_jobs.reading import chosen_rows, source_options, spread
 from spark_jobs.results import Outcome, rows_table
 from spark_jobs.sizes import Integers, integers, percentiles
 
@@ -73,26 +75,29 @@ class Before(NamedTuple):
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     options = source_options(arguments, COLUMNS)
-    step("reading headers")
-    splits = map_splits(spark, options, _bounds_of, _SPLIT_DDL).toArrow().to_pylist()
+    tasks = plan_tasks(options, spark.sparkContext.defaultParallelism)
+    step("finding the largest timestamps")
+    splits = spread(spark, tasks, _bounds, _SPLIT_DDL).toArrow().to_pylist()
     known: dict[tuple[str, int], list[Before]] = {}
     for row in splits:
         before = Before(row["segment"], row["position"], row["largest"])
         known.setdefault((row["topic"], row["partition"]), []).append(before)
 
-    def late(split: Split, read_options: ReadOptions) -> Iterator[Any]:
-        place = (split.segment_base_offset, split.start_position)
-        mine = known.get((split.topic, split.partition), [])
-        largest = max((each.largest for each in mine if each[:2] < place), default=_NEVER)
-        return _late_of(split, read_options, largest)
+    def late(task: LogTask) -> Iterator[Any]:
+        for split in task.splits:
+            place = (split.segment_base_offset, split.start_position)
+            mine = known.get((split.topic, split.partition), [])
+            largest = max((each.largest for each in mine if each[:2] < place), default=_NEVER)
+            yield from _late_of(split, task, largest)
 
     step("looking at every timestamp")
-    found = map_splits(spark, options, late, _LATE_DDL).toArrow()
+    found = spread(spark, tasks, late, _LATE_DDL).toArrow()
     rows = _rows(found, splits)
-    summary = {
-        name: sum(row[name] for row in rows)
-        for name in ("records", "late_records", "missing_offsets")
-    }
+    names = ["records", "late_records", "missing_offsets"]
+    if any(map(_has_conditions, tasks)):
+        names.remove("missing_offsets")
+        rows = [row | {"missing_offsets": None} for row in rows]
+    summary = {name: sum(row[name] for row in rows) for name in names}
     summary["late_max_ms"] = max((row["late_max_ms"] for row in rows), default=0)
     lateness = found.select(["topic", "late_ms", "records"])
     grouped = lateness.group_by(["topic", "late_ms"]).aggregate([("records", "sum")])
@@ -111,8 +116,35 @@ def _place(split: Split) -> dict[str, Any]:
     return dict(zip(_NAMES, values, strict=True))
 
 
-def _bounds_of(split: Split, options: ReadOptions) -> Iterator[Any]:
-    """In the workers: largest timestamp and offsets of a split, by its headers."""
+def _has_conditions(task: LogTask) -> bool:
+    """Whether only some of the records between two offsets are wanted."""
+    times = ((split.start_timestamp_ms, split.end_timestamp_ms) for split in task.splits)
+    return bool(task.filters) or any(pair != (None, None) for pair in times)
+
+
+def _bounds(task: LogTask) -> Iterator[Any]:
+    """In the workers: largest timestamp and offsets of each split."""
+    bounds_of = _bounds_of_rows if _has_conditions(task) else _bounds_of_batches
+    for split in task.splits:
+        largest, first, following = bounds_of(split, task)
+        if first >= 0:
+            row = _place(split) | {"largest": largest}
+            row |= {"first_offset": max(first, split.start_offset)}
+            row |= {"next_offset": min(following, split.end_offset)}
+            yield pa.RecordBatch.from_pylist([row], schema=_SPLIT_SCHEMA)
+
+
+def _bounds_of_rows(split: Split, task: LogTask) -> tuple[int, int, int]:
+    largest, first, following = _NEVER, -1, 0
+    for batch in chosen_rows(split, task.read_options, task.filters):
+        largest = max(largest, int(integers(batch, "timestamp_ms").max()))
+        offsets = integers(batch, "offset")
+        first = int(offsets[0]) if first < 0 else first
+        following = int(offsets[-1]) + 1
+    return largest, first, following
+
+
+def _bounds_of_batches(split: Split, _task: LogTask) -> tuple[int, int, int]:
     largest, first, following = _NEVER, -1, 0
     for batches in scan_batches(split, options.mode):
         own = batches.filter(pc.invert(batches.column("is_control")))
@@ -121,20 +153,14 @@ def _bounds_of(split: Split, options: ReadOptions) -> Iterator[Any]:
         if first < 0:
             first = batches.column("base_offset")[0].as_py()
         following = batches.column("last_offset")[-1].as_py() + 1
-    if first >= 0:
-        row = _place(split) | {"largest": largest}
-        row |= {"first_offset": max(first, split.start_offset)}
-        row |= {"next_offset": min(following, split.end_offset)}
-        yield pa.RecordBatch.from_pylist([row], schema=_SPLIT_SCHEMA)
+    return largest, first, following
 
 
-def _late_of(split: Split, options: ReadOptions, largest: int) -> Iterator[Any]:
+def _late_of(split: Split, task: LogTask, largest: int) -> Iterator[Any]:
     """In the workers: how often each lateness occurs in a split (0: in order)."""
     counted: dict[int, int] = {}
     pause = 0
-    for batch in read_split(split, options):
-        if not batch.num_rows:
-            continue
+    for batch in chosen_rows(split, task.read_options, task.filters):
         times = integers(batch, "timestamp_ms")
         reached: Integers = np.maximum.accumulate(np.concatenate([[largest], times]))
         if largest == _NEVER:

@@ -21,6 +21,7 @@ import time
 from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -143,7 +144,8 @@ def draw(outcome: Outcome) -> Any:
     left.get_legend().remove()
     made.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
     # In order of their partitions: each has its lines side by side, and its name there.
-    shown = outcome.tables["transactions"].to_pylist()[-_MOST_LINES:]
+    every = outcome.tables["transactions"].to_pylist()
+    shown = most_telling(every)
     lines: dict[str, list[int]] = {}
     for at, row in enumerate(shown):
         ends = row["last_offset"]
@@ -153,8 +155,22 @@ def draw(outcome: Outcome) -> Any:
     named = lines if len(lines) <= _MOST_NAMES else {}
     right.set_yticks([sum(mine) / len(mine) for mine in named.values()], list(named), fontsize=8)
     right.invert_yaxis()
-    pictures.label(right, "offsets that they span", "", f"the last {len(shown)} transactions")
+    told = f"{len(shown)} of {len(every)} transactions, all unknown and open ones among them"
+    pictures.label(right, "offsets that they span", "", told if len(shown) < len(every) else "")
     return made
+
+
+def most_telling(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many as can be drawn, in the order of their partitions: what is unknown, what is open, and
+    of the others the last of each partition in turn."""
+    rank: list[tuple[int, int, int]] = []
+    behind: dict[tuple[str, int], int] = {}
+    for at in reversed(range(len(rows))):
+        place = (rows[at]["topic"], rows[at]["partition"])
+        behind[place] = behind.get(place, -1) + 1
+        urgency = {"unknown": 0, "open": 1}.get(rows[at]["state"], 2)
+        rank.append((urgency, behind[place], at))
+    return [rows[at] for _, _, at in sorted(sorted(rank)[:_MOST_LINES], key=itemgetter(2))]
 
 
 #: What a log holds of them, whatever their outcome, is what is asked for.

@@ -75,8 +75,13 @@ def map_batches(spark: Any, options: Mapping[str, object], function: OnBatches, 
 
 
 def map_splits(spark: Any, options: Mapping[str, object], function: OnSplit, schema: Any) -> Any:
-    """The same with one call for each split: for jobs that look at files, not at records."""
+    """The same with one call for each split: for jobs that look at files, not at records.
+
+    OptionError for conditions (`where`) that only the records could answer.
+    """
     tasks = plan_tasks(options, _parallelism(spark))
+    if any(task.filters for task in tasks):
+        raise OptionError("where", "whole batches are read: no condition on their records can hold")
 
     def run(_number: int, task: LogTask) -> Iterator[Any]:
         for split in task.splits:

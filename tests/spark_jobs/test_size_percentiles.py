@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from spark_jobs.results import Outcome
 from spark_jobs.size_percentiles import JOB, SHARES
+from tests.offline.samples import partition_directory
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 
@@ -48,3 +51,11 @@ def test_one_large_record_hides_no_other():
     assert left.get_xscale() == right.get_xscale() == "log"
     assert left.lines[0].get_ydata().tolist() == [0, 0.1, 1]
     assert [each.get_text() for each in right.get_yticklabels()] == ["a", "b"]
+
+
+def test_no_records_are_no_picture(run_job: RunJob, tmp_path: Path):
+    (partition_directory(tmp_path) / f"{0:020d}.log").touch()
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    assert outcome.summary["records"] == 0
+    assert JOB.draw is not None
+    assert JOB.draw(outcome) is None

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from unittest.mock import MagicMock
+
 import pytest
 
 from pykbroker.testing import Broker
-from spark_jobs.brokers import partition_counts
+from spark_jobs import throughput
+from spark_jobs.brokers import BrokerRefusal, partition_counts
+from spark_jobs.results import as_text
 from spark_jobs.throughput import JOB
+from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob
 
 RECORDS, SIZE = 5000, 100
@@ -27,3 +33,29 @@ def test_three_phases(run_job: RunJob, live_broker: Broker, client: str):
         assert row["mb_per_second"] == pytest.approx(RECORDS * SIZE / row["seconds"] / 1e6)
         assert 0 <= row["p50_ms"] <= row["p95_ms"] <= row["p99_ms"] <= row["max_ms"]
     assert f"measured-{client}" not in partition_counts(live_broker.bootstrap_servers)
+
+
+def test_bytes_that_were_refused_are_no_throughput(run_job: RunJob, live_broker: Broker):
+    words = ("--bootstrap-servers", live_broker.bootstrap_servers, "--records", "10")
+    outcome = run_job(JOB, *words, "--size", "5000", "--topic-config", "max.message.bytes=1000")
+    row = outcome.tables["throughput"].to_pylist()[0]
+    assert (row["records"], row["errors"], row["bytes"], row["mb_per_second"]) == (0, 10, 0, 0)
+    assert outcome.exit_code == 1
+    told = outcome.summary["produce_first_error"]
+    assert told == "Broker: Message size too large"
+    assert f"produce_first_error: {told}" in as_text(outcome)
+
+
+def test_the_directories_of_another_broker(
+    run_job: RunJob, live_broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Told before the work; the topic does not stay."""
+    monkeypatch.setattr(throughput, "_DIRECTORY_SECONDS", 0.2)
+    write_segment(partition_directory(tmp_path), simple_batches(1))
+    produce = MagicMock()
+    monkeypatch.setattr(throughput, "_loads", produce)
+    words = ("--bootstrap-servers", live_broker.bootstrap_servers, "--topic", "elsewhere")
+    with pytest.raises(BrokerRefusal, match="is not in"):
+        run_job(JOB, *words, "--path", str(tmp_path), "--records", "10")
+    produce.assert_not_called()
+    assert "elsewhere" not in partition_counts(live_broker.bootstrap_servers)

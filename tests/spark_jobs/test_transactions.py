@@ -9,7 +9,7 @@ import pytest
 
 from pykbroker.protocol.control_records import COMMIT
 from pykbroker.protocol.record_batch import LOG_APPEND_TIME
-from spark_jobs.transactions import JOB, oldest_open
+from spark_jobs.transactions import JOB, most_telling, oldest_open
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.offline.test_partition_check import batch, marker
 from tests.spark_jobs.conftest import RunJob
@@ -104,3 +104,21 @@ def test_every_transaction_counts():
         with pytest.raises(SystemExit) as ended:
             JOB.parse(["--path", "x", *words])
         assert ended.value.code == 2
+
+
+def test_the_picture_shows_what_is_unknown_or_open():
+    """Wherever it is: the first of the first partition, and one in the middle."""
+    rows = [
+        {"topic": "t", "partition": number // 50, "first_offset": number, "state": "committed"}
+        for number in range(100)
+    ]
+    rows[0]["state"], rows[30]["state"] = "unknown", "open"
+    shown = most_telling(rows)
+    assert len(shown) == 60
+    assert rows[0] in shown
+    assert rows[30] in shown
+    offsets = [row["first_offset"] for row in shown]
+    assert offsets == sorted(offsets)
+    assert {49, 99} <= set(offsets)
+    assert sum(row["partition"] == 1 for row in shown) == 29
+    assert most_telling(rows[:7]) == rows[:7]

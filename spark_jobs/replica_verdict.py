@@ -1,0 +1,58 @@
+"""What a comparison of two copies comes to: numbers over all partitions, and a sentence."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+#: What batches or records can be.
+KINDS: Final = ("equal", "differing", "only_here", "only_there", "damaged")
+
+
+def summary_of(rows: list[dict[str, Any]], damaged: dict[str, int]) -> dict[str, Any]:
+    """Of the rows of the partitions, and the damaged batches of each copy."""
+    summary: dict[str, Any] = {kind: sum(row[kind] for row in rows) for kind in KINDS}
+    summary |= {f"damaged_batches_{name}": count for name, count in damaged.items()}
+    both = [row for row in rows if row["end_here"] is not None and row["end_there"] is not None]
+    summary["partitions_in_one_copy_only"] = len(rows) - len(both)
+    is_same = not any(summary[name] for name in summary if name != "equal")
+    apart = {
+        "starting_later_here": [row["start_here"] > row["start_there"] for row in both],
+        "starting_later_there": [row["start_there"] > row["start_here"] for row in both],
+        "shorter_here": [row["end_here"] < row["end_there"] for row in both],
+        "shorter_there": [row["end_there"] < row["end_here"] for row in both],
+    }
+    counts = {f"partitions_{name}": sum(found) for name, found in apart.items()}
+    summary |= counts
+    later, earlier = list(counts.values())[:2], list(counts.values())[2:]
+    summary["is_equal"] = is_same and not any(counts.values())
+    summary["is_prefix"] = is_same and any(earlier) and not any(later)
+    summary["verdict"] = _verdict(summary, is_same)
+    return summary
+
+
+def _verdict(summary: dict[str, Any], is_same: bool) -> str:
+    """The result in words."""
+    if summary["is_equal"]:
+        return "The copies are equal"
+    broken = [
+        f"{summary[f'damaged_batches_{name}']:,} {name}"
+        for name in ("here", "there")
+        if summary[f"damaged_batches_{name}"]
+    ]
+    if broken:
+        return f"Batches cannot be read: {', '.join(broken)}"
+    if not is_same:
+        return "The copies differ"
+    here, there = summary["partitions_shorter_here"], summary["partitions_shorter_there"]
+    if not summary["is_prefix"] or (here and there):
+        words = (
+            ("starting_later_here", "begin later here"),
+            ("starting_later_there", "begin later there"),
+            ("shorter_here", "end earlier here"),
+            ("shorter_there", "end earlier there"),
+        )
+        counted = [(summary[f"partitions_{name}"], told) for name, told in words]
+        shown = ", ".join(f"{count} {told}" for count, told in counted if count)
+        return f"Equal where both are; of the partitions {shown}"
+    name, other = ("This copy", "the other") if here else ("The other copy", "this one")
+    return f"{name} is a prefix of {other}: {here or there} partitions end earlier"
