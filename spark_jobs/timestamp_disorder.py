@@ -144,9 +144,9 @@ def _bounds_of_rows(split: Split, task: LogTask) -> tuple[int, int, int]:
     return largest, first, following
 
 
-def _bounds_of_batches(split: Split, _task: LogTask) -> tuple[int, int, int]:
+def _bounds_of_batches(split: Split, task: LogTask) -> tuple[int, int, int]:
     largest, first, following = _NEVER, -1, 0
-    for batches in scan_batches(split, options.mode):
+    for batches in scan_batches(split, task.read_options.mode):
         own = batches.filter(pc.invert(batches.column("is_control")))
         if own.num_rows:
             largest = max(largest, pc.max(own.column("max_timestamp_ms")).as_py())
