@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from pyspark.errors import PythonException
 
+from pykbroker.offline import OfflineError
+from pykbroker.protocol.control_records import ABORT, COMMIT
 from spark_jobs.topic_statistics import JOB
 from tests.harness.flights import COUNT
 from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
+from tests.offline.test_partition_check import batch as data_batch
+from tests.offline.test_partition_check import marker
 from tests.offline.test_views import batches_without_a_base
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import CODECS, FlightLogs, planes_frame
@@ -94,3 +99,33 @@ def test_samples_that_cannot_be(wrong: str):
     with pytest.raises(SystemExit) as ended:
         JOB.parse(["--path", "x", "--sample-every", wrong])
     assert ended.value.code == 2
+
+
+def test_a_damaged_marker_is_no_commit(run_job: RunJob, tmp_path: Path):
+    """Also where only headers are read."""
+    parts = [
+        data_batch(0, sequence=0, producer=7, transactional=1),
+        marker(10, ABORT, 7),
+        data_batch(11, sequence=10, producer=7, transactional=1),
+        marker(21, COMMIT, 7),
+    ]
+    path = write_segment(partition_directory(tmp_path), parts)
+    words = ("--path", str(tmp_path), "--isolation", "read_committed")
+    assert run_job(JOB, *words).summary["records"] == 10
+    broken = bytearray(parts[1])
+    broken[-1] ^= 1
+    path.write_bytes(b"".join([parts[0], broken, *parts[2:]]))
+    with pytest.raises(OfflineError, match="may be the marker"):
+        run_job(JOB, *words)
+    assert run_job(JOB, *words, "--mode", "DROPMALFORMED").summary["records"] == 10
+
+
+def test_failfast_ends_where_no_batch_is(run_job: RunJob, tmp_path: Path):
+    written = simple_batches(9)
+    path = write_segment(partition_directory(tmp_path), written, index_every=1)
+    broken = written[4][:8] + bytes(4) + written[4][12:]
+    path.write_bytes(b"".join([*written[:4], broken, *written[5:]]))
+    with pytest.raises(PythonException, match="less than its header"):
+        run_job(JOB, "--path", str(tmp_path))
+    outcome = run_job(JOB, "--path", str(tmp_path), "--mode", "DROPMALFORMED")
+    assert outcome.summary["records"] == 80
