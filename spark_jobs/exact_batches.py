@@ -51,8 +51,17 @@ def cut_batches(split: Split, options: ReadOptions) -> Iterator[Any]:
 
 def _cut(row: dict[str, Any], split: Split, options: ReadOptions) -> dict[str, Any] | None:
     """The row of a batch as far as it is wanted; None when none of its records is."""
-    start = row["position"]
-    alone = replace(split, start_position=start, end_position=start + row["size_bytes"])
+    start, low, behind = row["position"], row["base_offset"], row["last_offset"] + 1
+    alone = replace(
+        split,
+        start_position=start,
+        end_position=start + row["size_bytes"],
+        # Should the file be another one by now, its offsets are looked up.
+        first_offset=low,
+        behind_offset=behind,
+        start_offset=max(split.start_offset, low),
+        end_offset=min(split.end_offset, behind),
+    )
     wanted = replace(options, columns=("offset", "timestamp_ms"))
     table = pa.Table.from_batches(
         read_split(alone, wanted),

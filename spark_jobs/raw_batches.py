@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pykbroker.offline import ReadOptions, Split, scan_batches
+from pykbroker.offline import ReadOptions, Split
 from pykbroker.offline.split import FaultReporter
-from pykbroker.offline.storage import SegmentFile, open_file
+from pykbroker.offline.storage import SegmentFile
+from pykbroker.offline.views import scan_parts
 from pykbroker.protocol.record_batch import (
     BatchHeader,
     CorruptBatch,
@@ -34,22 +35,21 @@ def sample_batches(
     """
     seen = taken = 0
     reporter = FaultReporter(split, options.mode, None)
-    with open_file(split.path) as opened:
-        for run in scan_batches(split, options.mode):
-            places = run.select(["position", "size_bytes", "is_control"]).to_pydict().values()
-            for position, size, is_control in zip(*places, strict=True):
-                if is_control:
-                    continue
-                seen += 1
-                if (seen - 1) % every:
-                    continue
-                if taken >= most_bytes:
-                    return
-                taken += size
-                try:
-                    yield read_batch(opened, position, size, options)
-                except CorruptBatch as fault:
-                    reporter.report(position, size, str(fault))
+    for opened, run in scan_parts(split, options.mode):
+        places = run.select(["position", "size_bytes", "is_control"]).to_pydict().values()
+        for position, size, is_control in zip(*places, strict=True):
+            if is_control:
+                continue
+            seen += 1
+            if (seen - 1) % every:
+                continue
+            if taken >= most_bytes:
+                return
+            taken += size
+            try:
+                yield read_batch(opened, position, size, options)
+            except CorruptBatch as fault:
+                reporter.report(position, size, str(fault))
 
 
 def read_batch(opened: SegmentFile, position: int, size: int, options: ReadOptions) -> RawBatch:

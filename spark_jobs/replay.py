@@ -204,7 +204,7 @@ def _replay(order: Order) -> Iterator[Any]:
             assert record.timestamp_ms is not None
             due = order.begins + (record.timestamp_ms - order.first_ms) / 1000 * order.factor
             _wait_until(client, due)
-            if client.sent % 20 == 0:
+            if client.sent % 20 == 0 and record.timestamp_ms >= order.first_ms:
                 late.append(max(0.0, time.time() - due) * 1000)
         client.send(record if order.keeps_timestamps else record._replace(timestamp_ms=None))
     client.flush()

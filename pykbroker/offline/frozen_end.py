@@ -9,6 +9,8 @@ so they are below the high watermark that the node has written down: that was ac
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -20,12 +22,15 @@ from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import SegmentFile, open_file
 from pykbroker.protocol.record_batch import (
     HEADER,
+    LOG_OVERHEAD,
+    MAGIC_AT,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
     check_crc,
 )
 
 _ZEROS: Final = bytes(65536)
+_CRC: Final = struct.Struct(">12xI").unpack_from
 
 
 class FrozenEnd(NamedTuple):
@@ -95,7 +100,8 @@ def _walk_to_end(
         return FrozenEnd(position, next_offset)
     count = len(last.positions)
     position, header = int(last.positions[-1]), header_at(last.table, -1)
-    if header.magic in (0, 1):  # not read, but no end
+    if header.magic in (0, 1) and _is_old_message(opened, position, header.size_bytes):
+        # not read, but no end
         return FrozenEnd(position + header.size_bytes, max(next_offset, header.base_offset + 1))
     for index in range(count - 1, -1, -1):
         header = header_at(last.table, index)
@@ -131,8 +137,16 @@ def is_sound(opened: SegmentFile, position: int, size: int) -> bool:
     return len(batch) == size and check_crc(batch)
 
 
+def _is_old_message(opened: SegmentFile, position: int, size: int) -> bool:
+    """Whether a message of magic 0 or 1 has a right checksum: a torn header looks like one."""
+    message = opened.read(size, position)
+    return len(message) == size and zlib.crc32(message[MAGIC_AT:]) == _CRC(message)[0]
+
+
 def _is_end(opened: SegmentFile, position: int, end: int) -> bool:
-    """Whether what stands from here on is a batch that is not whole, or zeros."""
+    """Whether what stands from here on is a batch that is not whole, or zeros, or both."""
+    if _is_zeros(opened, position + MAGIC_AT, end):
+        return True  # half a header at most
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
     if old_magic(head, end - position) is not None:
         return False
@@ -140,8 +154,10 @@ def _is_end(opened: SegmentFile, position: int, end: int) -> bool:
     if fault is None or len(head) < RECORD_BATCH_OVERHEAD:
         return True  # whole with a wrong checksum, or a few bytes
     (length,) = HEADER.unpack(head)[1:2]
-    if length >= RECORD_BATCH_OVERHEAD - 12:
-        return True  # longer than the file
+    return bool(length >= RECORD_BATCH_OVERHEAD - LOG_OVERHEAD)  # longer than the file
+
+
+def _is_zeros(opened: SegmentFile, position: int, end: int) -> bool:
     while position < end:
         piece = opened.read(min(len(_ZEROS), end - position), position)
         if not piece or piece != _ZEROS[: len(piece)]:

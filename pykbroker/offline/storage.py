@@ -208,6 +208,15 @@ def open_file(path: str) -> SegmentFile:
         return LocalFile(local_path(path) + DELETED_SUFFIX)
 
 
+def file_version(path: str) -> tuple[int, ...]:
+    """What tells a file from another one of its name and size."""
+    if is_remote(path):
+        system, inner = _remote(path)
+        return (system.get_file_info(inner).mtime_ns or 0,)
+    found = os.stat(local_path(path))
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
 def read_small_file(path: str, limit: int = 1 << 30) -> bytes | None:
     """All bytes of a file (at most `limit`); None when it is not there."""
     try:

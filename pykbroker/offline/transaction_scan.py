@@ -13,7 +13,6 @@ Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.frozen_end import open_listed
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.split import AbortedRange
-from pykbroker.offline.storage import is_remote, local_path
+from pykbroker.offline.storage import file_version
 from pykbroker.offline.transaction_events import BEGIN, DOUBT, Event, segment_events
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from pykbroker.protocol.record_batch import BatchHeader
@@ -108,7 +107,7 @@ def transaction_state(
             events = _events(segment, end_position, next_offset)
         else:
             limit = files.segments[number + 1].base_offset
-            events = _events_of_closed(segment, limit, _identity(segment.path))
+            events = _events_of_closed(segment, limit, file_version(segment.path))
         for event in map(Event._make, events.tolist()):
             if event.offset < end_offset:
                 follower.feed(segment, event)
@@ -152,18 +151,8 @@ class _Follower:
         return TransactionState(tuple(self.aborted), tuple(self.doubtful), stable)
 
 
-def _identity(path: str) -> tuple[int, int, int] | None:
-    """Of a file: another one may have its name and size."""
-    if is_remote(path):
-        return None
-    found = os.stat(local_path(path))
-    return found.st_dev, found.st_ino, found.st_mtime_ns
-
-
 @lru_cache(maxsize=65536)
-def _events_of_closed(
-    segment: SegmentFiles, limit: int, _identity: tuple[int, int, int] | None
-) -> Integers:
+def _events_of_closed(segment: SegmentFiles, limit: int, _version: tuple[int, ...]) -> Integers:
     return _events(segment, segment.size_bytes, limit)
 
 

@@ -182,9 +182,19 @@ def scan_batches(
     start, and whose first record is before the end, if that is known. What is planned for
     committed records has no batches of aborted transactions; markers stay.
     """
+    for _, rows in scan_parts(split, mode, on_corruption):
+        yield rows
+
+
+def scan_parts(
+    split: Split, mode: str, on_corruption: OnCorruption | None = None
+) -> Iterator[tuple[SegmentFile, Any]]:
+    """The same with the open file that their positions are of: another than was planned, where
+    compaction has replaced that."""
     for part, opened in open_parts(split):
         with opened:
-            yield from _scan_part(opened, part, FaultReporter(part, mode, on_corruption))
+            for rows in _scan_part(opened, part, FaultReporter(part, mode, on_corruption)):
+                yield opened, rows
 
 
 def _scan_part(opened: SegmentFile, split: Split, reporter: FaultReporter) -> Iterator[Any]:

@@ -164,3 +164,16 @@ def test_an_offset_of_the_last_batch_that_is_too_small_hides_nothing(
         open_log(tmp_path).read_all()
     scan = open_log(tmp_path, mode="DROPMALFORMED", columns=["offset"])
     assert scan.read_all()["offset"].to_pylist() == list(range(190))
+
+
+@pytest.mark.parametrize("zeros", [0, 4096])
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_a_torn_append_is_the_end_wherever_it_was_torn(tmp_path: Path, zeros: int, isolation: str):
+    """Also where the file was longer than what reached the disk, and there are zeros behind it."""
+    *written, torn = simple_batches(3, 2)
+    path = write_segment(partition_directory(tmp_path), written)
+    for length in range(1, len(torn) - 1):
+        path.write_bytes(b"".join(written) + torn[:length] + bytes(zeros))
+        scan = open_log(tmp_path, isolation=isolation)
+        assert scan.partitions[0].log_end_offset == 4, length
+        assert scan.read_all().num_rows == 4, length

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pyarrow import fs
 
 from pykbroker.log.producer_entry import ProducerStateEntry, encode_snapshot
 from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
@@ -17,6 +18,7 @@ from pykbroker.offline import (
     open_log,
     plan,
     read_split,
+    storage,
     transactions,
 )
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
@@ -364,6 +366,21 @@ def test_another_log_of_that_name_and_size_is_another_log(tmp_path: Path):
         log.write(-1, 1)
         log.roll()
         assert committed(tmp_path) == expected[kind]
+        shutil.rmtree(log.directory)
+
+
+def test_that_of_an_object_store_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    local = fs.LocalFileSystem()
+    monkeypatch.setattr(storage, "_remote", lambda path: (local, path.removeprefix("store://")))
+    for kind, expected in ((COMMIT, [0, 1, 3]), (ABORT, [3]), (COMMIT, [0, 1, 3])):
+        log = LogWriter(tmp_path)
+        log.write(10, 2)
+        log.end(10, kind)
+        log.roll()
+        log.write(-1, 1)
+        log.roll()
+        scan = open_log(f"store://{tmp_path}", isolation="read_committed", columns=["offset"])
+        assert scan.read_all()["offset"].to_pylist() == expected
         shutil.rmtree(log.directory)
 
 

@@ -69,3 +69,17 @@ def test_an_edge_that_is_broken(tmp_path: Path):
     with pytest.raises(CorruptSegment):
         rows(tmp_path, 3, 30)
     assert [row["base_offset"] for row in rows(tmp_path, 3, 30, "PERMISSIVE")] == [10, 20]
+
+
+def test_a_file_that_compaction_has_replaced_since_it_was_planned(tmp_path: Path):
+    directory = partition_directory(tmp_path)
+    parts = [simple_batches(10, base_offset=base) for base in (0, 100, 200)]
+    paths = [write_segment(directory, part) for part in parts]
+    planned = plan(Selection((str(tmp_path),), start_offsets=105, end_offsets=195))
+    for path in paths[:2]:
+        path.unlink()
+    write_segment(directory, [*parts[0], *parts[1]])
+    found = [batch for split in planned.splits for batch in cut_batches(split, ReadOptions())]
+    rows = pa.Table.from_batches(found, schema=BATCH_SCHEMA)
+    assert sum(rows["record_count"].to_pylist()) == 90
+    assert sorted(rows["base_offset"].to_pylist()) == [105, *range(110, 200, 10)]

@@ -40,3 +40,15 @@ def test_a_broken_batch_is_no_sample(tmp_path: Path, codec: int):
         list(sample_batches(split, 1, NO_LIMIT, OPTIONS))
     left = list(sample_batches(split, 1, NO_LIMIT, ReadOptions(mode="PERMISSIVE")))
     assert [each.header.base_offset for each in left] == [0, 20, 30, 40]
+
+
+def test_a_file_that_compaction_has_replaced_since_it_was_planned(tmp_path: Path):
+    directory = partition_directory(tmp_path)
+    parts = [simple_batches(10, base_offset=base) for base in (0, 100, 200)]
+    paths = [write_segment(directory, part) for part in parts]
+    splits = plan(Selection((str(tmp_path),))).splits
+    for path in paths[:2]:
+        path.unlink()
+    write_segment(directory, [*parts[0], *parts[1]])
+    samples = [each for split in splits for each in sample_batches(split, 1, NO_LIMIT, OPTIONS)]
+    assert [each.stored for each in samples] == [*parts[0], *parts[1], *parts[2]]

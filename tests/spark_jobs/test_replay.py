@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pykbroker.offline import open_log
+from pykbroker.offline import ReadOptions, open_log
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.spark import plan_tasks
 from pykbroker.testing import Broker
 from spark_jobs import replay, replica_difference
 from spark_jobs.brokers import BrokerRefusal
+from spark_jobs.clients import Outgoing, Sender
 from spark_jobs.lanes import Wanted, first_time, lanes_of
 from spark_jobs.reading import source_options
 from spark_jobs.replay import COLUMNS, JOB, pace
@@ -156,3 +158,40 @@ def test_records_that_were_refused_were_not_replayed(
     assert open_log(str(live_broker.data_dir), "half").read_all().num_rows == 5
     assert JOB.draw is not None
     assert "5 were refused" in JOB.draw(outcome).get_suptitle()
+
+
+def test_what_has_no_time_is_never_late(monkeypatch: pytest.MonkeyPatch):
+    """It is sent when it is its turn; so is what is older than the start of the clock."""
+
+    class Taking(Sender):
+        def _send(self, record: Outgoing, began: float) -> None:
+            self._answered(None, began, record)
+
+        def wait(self, seconds: float) -> None:
+            time.sleep(seconds)
+
+        def flush(self) -> None:
+            assert self.sent == 201
+
+    now_ms = BASE_MS
+    records = [Outgoing("t", 0, None, b"", at) for at in (-1, 5, now_ms)] * 67
+    monkeypatch.setattr(replay, "sender", lambda *_: Taking())
+    monkeypatch.setattr(replay, "_in_order", lambda _: iter(records))
+    wanted = Wanted(ReadOptions(columns=COLUMNS), ())
+    order = replay.Order(
+        task=0,
+        lanes=(),
+        wanted=wanted,
+        bootstrap="",
+        settings={},
+        client="auto",
+        name="t",
+        keeps_timestamps=True,
+        factor=1.0,
+        first_ms=now_ms,
+        begins=time.time(),
+    )
+    (batch,) = replay._replay(order)
+    (row,) = batch.to_pylist()
+    assert row["records"] == 201
+    assert 0 <= max(row["late_ms"]) < 60_000

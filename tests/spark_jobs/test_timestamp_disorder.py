@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from pykbroker.protocol.record_batch import build_batch
 from spark_jobs.timestamp_disorder import JOB
+from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs, planes_frame
 
@@ -45,3 +49,21 @@ def test_offsets_that_compaction_took(
     planes = planes_frame(flight_frame)
     assert outcome.summary["records"] + outcome.summary["missing_offsets"] == len(planes)
     assert outcome.summary["missing_offsets"] > len(planes) / 2
+
+
+@pytest.mark.parametrize("split_bytes", ["256m", "1000"])
+def test_what_is_before_the_first_offset_makes_nothing_late(
+    run_job: RunJob, tmp_path: Path, split_bytes: str
+):
+    """Offset 0 is the latest of all, and in a batch with 1 to 3."""
+    times = [[9_000_000, 1, 2, 3], *([10 + each] * 4 for each in range(40))]
+    batches = [
+        bytes(build_batch([(None, b"x" * 50, BASE_MS + at, ()) for at in mine], base_offset=4 * n))
+        for n, mine in enumerate(times)
+    ]
+    write_segment(partition_directory(tmp_path), batches, index_every=1)
+    words = ("--path", str(tmp_path), "--option", f"splitBytes={split_bytes}")
+    for start, late in ((0, 163), (1, 0)):
+        offsets = f'startingOffsets={{"t":{{"0":{start}}}}}'
+        (row,) = run_job(JOB, *words, "--option", offsets).tables["disorder"].to_pylist()
+        assert (row["records"], row["late_records"]) == (164 - start, late)
