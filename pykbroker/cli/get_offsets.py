@@ -11,7 +11,7 @@ from typing import Final
 from pykbroker.cli.admin import AdminClient
 from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
 from pykbroker.cli.connection_flags import add_connection, connect
-from pykbroker.cli.topics import allowed
+from pykbroker.cli.topics import include_list
 from pykbroker.errors import error_message
 
 DESCRIPTION: Final = "Print offsets of partitions, one TOPIC:PARTITION:OFFSET a line."
@@ -113,8 +113,8 @@ def filter_of_parts(topic: str | None, partitions: str | None) -> Filter:
                 f"received: {partitions}"
             )
         numbers.add(int(each))
-    pattern = ".*" if topic is None else topic
-    return lambda name, number: allowed(pattern, name) and (not numbers or number in numbers)
+    chosen = include_list(".*" if topic is None else topic)
+    return lambda name, number: bool(chosen.fullmatch(name) and (not numbers or number in numbers))
 
 
 def filter_of_rules(text: str) -> Filter:
@@ -127,15 +127,15 @@ def _rule(text: str) -> Filter:
     match = _RULE.match(text)
     if match is None:
         raise CommandError(f"Invalid rule specification: {text}")
-    pattern = match[1] or ".*"
+    chosen = include_list(match[1] or ".*")
     low, high = 0, None
     if match[2]:
         low, high = int(match[2]), int(match[2]) + 1
     elif match[3] is not None:
         low = int(match[3]) if match[3] else 0
         high = int(match[4]) if match[4] else None
-    return lambda name, number: (
-        allowed(pattern, name) and number >= low and (high is None or number < high)
+    return lambda name, number: bool(
+        chosen.fullmatch(name) and number >= low and (high is None or number < high)
     )
 
 

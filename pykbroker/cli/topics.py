@@ -272,15 +272,16 @@ def _list(client: AdminClient, options: argparse.Namespace) -> None:
 
 
 def _matching(client: AdminClient, pattern: str | None, *, exclude_internal: bool) -> list[str]:
+    chosen = None if pattern is None else include_list(pattern)
     names = client.topic_names(internal=not exclude_internal)
-    return names if pattern is None else [name for name in names if allowed(pattern, name)]
+    return names if chosen is None else [name for name in names if chosen.fullmatch(name)]
 
 
-def allowed(pattern: str, name: str) -> bool:
-    """Whether a topic is meant (IncludeList): a pattern, `,` standing for "or"."""
+def include_list(pattern: str) -> re.Pattern[str]:
+    """What topics that are meant match as a whole (IncludeList): `,` stands for "or"."""
     text = pattern.strip().replace(",", "|").replace(" ", "").strip("\"'")
     try:
-        return re.fullmatch(text, name) is not None
+        return re.compile(text)
     except re.error as error:
         raise CommandError(f"{pattern} is an invalid regex.") from error
 

@@ -113,9 +113,11 @@ def test_replicas_by_hand(ask: Run) -> None:
 
 
 def test_patterns() -> None:
-    assert topics.allowed("a.*,b", "abc")
-    assert topics.allowed("a.*, b", "b")
-    assert not topics.allowed("a", "ab")
+    chosen = topics.include_list("a.*, b")
+    assert all(map(chosen.fullmatch, ("abc", "b")))
+    assert not chosen.fullmatch("bc")
+    with pytest.raises(CommandError, match="is an invalid regex"):  # with or without topics
+        topics.include_list("(")
 
 
 def test_assignments() -> None:
