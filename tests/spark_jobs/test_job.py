@@ -164,8 +164,10 @@ def test_python_and_a_fault_of_a_worker(tmp_path: Path):
     last = [line for line in done.stderr.splitlines() if line.startswith("size_percentiles: ")][-1]
     assert segment.name in last
     assert "checksum" in last
-    assert "Traceback" not in done.stderr
-    assert "ERROR" not in done.stderr
+    # What a worker of Spark says while it is killed, at the end of all, is not ours.
+    before = done.stderr.partition(last)[0]
+    assert "Traceback" not in before
+    assert "ERROR" not in before
 
 
 @pytest.mark.spark
