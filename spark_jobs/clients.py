@@ -20,6 +20,8 @@ from spark_jobs.reading import name_value
 
 CONFLUENT: Final = "confluent-kafka"
 SAMPLE_EVERY: Final = 20
+#: Settings of kafka-python that are texts whatever they look like: a password of digits.
+_TEXTS: Final = re.compile(r"(_|^)(id|username|password|rack|name)$")
 _FLUSH_SECONDS: Final = 120
 
 
@@ -176,6 +178,8 @@ class KafkaPythonSender(Sender):
         self._producer = KafkaProducer(bootstrap_servers=bootstrap, **more)
 
     def _send(self, record: Outgoing, began: float) -> None:
+        from kafka.errors import KafkaError
+
         try:
             future = self._producer.send(
                 record.topic,
@@ -185,7 +189,7 @@ class KafkaPythonSender(Sender):
                 timestamp_ms=record.timestamp_ms,
                 headers=record.headers or None,
             )
-        except (TypeError, ValueError) as fault:
+        except (TypeError, ValueError, KafkaError) as fault:
             self._answered(fault, began, record)
             return
         future.add_callback(lambda _: self._answered(None, began, record))
@@ -221,7 +225,8 @@ def by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
             return int(text)
         return float(text) if re.fullmatch(r"-?\d+\.\d+", text) else words.get(text, text)
 
-    return {name.replace(".", "_"): typed(text) for name, text in settings.items()}
+    named = {name.replace(".", "_"): text for name, text in settings.items()}
+    return {name: text if _TEXTS.search(name) else typed(text) for name, text in named.items()}
 
 
 def has_confluent() -> bool:

@@ -36,7 +36,7 @@ from pykbroker.spark import map_splits
 from spark_jobs.codec_picture import draw_codecs
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.raw_batches import RawBatch, sample_batches
+from spark_jobs.raw_batches import RawBatch, sample_runs
 from spark_jobs.reading import positive, source_options
 from spark_jobs.results import Outcome
 
@@ -84,7 +84,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--every",
         type=positive,
-        help="every N-th batch (default: all of a split, or as many as come to --most)",
+        help="one batch of N, in runs as long as --batch-bytes joins (default: all of a split, or "
+        "as many as come to --most)",
     )
     parser.add_argument(
         "--most",
@@ -130,11 +131,12 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
     def encode(split: Split, options: ReadOptions) -> Iterator[Any]:
         every = given or -(-split.size_bytes // most)  # spread over the split, to its end
-        samples = list(sample_batches(split, every, most, options))
-        records = [batch.payload for batch in samples]
+        runs = list(sample_runs(split, every, most, options, max(1, *wanted)))
+        samples = [batch for run in runs for batch in run]
+        records = _records_of(samples)
         rows = [_as_stored(samples)]
         for size in wanted:
-            batches = joined(records, size)
+            batches = [each for run in runs for each in joined(_records_of(run), size)]
             for candidate in chosen:
                 rows.append({"batch_bytes": size} | _measure(batches, candidate))
         of_all = {"topic": split.topic, "records_bytes": sum(map(len, records))}
@@ -191,6 +193,10 @@ def _apart(rows: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[dict
 
 def _raw_of_topics(rows: list[dict[str, Any]]) -> dict[str, int]:
     return {row["topic"]: row["raw_bytes"] for row in rows}
+
+
+def _records_of(run: list[RawBatch]) -> list[bytes]:
+    return [batch.payload for batch in run]
 
 
 def joined(records: list[bytes], size: int) -> list[bytes]:

@@ -115,10 +115,12 @@ def _read_kafka_python(
                 raise ConsumerFault(f"nothing more of {topic} came, {open_ends} are not reached")
             size = count = 0
             for partition, messages in polled.items():
-                count += len(messages)
-                size += sum(len(each.value or b"") + len(each.key or b"") for each in messages)
-                if messages[-1].offset + 1 >= open_ends.get(partition.partition, _FAR):
-                    del open_ends[partition.partition]
+                end = open_ends.get(partition.partition, 0)  # 0: nothing more of it counts
+                wanted = [each for each in messages if each.offset < end]
+                count += len(wanted)
+                size += sum(len(each.value or b"") + len(each.key or b"") for each in wanted)
+                if messages[-1].offset + 1 >= end:
+                    open_ends.pop(partition.partition, None)
             yield Received(count, size)
     finally:
         consumer.close()

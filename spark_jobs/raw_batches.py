@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from pykbroker.offline import ReadOptions, Split
@@ -33,23 +34,51 @@ def sample_batches(
 
     One that is broken: CorruptSegment in FAILFAST, left out in the other modes.
     """
-    seen = taken = 0
+    for run in sample_runs(split, every, most_bytes, options, 1):
+        yield from run
+
+
+def sample_runs(
+    split: Split, every: int, most_bytes: int, options: ReadOptions, run_bytes: int
+) -> Iterator[list[RawBatch]]:
+    """The same in runs of neighbours that come to `run_bytes` before compression: one of n."""
+    run: list[RawBatch] = []
+    taken = reached = to_skip = 0
+    for batch in _sound_batches(split, options):
+        if to_skip:
+            to_skip -= 1
+            continue
+        if taken >= most_bytes:
+            break
+        sample = batch()
+        if sample is None:
+            continue
+        run.append(sample)
+        taken += len(sample.stored)
+        reached += len(sample.payload)
+        if reached >= run_bytes:
+            yield run
+            to_skip, run, reached = (every - 1) * len(run), [], 0
+    if run:
+        yield run
+
+
+def _sound_batches(split: Split, options: ReadOptions) -> Iterator[Callable[[], RawBatch | None]]:
+    """Batches of records, each to be read when it is asked for; None for a broken one."""
     reporter = FaultReporter(split, options.mode, None)
-    for opened, run in scan_parts(split, options.mode):
-        places = run.select(["position", "size_bytes", "is_control"]).to_pydict().values()
+
+    def read(opened: SegmentFile, position: int, size: int) -> RawBatch | None:
+        try:
+            return read_batch(opened, position, size, options)
+        except CorruptBatch as fault:
+            reporter.report(position, size, str(fault))
+            return None
+
+    for opened, rows in scan_parts(split, options.mode):
+        places = rows.select(["position", "size_bytes", "is_control"]).to_pydict().values()
         for position, size, is_control in zip(*places, strict=True):
-            if is_control:
-                continue
-            seen += 1
-            if (seen - 1) % every:
-                continue
-            if taken >= most_bytes:
-                return
-            taken += size
-            try:
-                yield read_batch(opened, position, size, options)
-            except CorruptBatch as fault:
-                reporter.report(position, size, str(fault))
+            if not is_control:
+                yield partial(read, opened, position, size)
 
 
 def read_batch(opened: SegmentFile, position: int, size: int, options: ReadOptions) -> RawBatch:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,25 +92,16 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     producer = _producer_settings(arguments)
     check_clients(bootstrap, arguments.client, producer, dict(arguments.consumer))
     topic = arguments.topic or f"pykbroker-throughput-{int(time.time() * 1000)}"
-    count = arguments.tasks or spark.sparkContext.defaultParallelism
     create_topics(bootstrap, {topic: arguments.topic_partitions}, dict(arguments.topic_config))
-    phases: dict[str, list[dict[str, Any]]] = {}
     try:
-        if arguments.path:
-            _wait_for_directory(arguments.path, topic)
-        step(f"producing {arguments.records:,} records of {arguments.size} bytes")
-        loads = _loads(arguments, topic, count)
-        phases["produce"] = _collect(spread(spark, loads, produce, DDL))
-        step("consuming them")
-        readings = _readings(arguments, topic, count)
-        phases["consume"] = _collect(spread(spark, readings, consume, DDL))
-        if arguments.path:
-            step("scanning the segments")
-            options = {"path": arguments.path, "subscribe": topic, "columns": "key,value"}
-            phases["scan"] = _collect(map_batches(spark, options, scan, DDL))
-    finally:
+        phases = _phases(spark, arguments, topic)
+    except BaseException:
         if not arguments.keep:
-            delete_topics(bootstrap, [topic])
+            with suppress(OSError):  # what went wrong is to be told, not that this does too
+                delete_topics(bootstrap, [topic])
+        raise
+    if not arguments.keep:
+        delete_topics(bootstrap, [topic])
     return _outcome(phases, topic)
 
 
@@ -122,6 +114,25 @@ def _wait_for_directory(paths: str, topic: str) -> None:
         if time.monotonic() > until:
             raise BrokerRefusal(f"the topic that was made is not in {paths}: another broker's?")
         time.sleep(0.1)
+
+
+def _phases(spark: Any, arguments: Namespace, topic: str) -> dict[str, list[dict[str, Any]]]:
+    """What the workers measured, phase by phase."""
+    phases: dict[str, list[dict[str, Any]]] = {}
+    count = arguments.tasks or spark.sparkContext.defaultParallelism
+    if arguments.path:
+        _wait_for_directory(arguments.path, topic)
+    step(f"producing {arguments.records:,} records of {arguments.size} bytes")
+    loads = _loads(arguments, topic, count)
+    phases["produce"] = _collect(spread(spark, loads, produce, DDL))
+    step("consuming them")
+    readings = _readings(arguments, topic, count)
+    phases["consume"] = _collect(spread(spark, readings, consume, DDL))
+    if arguments.path:
+        step("scanning the segments")
+        options = {"path": arguments.path, "subscribe": topic, "columns": "key,value"}
+        phases["scan"] = _collect(map_batches(spark, options, scan, DDL))
+    return phases
 
 
 def _collect(found: Any) -> list[dict[str, Any]]:

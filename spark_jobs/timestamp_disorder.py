@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline import Split
+from pykbroker.offline import Split, scan_batches
 from pykbroker.spark import plan_tasks
 from pykbroker.spark.tasks import LogTask
 from spark_jobs import pictures
@@ -147,13 +147,14 @@ def _bounds_of_rows(split: Split, task: LogTask) -> tuple[int, int, int]:
 
 def _bounds_of_batches(split: Split, task: LogTask) -> tuple[int, int, int]:
     largest, first, following = _NEVER, -1, 0
+    for batches in scan_batches(split, task.read_options.mode):
+        if first < 0:
+            first = batches.column("base_offset")[0].as_py()
+        following = batches.column("last_offset")[-1].as_py() + 1
     for batches in cut_batches(split, task.read_options):
         own = batches.filter(pc.invert(batches.column("is_control")))
         if own.num_rows:
             largest = max(largest, pc.max(own.column("max_timestamp_ms")).as_py())
-        low = pc.min(batches.column("base_offset")).as_py()
-        first = low if first < 0 else min(first, low)
-        following = max(following, pc.max(batches.column("last_offset")).as_py() + 1)
     return largest, first, following
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final
@@ -208,13 +209,23 @@ def open_file(path: str) -> SegmentFile:
         return LocalFile(local_path(path) + DELETED_SUFFIX)
 
 
-def file_version(path: str) -> tuple[int, ...]:
-    """What tells a file from another one of its name and size."""
-    if is_remote(path):
-        system, inner = _remote(path)
-        return (system.get_file_info(inner).mtime_ns or 0,)
-    found = os.stat(local_path(path))
-    return found.st_dev, found.st_ino, found.st_mtime_ns
+def file_versions(paths: Sequence[str]) -> list[tuple[int, ...]]:
+    """What tells files from others of their names and sizes; remote ones by one listing of each
+    directory."""
+    listed: dict[str, dict[str, int]] = {}
+    found: list[tuple[int, ...]] = []
+    for path in paths:
+        if is_remote(path):
+            directory, name = split_name(path)
+            if directory not in listed:
+                listed[directory] = {
+                    each.base_name: each.mtime_ns or 0 for each in _infos(directory)
+                }
+            found.append((listed[directory].get(name, 0),))
+        else:
+            status = os.stat(local_path(path))
+            found.append((status.st_dev, status.st_ino, status.st_mtime_ns))
+    return found
 
 
 def read_small_file(path: str, limit: int = 1 << 30) -> bytes | None:
@@ -277,12 +288,18 @@ def _list_once(path: str) -> tuple[dict[str, int], list[str], bool] | None:
     return files, directories, are_all_there
 
 
-def _list_remote(path: str) -> tuple[dict[str, int], list[str]] | None:
+def _infos(path: str) -> Any:
     from pyarrow import fs
 
     system, inner = _remote(path)
+    return system.get_file_info(fs.FileSelector(inner, allow_not_found=False))
+
+
+def _list_remote(path: str) -> tuple[dict[str, int], list[str]] | None:
+    from pyarrow import fs
+
     try:
-        found = system.get_file_info(fs.FileSelector(inner, allow_not_found=False))
+        found = _infos(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     files = {each.base_name: each.size for each in found if each.type == fs.FileType.File}

@@ -23,7 +23,7 @@ from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.frozen_end import open_listed
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.split import AbortedRange
-from pykbroker.offline.storage import file_version
+from pykbroker.offline.storage import file_versions
 from pykbroker.offline.transaction_events import BEGIN, DOUBT, Event, segment_events
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from pykbroker.protocol.record_batch import BatchHeader
@@ -100,6 +100,7 @@ def transaction_state(
     `end_position` and `next_offset`: the frozen end, in the last segment and of the log.
     """
     follower = _Follower()
+    versions = file_versions([segment.path for segment in files.segments[:-1]])
     for number, segment in enumerate(files.segments):
         if segment.base_offset >= end_offset:
             break
@@ -107,7 +108,7 @@ def transaction_state(
             events = _events(segment, end_position, next_offset)
         else:
             limit = files.segments[number + 1].base_offset
-            events = _events_of_closed(segment, limit, file_version(segment.path))
+            events = _events_of_closed(segment, limit, versions[number])
         for event in map(Event._make, events.tolist()):
             if event.offset < end_offset:
                 follower.feed(segment, event)

@@ -384,6 +384,26 @@ def test_that_of_an_object_store_too(tmp_path: Path, monkeypatch: pytest.MonkeyP
         shutil.rmtree(log.directory)
 
 
+def test_files_of_an_object_store_are_told_apart_by_one_listing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[object] = []
+
+    class Store(fs.LocalFileSystem):
+        def get_file_info(self, what: object) -> object:
+            asked.append(what)
+            return super().get_file_info(what)
+
+    store = Store()
+    monkeypatch.setattr(storage, "_remote", lambda path: (store, path.removeprefix("store://")))
+    paths = [tmp_path / f"{number:020d}.log" for number in range(20)]
+    for path in paths:
+        path.write_bytes(b"")
+    versions = storage.file_versions([f"store://{path}" for path in paths])
+    assert versions == [(path.stat().st_mtime_ns,) for path in paths]
+    assert len(asked) == 1
+
+
 def test_what_is_damaged_before_an_open_transaction_does_not_free_it(tmp_path: Path):
     log = LogWriter(tmp_path)
     log.write(-1, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from kafka.errors import KafkaTimeoutError
 
 from pykbroker.offline import open_log
 from pykbroker.testing import Broker
@@ -83,6 +84,8 @@ def test_read_to_end(broker: Broker, read):
     found = list(read(broker.bootstrap_servers, topic, {0: (0, 50), 1: (10, 50)}, {}))
     assert sum(each.records for each in found) == 90
     assert sum(each.bytes for each in found) == 90 * 5
+    part = list(read(broker.bootstrap_servers, topic, {1: (10, 30)}, {}))
+    assert sum(each.records for each in part) == 20
 
 
 def test_deleted(broker: Broker):
@@ -147,7 +150,23 @@ def test_records_without_an_answer():
     assert sender.first_error == "2 records without an answer"
 
 
+def test_no_metadata_is_an_error_of_the_record():
+    class Waiting:
+        def send(self, *_: object, **__: object) -> None:
+            raise KafkaTimeoutError("no metadata")
+
+    sender = object.__new__(clients.KafkaPythonSender)
+    clients.Sender.__init__(sender)
+    sender._producer = Waiting()
+    sender.send(Outgoing("any", 0, b"key", b"value"))
+    assert sender.errors == 1
+    assert "no metadata" in (sender.first_error or "")
+
+
 def test_settings_by_the_names_and_types_of_kafka_python():
     given = {"compression.type": "none", "enable.idempotence": "false", "linger.ms": "5"}
     expected = {"compression_type": None, "enable_idempotence": False, "linger_ms": 5}
     assert clients.by_kafka_python(given) == expected
+    texts = {"client.id": "5", "sasl.plain.password": "00123", "group.id": "none"}
+    named = {name.replace(".", "_"): text for name, text in texts.items()}
+    assert clients.by_kafka_python(texts) == named

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pykbroker.offline import CorruptSegment, ReadOptions, Selection, plan
-from spark_jobs.raw_batches import sample_batches
+from spark_jobs.raw_batches import sample_batches, sample_runs
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 NO_LIMIT = 1 << 40
@@ -52,3 +52,16 @@ def test_a_file_that_compaction_has_replaced_since_it_was_planned(tmp_path: Path
     write_segment(directory, [*parts[0], *parts[1]])
     samples = [each for split in splits for each in sample_batches(split, 1, NO_LIMIT, OPTIONS)]
     assert [each.stored for each in samples] == [*parts[0], *parts[1], *parts[2]]
+
+
+def test_runs_of_neighbours(tmp_path: Path):
+    """A run is three batches; of 30, every second run is taken."""
+    batches = simple_batches(30)
+    size = len(batches[1]) - 61
+    write_segment(partition_directory(tmp_path), batches)
+    (split,) = plan(Selection((str(tmp_path),))).splits
+    runs = list(sample_runs(split, 2, NO_LIMIT, OPTIONS, 2 * size + 1))
+    bases = [[each.header.base_offset // 10 for each in run] for run in runs]
+    assert bases == [[n, n + 1, n + 2] for n in range(0, 30, 6)]
+    few = list(sample_runs(split, 2, 4 * len(batches[1]), OPTIONS, 2 * size + 1))
+    assert [len(run) for run in few] == [3, 1]

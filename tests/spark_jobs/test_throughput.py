@@ -10,6 +10,7 @@ import pytest
 from pykbroker.testing import Broker
 from spark_jobs import throughput
 from spark_jobs.brokers import BrokerRefusal, partition_counts
+from spark_jobs.consumers import ConsumerFault
 from spark_jobs.results import as_text
 from spark_jobs.throughput import JOB
 from tests.offline.samples import partition_directory, simple_batches, write_segment
@@ -59,3 +60,19 @@ def test_the_directories_of_another_broker(
         run_job(JOB, *words, "--path", str(tmp_path), "--records", "10")
     produce.assert_not_called()
     assert "elsewhere" not in partition_counts(live_broker.bootstrap_servers)
+
+
+def test_what_went_wrong_is_told_not_that_the_topic_stays(
+    live_broker: Broker, monkeypatch: pytest.MonkeyPatch
+):
+    def gone(*_: object) -> None:
+        raise BrokerRefusal("no broker answers")
+
+    def failing(*_: object) -> None:
+        raise ConsumerFault("nothing more came")
+
+    monkeypatch.setattr(throughput, "delete_topics", gone)
+    monkeypatch.setattr(throughput, "_phases", failing)
+    arguments = JOB.parse(["--bootstrap-servers", live_broker.bootstrap_servers])
+    with pytest.raises(ConsumerFault, match="nothing more came"):
+        throughput.run(MagicMock(), arguments)

@@ -67,3 +67,25 @@ def test_what_is_before_the_first_offset_makes_nothing_late(
         offsets = f'startingOffsets={{"t":{{"0":{start}}}}}'
         (row,) = run_job(JOB, *words, "--option", offsets).tables["disorder"].to_pylist()
         assert (row["records"], row["late_records"]) == (164 - start, late)
+
+
+@pytest.mark.parametrize("start,missing", [(0, 16), (1, 16), (4, 13)])
+def test_offsets_missing_from_a_batch_at_the_edge(
+    run_job: RunJob, tmp_path: Path, start: int, missing: int
+):
+    """Of ten offsets each batch has two."""
+    batches = [
+        bytes(
+            build_batch(
+                [(b"k", b"v", BASE_MS, ())] * 2,
+                base_offset=base,
+                offset_deltas=[0, 5],
+                last_offset_delta=9,
+            )
+        )
+        for base in (0, 10)
+    ]
+    write_segment(partition_directory(tmp_path), batches)
+    offsets = f'startingOffsets={{"t":{{"0":{start}}}}}'
+    outcome = run_job(JOB, "--path", str(tmp_path), "--option", offsets)
+    assert outcome.summary["missing_offsets"] == missing
