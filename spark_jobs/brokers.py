@@ -73,7 +73,7 @@ def partition_counts(bootstrap: str) -> dict[str, int]:
 def create_topics(
     bootstrap: str, partitions: Mapping[str, int], configs: Mapping[str, str]
 ) -> None:
-    """Make the topics that are not there, and wait until they can be written to."""
+    """Make topics, and wait until they can be written to."""
     from kafka.admin import NewTopic
 
     new = [
@@ -81,7 +81,7 @@ def create_topics(
         for name, count in partitions.items()
     ]
     with _admin(bootstrap) as admin:
-        admin.create_topics(new)
+        admin.create_topics(new, wait_for_metadata=True)
 
 
 def delete_topics(bootstrap: str, names: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Stock Kafka producers in the workers: confluent-kafka where it is installed, else kafka-python.
 
-    sender(settings)   a producer behind one small face
+    sender(bootstrap, settings, client)   a producer behind one small face
 
 Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknowledgement.
 """

@@ -186,7 +186,7 @@ def records(
 
 
 def view(spark: Any, arguments: argparse.Namespace, name: str) -> Any:
-    """A view (batches, segments, transactions) as a DataFrame: from headers alone."""
+    """A view (batches, segments, transactions) as a DataFrame."""
     return spark.read.format(f"pykbroker.{name}").options(**source_options(arguments)).load()
 
 

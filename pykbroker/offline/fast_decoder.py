@@ -50,6 +50,7 @@ from pykbroker.protocol.record_batch import (
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     CorruptBatch,
+    check_crc,
 )
 
 _FAR: Final = 0x7FFF_FFFF_FFFF_FFFF
@@ -80,6 +81,21 @@ class _Chunk:
     def batch(self, index: int) -> memoryview:
         start = int(self.positions[index])
         return self.view[start : start + int(self.sizes[index])]
+
+
+def _believed(chunk: _Chunk, next_base: Integers, unread: NDArray[np.bool_]) -> HeaderTable:
+    """Headers in which a batch that is not asked for, and damaged, has no say.
+
+    That is: it reaches over the next one, and its checksum does not fit.
+    """
+    table = chunk.table
+    last = table["base_offset"] + table["last_offset_delta"].astype(np.int64)
+    in_conflict = np.flatnonzero(unread & (last >= next_base)).tolist()
+    damaged = [index for index in in_conflict if not check_crc(chunk.batch(index))]
+    if damaged:
+        table = table.copy()
+        table["last_offset_delta"][damaged] = 0
+    return table
 
 
 def read_fast(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
@@ -214,7 +230,8 @@ class _FastReader:
             if lost is not None:
                 behind = int(base[lost]) if sound[lost] else None
             until = slice(lost)
-            faults |= self.order.faults(table[until], sound[until], trusted[until], behind)
+            known = _believed(chunk, next_base, sound & ~looked_at)[until]
+            faults |= self.order.faults(known, sound[until], trusted[until], behind)
         wanted = looked_at & ((table["attributes"] & CONTROL_BIT) == 0)
         if split.start_timestamp_ms is not None:
             wanted &= table["max_timestamp"] >= split.start_timestamp_ms

@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from pykbroker.offline.batch_headers import framing_fault, header_at, old_magic
@@ -103,32 +104,47 @@ def _walk_to_end(
     if header.magic in (0, 1) and _is_old_message(opened, position, header.size_bytes):
         # not read, but no end
         return FrozenEnd(position + header.size_bytes, max(next_offset, header.base_offset + 1))
-    for index in range(count - 1, -1, -1):
-        header = header_at(last.table, index)
-        if is_sound(opened, int(last.positions[index]), header.size_bytes):
-            if index == count - 1:
-                position += header.size_bytes
-            if index:
-                next_offset = max(next_offset, header_at(last.table, index - 1).next_offset)
-            return FrozenEnd(position, _next_offset(header, next_offset))
-    return FrozenEnd(position, next_offset)
+    sound = _sound_ones(opened, last)
+    found = next(sound, None)
+    if found is None:
+        return FrozenEnd(position, next_offset)
+    if found[0] == count - 1:
+        position += found[1].size_bytes
+    return FrozenEnd(position, _behind(found[1], (header for _, header in sound), next_offset))
 
 
-def _next_offset(last: BatchHeader, expected: int) -> int:
-    """Behind the last batch. No checksum covers its offset: one that is too small must hide neither
-    what is before it nor itself."""
-    return max(last.base_offset, expected) + last.last_offset_delta + 1
+def _sound_ones(opened: SegmentFile, run: HeaderRun) -> Iterator[tuple[int, BatchHeader]]:
+    """(index, header) of the batches with a right checksum, the last one first."""
+    for index in range(len(run.positions) - 1, -1, -1):
+        header = header_at(run.table, index)
+        if is_sound(opened, int(run.positions[index]), header.size_bytes):
+            yield index, header
+
+
+def _behind(last: BatchHeader, before: Iterator[BatchHeader], low: int) -> int:
+    """The offset behind the last batch; `before`: those before it, `low`: no offset is below.
+
+    No checksum covers base offsets: one that is too small must hide neither what is before it nor
+    itself. Where two disagree, the one that goes on from the batch before both is believed.
+    """
+    base = max(last.base_offset, low)
+    previous = next(before, None)
+    if previous is not None and base < previous.next_offset:
+        first = next(before, None)
+        start = low if first is None else first.next_offset
+        if previous.base_offset == start or last.base_offset < start:
+            base = previous.next_offset
+    return base + last.last_offset_delta + 1
 
 
 def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
-    """Where to walk from: the last entry but one of the index that is true.
+    """Where to walk from: the third entry of the index that is true, from its end.
 
-    So that a batch is before the last one, and tells whether its offset can be.
+    So that two batches are before the last one, and tell whether its offset can be.
     """
     entries = reversed(offset_entries(segment.index_path, segment.base_offset, end))
-    true = (entry for entry in entries if is_entry_true(opened, entry, end))
-    next(true, None)
-    return next(true, (0, 0))[1]
+    true = (entry[1] for entry in entries if is_entry_true(opened, entry, end))
+    return next(islice(true, 2, None), 0)
 
 
 def is_sound(opened: SegmentFile, position: int, size: int) -> bool:

@@ -140,7 +140,9 @@ def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
 
 
 def _ends(files: PartitionFiles, selection: Selection) -> tuple[int, int]:
-    end = _readable_end(files, freeze(files), selection)[0]
+    end, transactions = _readable_end(files, freeze(files), selection)
+    if transactions is not None and selection.is_strict:
+        transactions.refuse_open()
     return files.log_start_offset, max(end, files.log_start_offset)
 
 
@@ -233,8 +235,6 @@ def _readable_end(
     if selection.isolation != READ_COMMITTED:
         return end, None
     state = transaction_state(files, frozen.position, frozen.next_offset, end)
-    if selection.is_strict:
-        state.refuse_open()
     return state.last_stable_offset, state
 
 

@@ -145,7 +145,9 @@ def _take_all(
     _copy_if_there(f"{local_path(sources[0])}/{META_PROPERTIES}", f"{target}/{META_PROPERTIES}")
     _sync_all(target)
     _write(target, MANIFEST, _manifest(report, sources, taken_ms))
+    _sync(f"{target}/{MANIFEST}")
     _sync(target)
+    _sync(os.path.dirname(os.path.abspath(target)))
 
 
 def _internal(sources: tuple[str, ...]) -> list[TopicPartition]:
@@ -172,10 +174,8 @@ def _sizes(directory: str) -> dict[str, int]:
 
 
 def _write(directory: str, name: str, content: bytes) -> None:
-    path = f"{directory}/{name}"
-    with open(path, "xb") as opened:
+    with open(f"{directory}/{name}", "xb") as opened:
         opened.write(content)
-    _sync(path)
 
 
 def _copy_if_there(source: str, target: str) -> int:

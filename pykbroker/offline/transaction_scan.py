@@ -56,9 +56,10 @@ class TransactionState(NamedTuple):
                 _refuse(each)
 
     def refuse(self, start: int, end: int) -> None:
-        """CorruptSegment if any of the offsets [start, end) is of a doubtful transaction."""
+        """CorruptSegment if any of the offsets [start, end) is of a doubtful transaction, or stands
+        behind one that may still be open."""
         for each in self.doubtful:
-            if each.first_offset < end and each.last_offset >= start:
+            if each.first_offset < end and not (each.has_ended and each.last_offset < start):
                 _refuse(each)
 
     def without_doubtful(self) -> tuple[AbortedRange, ...]:

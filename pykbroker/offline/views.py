@@ -1,11 +1,11 @@
-"""Batches, segments and transactions as tables: from headers alone, so at about 1 us a batch.
+"""Batches, segments and transactions as tables, mostly from headers alone: about 1 us a batch.
 
     batches(paths, topics)        one row a record batch
     segments(paths, topics)       one row a segment
     transactions(paths, topics)   one row a transaction of a producer in a partition
 
 In      log directories, as `open_log` takes them; a log that is written to is read to its end now.
-Out     pyarrow tables. Checksums are not looked at: these are what the headers claim.
+Out     pyarrow tables: what the headers claim. Checksums are looked at for transactions alone.
 """
 
 from __future__ import annotations

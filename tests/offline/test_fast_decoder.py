@@ -369,3 +369,17 @@ def test_one_damaged_batch_costs_no_sound_one(tmp_path: Path, seed: int):
     lost = {number * 3, number * 3 + 1, number * 3 + 2}
     assert set(range(36)) - set(found[0][0]) <= lost
     assert bool(found[0][1]) == (len(found[0][0]) < 36)
+
+
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+def test_a_damaged_batch_that_is_not_asked_for_costs_nothing(tmp_path: Path, decoder: str):
+    """Any bit of its last offset delta, but those by which it has too few for its records."""
+    batches = simple_batches(30)
+    path = write_segment(partition_directory(tmp_path), batches)
+    start = sum(map(len, batches[:18]))
+    for bit in set(range(32)) - {7, 24, 27}:
+        broken = bytearray(b"".join(batches))
+        broken[start + 23 + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(broken)
+        log = open_log(tmp_path, start_offsets=190, columns=["offset"], decoder=decoder)
+        assert log.read_all()["offset"].to_pylist() == list(range(190, 300)), bit

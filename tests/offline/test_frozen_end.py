@@ -177,3 +177,20 @@ def test_a_torn_append_is_the_end_wherever_it_was_torn(tmp_path: Path, zeros: in
         scan = open_log(tmp_path, isolation=isolation)
         assert scan.partitions[0].log_end_offset == 4, length
         assert scan.read_all().num_rows == 4, length
+
+
+@pytest.mark.parametrize("every", [1, 4096])
+def test_a_damaged_batch_before_the_last_one_moves_no_end(tmp_path: Path, every: int):
+    """Any bit of its header but those of its length."""
+    batches = simple_batches(20)
+    path = write_segment(partition_directory(tmp_path), batches, index_every=every)
+    whole = path.read_bytes()
+    start = len(whole) - len(batches[-1]) - len(batches[-2])
+    (files,) = read_partitions([str(tmp_path)])
+    for bit in range(61 * 8):
+        if bit // 8 in range(8, 12):
+            continue
+        broken = bytearray(whole)
+        broken[start + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(broken)
+        assert freeze(files) == FrozenEnd(len(whole), 200), bit

@@ -78,14 +78,15 @@ def test_a_picture_that_fails_leaves_the_result(tmp_path: Path, capsys: pytest.C
 
 
 def test_a_path_that_may_not_be_read_is_one_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     def refused(spark: object, given: object) -> Outcome:
         raise PermissionError(13, "Permission denied", "logs")
 
     monkeypatch.setattr("spark_jobs.job._session", lambda name, master: MagicMock())
+    words = ["--path", "logs", "--quiet", "--out", str(tmp_path / "out")]
     with pytest.raises(SystemExit) as ended:
-        Job(__file__, None, refused).main(["--path", "logs", "--quiet"])
+        Job(__file__, None, refused).main(words)
     assert ended.value.code == 2
     assert capsys.readouterr().err == "test_job: [Errno 13] Permission denied: 'logs'\n"
 
