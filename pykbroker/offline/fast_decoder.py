@@ -89,6 +89,8 @@ def _believed(chunk: _Chunk, next_base: Integers, unread: NDArray[np.bool_]) -> 
     That is: it reaches over the next one, and its checksum does not fit.
     """
     table = chunk.table
+    if not unread.any():
+        return table
     last = table["base_offset"] + table["last_offset_delta"].astype(np.int64)
     in_conflict = np.flatnonzero(unread & (last >= next_base)).tolist()
     damaged = [index for index in in_conflict if not check_crc(chunk.batch(index))]

@@ -17,7 +17,13 @@ from typing import Final, NamedTuple
 
 from pykbroker.offline.batch_headers import framing_fault, header_at, old_magic
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
-from pykbroker.offline.segment_index import is_entry_true, next_batch, offset_entries, written_from
+from pykbroker.offline.segment_index import (
+    is_entry_true,
+    next_batch,
+    offset_entries,
+    sound_batch,
+    written_from,
+)
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import SegmentFile, open_file
@@ -27,7 +33,6 @@ from pykbroker.protocol.record_batch import (
     MAGIC_AT,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
-    check_crc,
 )
 
 _ZEROS: Final = bytes(65536)
@@ -117,7 +122,8 @@ def _sound_ones(opened: SegmentFile, run: HeaderRun) -> Iterator[tuple[int, Batc
     """(index, header) of the batches with a right checksum, the last one first."""
     for index in range(len(run.positions) - 1, -1, -1):
         header = header_at(run.table, index)
-        if is_sound(opened, int(run.positions[index]), header.size_bytes):
+        position = int(run.positions[index])
+        if sound_batch(opened, position, header.size_bytes) is not None:
             yield index, header
 
 
@@ -145,12 +151,6 @@ def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
     entries = reversed(offset_entries(segment.index_path, segment.base_offset, end))
     true = (entry[1] for entry in entries if is_entry_true(opened, entry, end))
     return next(islice(true, 2, None), 0)
-
-
-def is_sound(opened: SegmentFile, position: int, size: int) -> bool:
-    """Whether a batch is there as a whole, with a right checksum."""
-    batch = opened.read(size, position)
-    return len(batch) == size and check_crc(batch)
 
 
 def _is_old_message(opened: SegmentFile, position: int, size: int) -> bool:

@@ -33,11 +33,32 @@ from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import END_OF_TIME, MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import open_file, read_small_file
 from pykbroker.offline.transaction_events import marker_type
-from pykbroker.offline.transaction_scan import OpenTransactions
+from pykbroker.protocol.control_records import ABORT, COMMIT
 from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader, increment_sequence
 
 _FAR: Final = 1 << 63
 _MOST_FINDINGS: Final = 500
+
+
+class _OpenTransactions:
+    """Follows the batches of a log, as their headers are."""
+
+    __slots__ = ("first_offsets",)
+
+    def __init__(self) -> None:
+        self.first_offsets: dict[int, int] = {}
+
+    def feed(self, header: BatchHeader, marker: int) -> tuple[int, bool] | None:
+        """(first offset, is aborted) when this batch is the marker that ends a transaction."""
+        if not header.is_transactional:
+            return None
+        if not header.is_control:
+            self.first_offsets.setdefault(header.producer_id, header.base_offset)
+            return None
+        if marker not in (ABORT, COMMIT):
+            return None
+        first = self.first_offsets.pop(header.producer_id, None)
+        return (first, marker == ABORT) if first is not None else None
 
 
 class PartitionCheck:
@@ -53,7 +74,7 @@ class PartitionCheck:
         self._producers: dict[int, tuple[int, int, int]] = {}
         self._last_hole = -1
         self._bound = _FAR
-        self._transactions = OpenTransactions()
+        self._transactions = _OpenTransactions()
 
     def findings(self) -> Iterator[Finding]:
         """What is found, segment by segment, up to some hundreds."""

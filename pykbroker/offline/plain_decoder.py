@@ -35,7 +35,8 @@ from pykbroker.protocol.record_batch import (
     record_columns,
 )
 
-_ROWS: Final = 16_384
+#: Few enough that what is held stays in the caches.
+_ROWS: Final = 4096
 _BYTES: Final = 4 << 20
 _NONE: Final = RecordColumns((), (), (), (), ())
 BAD_CHECKSUM: Final = "the checksum does not fit the batch"
@@ -133,7 +134,7 @@ def _batches(
                 head = opened.read(RECORD_BATCH_OVERHEAD, position)
         if fault is None and options.verify_offsets:
             last = header.last_offset
-            reaches_over = batch is None and last >= (last + 1 if behind is None else behind)
+            reaches_over = batch is None and behind is not None and last >= behind
             if reaches_over and not check_crc(opened.read(size, at)):
                 last = header.base_offset  # damaged, and not asked for: it has no say
             fault = order.fault(header.base_offset, last, behind)

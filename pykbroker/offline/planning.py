@@ -25,7 +25,7 @@ from typing import Final, TypeVar
 
 from pykbroker.offline.faults import OffsetsGone, SegmentGone, UnknownTopic
 from pykbroker.offline.file_identity import HEAD_BYTES, identity_of
-from pykbroker.offline.frozen_end import FrozenEnd, freeze, is_sound, open_listed
+from pykbroker.offline.frozen_end import FrozenEnd, freeze, open_listed
 from pykbroker.offline.layout import find_partitions, read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import (
@@ -33,6 +33,7 @@ from pykbroker.offline.segment_index import (
     entry_batch,
     is_entry_true,
     offset_entries,
+    sound_batch,
     time_entries,
 )
 from pykbroker.offline.segment_walk import walk_headers
@@ -390,7 +391,7 @@ class _PartitionPlanner:
             return all(
                 header is not None
                 and header.max_timestamp < low
-                and is_sound(opened, at, header.size_bytes)
+                and sound_batch(opened, at, header.size_bytes) is not None
                 for at, header in walk_headers(opened, segment, opened.size, position)
             )
 

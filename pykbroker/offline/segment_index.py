@@ -131,8 +131,13 @@ def batch_at(opened: SegmentFile, position: int, end: int) -> BatchHeader | None
     size = header.batch_length + LOG_OVERHEAD
     if header.magic != MAGIC_V2 or not RECORD_BATCH_OVERHEAD <= size <= end - position:
         return None
+    return header if sound_batch(opened, position, size) is not None else None
+
+
+def sound_batch(opened: SegmentFile, position: int, size: int) -> bytes | None:
+    """A whole batch with a right checksum, or None."""
     batch = opened.read(size, position)
-    return header if len(batch) == size and check_crc(batch) else None
+    return batch if len(batch) == size and check_crc(batch) else None
 
 
 def entry_batch(opened: SegmentFile, entry: tuple[int, int], end: int) -> BatchHeader | None:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pykbroker.offline.batch_headers import HEADER_DTYPE, Integers, header_at, possible
 from pykbroker.offline.partition_files import SegmentFiles
-from pykbroker.offline.segment_index import KnownBatches
+from pykbroker.offline.segment_index import KnownBatches, sound_batch
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.protocol.control_records import ABORT, COMMIT, decode_type
@@ -39,7 +39,6 @@ from pykbroker.protocol.record_batch import (
     TRANSACTIONAL_BIT,
     BatchHeader,
     CorruptBatch,
-    check_crc,
     iter_records,
 )
 
@@ -71,12 +70,6 @@ def marker_type(opened: SegmentFile, position: int, header: BatchHeader) -> int:
     """ABORT, COMMIT or another type of a control batch; UNKNOWN_OUTCOME if it cannot be read."""
     batch = sound_batch(opened, position, header.size_bytes) if header.is_control else None
     return UNKNOWN_OUTCOME if batch is None else _type_of(batch, header)
-
-
-def sound_batch(opened: SegmentFile, position: int, size: int) -> bytes | None:
-    """A whole batch with a right checksum, or None."""
-    batch = opened.read(size, position)
-    return batch if len(batch) == size and check_crc(batch) else None
 
 
 def _type_of(batch: bytes, header: BatchHeader) -> int:

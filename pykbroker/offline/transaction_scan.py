@@ -25,8 +25,7 @@ from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.split import AbortedRange
 from pykbroker.offline.storage import file_versions
 from pykbroker.offline.transaction_events import BEGIN, DOUBT, Event, segment_events
-from pykbroker.protocol.control_records import ABORT, COMMIT
-from pykbroker.protocol.record_batch import BatchHeader
+from pykbroker.protocol.control_records import ABORT
 
 
 class Doubtful(NamedTuple):
@@ -70,27 +69,6 @@ class TransactionState(NamedTuple):
 def _refuse(doubtful: Doubtful) -> None:
     reason = "it is damaged, and may be the marker of a transaction that is open there"
     raise CorruptSegment(doubtful.path, doubtful.position, reason)
-
-
-class OpenTransactions:
-    """Follows the batches of a log; see the module."""
-
-    __slots__ = ("first_offsets",)
-
-    def __init__(self) -> None:
-        self.first_offsets: dict[int, int] = {}
-
-    def feed(self, header: BatchHeader, marker: int) -> tuple[int, bool] | None:
-        """(first offset, is aborted) when this batch is the marker that ends a transaction."""
-        if not header.is_transactional:
-            return None
-        if not header.is_control:
-            self.first_offsets.setdefault(header.producer_id, header.base_offset)
-            return None
-        if marker not in (ABORT, COMMIT):
-            return None
-        first = self.first_offsets.pop(header.producer_id, None)
-        return (first, marker == ABORT) if first is not None else None
 
 
 def transaction_state(

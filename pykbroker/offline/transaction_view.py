@@ -11,6 +11,8 @@ Out     rows of TRANSACTION_SCHEMA in order of their ends, then those that have 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import merge
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -74,16 +76,13 @@ class _Follower:
 
     def follow(self, run: HeaderRun, events: list[Event]) -> Iterator[_Row]:
         """The transactions that end in a run, or before it; `events` are those of its batches."""
-        waiting = iter([*events, None])
-        event = next(waiting)
-        for position, header, time in _batches(run):
-            while event is not None and event.position <= position:
-                yield from self._event(event)
-                event = next(waiting)
-            self._add(header, time)
-        while event is not None:
-            yield from self._event(event)
-            event = next(waiting)
+        steps: Iterator[tuple[int, int, Any]]
+        steps = ((event.position, 0, event) for event in events)
+        for _, _, step in merge(steps, _batches(run), key=itemgetter(0, 1)):
+            if isinstance(step, Event):
+                yield from self._event(step)
+            else:
+                self._add(*step)
 
     def _event(self, event: Event) -> Iterator[_Row]:
         if event.kind == BEGIN:
@@ -128,13 +127,12 @@ class _Follower:
         }
 
 
-def _batches(run: HeaderRun) -> Iterator[tuple[int, BatchHeader, int]]:
-    """(position, header, time of the first record) of the records' transactional batches."""
+def _batches(run: HeaderRun) -> Iterator[tuple[int, int, Any]]:
+    """(position, 1, (header, time of the first record)) of the records' transactional batches."""
     positions, table = run
     kind = table["attributes"] & (TRANSACTIONAL_BIT | CONTROL_BIT)
     first, known = first_times(table)
     times = np.where(known, first, table["max_timestamp"])
-    for index in np.flatnonzero(
-        (kind == TRANSACTIONAL_BIT) & (table["magic"] == MAGIC_V2)
-    ).tolist():
-        yield int(positions[index]), header_at(table, index), int(times[index])
+    chosen = (kind == TRANSACTIONAL_BIT) & (table["magic"] == MAGIC_V2)
+    for index in np.flatnonzero(chosen).tolist():
+        yield int(positions[index]), 1, (header_at(table, index), int(times[index]))
