@@ -162,7 +162,7 @@ def _compare(
 
 def _run(place: Place, data_dir: Path, arguments: argparse.Namespace) -> Table:
     scale = 5 if arguments.quick else 1
-    topics = (Topic("small", 100, 4_000_000 // scale), Topic("large", 1024, 1_000_000 // scale))
+    topics = (Topic("small", 100, 8_000_000 // scale), Topic("large", 1024, 1_000_000 // scale))
     table = Table()
     for topic in topics:
         fill(place.servers, topic)

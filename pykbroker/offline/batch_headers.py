@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,7 @@ HEADER_DTYPE: Final = np.dtype(
     ]
 )
 _LEAST_OLD_BYTES: Final = 26
-_HEADER_BYTES: Final = np.arange(RECORD_BATCH_OVERHEAD)
+_HEADER_BYTES: Final = np.dtype((np.void, RECORD_BATCH_OVERHEAD))
 _MAX_CODEC: Final = len(CODEC_NAMES) - 1
 _MAX_OFFSET: Final = 0x7FFF_FFFF_FFFF_FFFF
 _LENGTH: Final = struct.Struct(">8xi").unpack_from
@@ -74,9 +74,15 @@ def walk(buffer: bytearray, filled: int) -> tuple[list[int], int]:
 
 
 def gather(area: NDArray[np.uint8], positions: Integers) -> HeaderTable:
-    """The headers at these positions as one table, in native byte order field by field."""
-    table: Any = area[positions[:, None] + _HEADER_BYTES].view(HEADER_DTYPE)
-    return table[:, 0]  # type: ignore[no-any-return]
+    """The headers at these positions as one table."""
+    room = max(0, area.size - RECORD_BATCH_OVERHEAD + 1)
+    everywhere: NDArray[np.void] = np.ndarray((room,), _HEADER_BYTES, area, 0, (1,))
+    return everywhere[positions].view(HEADER_DTYPE)
+
+
+def chosen(table: HeaderTable, indices: Integers) -> HeaderTable:
+    """Some rows of a table: copied whole, in a tenth of the time of field by field."""
+    return table.view(_HEADER_BYTES)[indices].view(HEADER_DTYPE)
 
 
 def table_of(headers: bytes) -> HeaderTable:

@@ -24,6 +24,7 @@ from pykbroker.offline.arrow_columns import ColumnBuilder
 from pykbroker.offline.batch_headers import (
     HeaderTable,
     aborted_batches,
+    chosen,
     framing_fault,
     gather,
     header_at,
@@ -273,7 +274,7 @@ class _FastReader:
 
     def _is_dense(self, chunk: _Chunk, indices: Integers) -> bool:
         """Whether offsets follow from the headers, whose counts are not out of all proportion."""
-        table = chunk.table[indices]
+        table = chosen(chunk.table, indices)
         deltas = table["last_offset_delta"].astype(np.int64)
         counts = table["record_count"].astype(np.int64)
         payload = chunk.sizes[indices] - RECORD_BATCH_OVERHEAD
@@ -348,7 +349,7 @@ class _FastReader:
         starts: Integers,
         ends: Integers | None,
     ) -> Any:
-        span = Span(area, starts, starts if ends is None else ends, chunk.table[indices])
+        span = Span(area, starts, starts if ends is None else ends, chosen(chunk.table, indices))
         limit = self.options.max_decompressed_bytes
         if ends is not None and int((ends - starts).max()) > limit:
             raise Doubt

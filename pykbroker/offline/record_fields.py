@@ -152,13 +152,11 @@ def _nothing(decoded: Fields) -> Fields:
 
 
 def _offset_deltas(span: Span, front: RecordFront, ordinals: Integers, dense: bool) -> Integers:
-    if dense and int(span.counts.max()) <= 8192:
-        widths = (ordinals >= 64).astype(np.int64)
-        widths += 1
-        if (varints.PACKED.take(front.words()) == (ordinals << 2) + widths).all():
-            front.skip_varint()
-            return ordinals
+    if dense and int(span.counts.max()) <= varints.MOST_SHORT + 1 and front.skip_values(ordinals):
+        return ordinals
     deltas = front.varint().astype(np.int64)
+    if dense and (deltas == ordinals).all():
+        return ordinals
     steps = np.diff(deltas)
     firsts = span.first[span.counts > 0]
     steps[firsts[1:] - 1] = 1

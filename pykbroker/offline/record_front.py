@@ -17,6 +17,9 @@ from pykbroker.offline.varints import (
     BITS,
     ONE_BYTE,
     PACKED,
+    SHORT_BITS,
+    SHORT_MASK,
+    SHORT_WORD,
     Bytes,
     Integers,
     Longs,
@@ -61,6 +64,16 @@ class RecordFront:
             self._skip_bits(bits)
         else:
             self.varint()
+
+    def skip_values(self, values: Integers) -> bool:
+        """Step over these numbers, none above MOST_SHORT, if that is what is there; else stay."""
+        differ = self.words()
+        differ ^= SHORT_WORD.take(values)
+        differ &= SHORT_MASK.take(values)
+        if differ.any():
+            return False
+        self._skip_bits(SHORT_BITS.take(values))
+        return True
 
     def _skip_bits(self, bits: Longs) -> None:
         """One or two bytes, as each record has it."""

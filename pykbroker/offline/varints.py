@@ -42,6 +42,18 @@ PACKED: Final[NDArray[np.int32]] = np.where(_width > 0, (_value << 2) | _width, 
 #: word -> width in bits.
 BITS: Final[NDArray[np.uint64]] = (_width * 8).astype(np.uint64)
 ONE_BYTE: Final[NDArray[np.int32]] = _value[:256].astype(np.int32)
+
+#: The numbers 0 to MOST_SHORT take one or two bytes: their varint as a word, which of its bits are
+#: those of the varint, and its width in bits.
+MOST_SHORT: Final = 8191
+_short = np.arange(MOST_SHORT + 1) << 1
+_is_narrow = _short < 128
+SHORT_WORD: Final[Words] = np.where(
+    _is_narrow, _short, (_short & 127) | 128 | (_short >> 7 << 8)
+).astype(np.uint16)
+SHORT_MASK: Final[Words] = np.where(_is_narrow, 0xFF, 0xFFFF).astype(np.uint16)
+SHORT_BITS: Final[Longs] = np.where(_is_narrow, 8, 16).astype(np.uint64)
+
 #: word -> width + value: from the start of a record to the next; 0: stay (long, or impossible).
 ADVANCE: Final[Integers] = np.where((_width > 0) & (_value >= 0), _value + _width, 0)
 

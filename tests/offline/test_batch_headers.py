@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pykbroker.offline.batch_headers import (
+    chosen,
     framing_fault,
     gather,
     header_at,
@@ -29,7 +30,12 @@ def test_the_table_has_the_fields_of_each_header():
     table = gather(np.frombuffer(buffer, np.uint8), np.array(positions))
     for index, batch in enumerate(batches):
         assert repr(header_at(table, index)) == repr(read_header(batch))
-    assert (table_of(b"".join(batch[:61] for batch in batches)) == table).all()
+    alone = b"".join(batch[:61] for batch in batches)
+    assert (table_of(alone) == table).all()
+    assert (gather(np.frombuffer(alone, np.uint8), np.arange(10) * 61) == table).all()
+    some = np.array([7, 2, 2])
+    assert (chosen(table, some) == table[some]).all()
+    assert chosen(table[3:5], np.array([1])).tolist() == [table[4].item()]
 
 
 @pytest.mark.parametrize("filled", [0, 5, 60, 61, 470, 480, 2000])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pykbroker.offline.record_front import RecordFront
-from pykbroker.offline.varints import PADDING_BYTES, Doubt
+from pykbroker.offline.varints import MOST_SHORT, PADDING_BYTES, Doubt
 from pykbroker.protocol.record import encode_varint, read_varint
 
 EDGES = [0, -1, 1, 63, -64, 64, -65, 8191, -8192, 8192, -8193, 2**31 - 1, -(2**31)]
@@ -41,6 +41,27 @@ def test_one_behind_the_other(edges: list[int], seed: int):
     behind = positions + [sum(len(encode_varint(value)) for value in row) for row in rows]
     assert front.at.tolist() == behind.tolist()
     assert {int(word) & 255 for word in front.words()} == {ord("!")}
+
+
+def test_values_that_are_known_are_stepped_over():
+    values = np.array([*range(0, MOST_SHORT + 1, 13), 63, 64, MOST_SHORT])
+    rows = [[encode_varint(value), b"!"] for value in values.tolist()]
+    area, positions = laid_out(rows)
+    front = RecordFront(area, positions)
+    assert front.skip_values(values)
+    assert {int(word) & 255 for word in front.words()} == {ord("!")}
+    assert front.at.tolist() == [at + len(row[0]) for at, row in zip(positions, rows, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "there", [encode_varint(6), encode_varint(-7), encode_varint(71), b"\x8e\x00", b"\x8e\x80\x00"]
+)
+def test_other_values_are_not_stepped_over(there: bytes):
+    area, positions = laid_out([[encode_varint(500)], [there]])
+    front = RecordFront(area, positions)
+    assert not front.skip_values(np.array([500, 7]))
+    assert front.at.tolist() == positions.tolist()
+    assert front.varint().tolist() == [500, read_varint(there, 0)[0]]
 
 
 @pytest.mark.parametrize("width", [1, 2])
