@@ -117,7 +117,7 @@ class Job:
         arguments = parser.parse_args(words)
         if self.reads_logs:
             try:
-                reading.check_times(arguments)
+                reading.check_arguments(arguments)
             except argparse.ArgumentTypeError as fault:
                 parser.error(str(fault))
         return arguments

@@ -39,8 +39,17 @@ _SAME_AS: Final = {
 }
 
 
-#: A job itself says which view and which columns it reads.
-_OF_THE_JOB: Final = {"view", "columns"}
+#: A job itself says which view and which columns it reads; --path is asked for anyway.
+_OF_THE_JOB: Final = {"view", "columns", "path"}
+
+_TOPICS: Final = ("subscribe", "subscribePattern", "assign")
+#: Arguments that say the same as options of the source: only one of them may speak.
+_INSTEAD_OF: Final = {
+    "topics": _TOPICS,
+    "topic_pattern": _TOPICS,
+    "since": ("startingTimestamp", "startingOffsets", "startingOffsetsByTimestamp"),
+    "until": _SAME_AS["until"],
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
@@ -151,8 +160,16 @@ def source_options(
     return found | dict(arguments.option)
 
 
-def check_times(arguments: argparse.Namespace) -> None:
-    """ArgumentTypeError for a range that is read backwards."""
+def check_arguments(arguments: argparse.Namespace) -> None:
+    """ArgumentTypeError for what contradicts itself: twice the same said, a range backwards."""
+    given = {name.lower(): name for name, _ in arguments.option}
+    if len(given) < len(arguments.option):
+        raise argparse.ArgumentTypeError("an --option is given twice")
+    for argument, options in _INSTEAD_OF.items():
+        twice = [given[each.lower()] for each in options if each.lower() in given]
+        if twice and getattr(arguments, argument) is not None:
+            flag = "--" + argument.replace("_", "-")
+            raise argparse.ArgumentTypeError(f"{flag} and --option {twice[0]} exclude each other")
     since, until = arguments.since, arguments.until
     if since is not None and until is not None and since > until:
         raise argparse.ArgumentTypeError(f"--since ({since} ms) is later than --until ({until} ms)")

@@ -16,8 +16,8 @@ def summary_of(rows: list[dict[str, Any]], damaged: dict[str, int]) -> dict[str,
     summary["partitions_in_one_copy_only"] = len(rows) - len(both)
     is_same = not any(summary[name] for name in summary if name != "equal")
     apart = {
-        "starting_later_here": [row["start_here"] > row["start_there"] for row in both],
-        "starting_later_there": [row["start_there"] > row["start_here"] for row in both],
+        "starting_later_here": [_is_later(row, "here", "there") for row in both],
+        "starting_later_there": [_is_later(row, "there", "here") for row in both],
         "shorter_here": [row["end_here"] < row["end_there"] for row in both],
         "shorter_there": [row["end_there"] < row["end_here"] for row in both],
     }
@@ -28,6 +28,13 @@ def summary_of(rows: list[dict[str, Any]], damaged: dict[str, int]) -> dict[str,
     summary["is_prefix"] = is_same and any(earlier) and not any(later)
     summary["verdict"] = _verdict(summary, is_same)
     return summary
+
+
+def _is_later(row: dict[str, Any], name: str, other: str) -> bool:
+    """Whether a copy begins behind the other one's first record; one that has none (of this time)
+    does not begin, it only ends earlier."""
+    start, end = row[f"start_{other}"], row[f"end_{other}"]
+    return bool(start < min(row[f"start_{name}"], end))
 
 
 def _verdict(summary: dict[str, Any], is_same: bool) -> str:

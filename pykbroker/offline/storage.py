@@ -157,13 +157,15 @@ def local_path(path: str) -> str:
 
 @lru_cache(maxsize=64)
 def file_system(scheme_and_host: str) -> Any:
-    """The pyarrow.fs.FileSystem of a URI; OfflineError when there is none for its scheme."""
+    """The pyarrow.fs.FileSystem of a URI; OfflineError when there is none for its scheme, or what
+    it needs (libhdfs) is not here."""
     from pyarrow import ArrowInvalid, fs
 
     try:
         return fs.FileSystem.from_uri(scheme_and_host)[0]
-    except ArrowInvalid as fault:
-        raise OfflineError(str(fault)) from None
+    except (ArrowInvalid, OSError) as fault:
+        scheme = scheme_and_host.partition(":")[0]  # what is behind it may be a secret
+        raise OfflineError(f"{scheme}: {str(fault).strip()}") from None
 
 
 def _remote(path: str) -> tuple[Any, str]:

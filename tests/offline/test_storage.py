@@ -68,6 +68,18 @@ def test_places_that_there_are_not():
         open_log("nowhere://host/logs")
 
 
+def test_what_a_file_system_needs_is_not_here(monkeypatch: pytest.MonkeyPatch):
+    class Without:
+        @staticmethod
+        def from_uri(uri: str) -> None:
+            raise OSError("Unable to load libhdfs")
+
+    monkeypatch.setattr("pyarrow.fs.FileSystem", Without)
+    storage.file_system.cache_clear()
+    with pytest.raises(OfflineError, match=r"^s3: Unable to load libhdfs$"):
+        open_log("s3://key:secret@bucket/logs")
+
+
 def test_a_quoted_path(tmp_path: Path):
     write_segment(partition_directory(tmp_path / "a b"), simple_batches(2))
     assert open_log((tmp_path / "a b").as_uri()).read_all().num_rows == 20

@@ -98,8 +98,32 @@ def test_a_range_that_is_read_backwards(capsys: pytest.CaptureFixture[str]):
         assert job.parse([*words, "2025-11-25"]).until == 1764028800000
 
 
+@pytest.mark.parametrize(
+    "argument, option",
+    [
+        (("--topics", "a"), "subscribe"),
+        (("--topics", "a"), "Assign"),
+        (("--topic-pattern", "a.*"), "subscribePattern"),
+        (("--since", "0"), "startingOffsets"),
+        (("--until", "0"), "endingTimestamp"),
+    ],
+)
+def test_the_same_said_twice(
+    argument: tuple[str, str], option: str, capsys: pytest.CaptureFixture[str]
+):
+    """Neither would say that the other one is what counts."""
+    words = ["--path", "/logs", "--option", f"{option}=x"]
+    assert source_options(JOB.parse(words))[option] == "x"
+    for more in (argument, ("--option", f"{option.lower()}=y")):
+        with pytest.raises(SystemExit) as ended:
+            JOB.parse([*words, *more])
+        assert ended.value.code == 2
+        told = capsys.readouterr().err
+        assert f"{argument[0]} and --option {option} exclude each other" in told or "twice" in told
+
+
 @pytest.mark.parametrize("job", [JOB, TRANSACTIONS, REPLAY, FSCK], ids=lambda job: job.name)
-@pytest.mark.parametrize("wrong", ["view=batches", "columns=offset", "Columns=key"])
+@pytest.mark.parametrize("wrong", ["view=batches", "columns=offset", "Columns=key", "path=/x"])
 def test_views_and_columns_are_the_jobs_own(
     job: Job, wrong: str, capsys: pytest.CaptureFixture[str]
 ):
