@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from pykbroker.offline.columns import ALL_COLUMNS, KAFKA_COLUMNS, schema_of
 from pykbroker.offline.faults import (
+    BadOption,
     CorruptSegment,
     NotALogDirectory,
     OfflineError,
@@ -70,6 +71,7 @@ __all__ = [
     "SEGMENT_SCHEMA",
     "TRANSACTION_SCHEMA",
     "TRANSACTION_STATE_SCHEMA",
+    "BadOption",
     "CorruptSegment",
     "Corruption",
     "LogScan",

@@ -15,8 +15,12 @@ class UnknownTopic(OfflineError):
     """A topic or partition that none of the log directories holds."""
 
 
-class UnknownColumn(OfflineError):
-    """A column or an option that does not exist."""
+class BadOption(OfflineError):
+    """A value that an option does not have, or options that exclude each other."""
+
+
+class UnknownColumn(BadOption):
+    """A column that does not exist."""
 
 
 class OffsetsGone(OfflineError):

@@ -84,6 +84,12 @@ def read_log_directory(path: str) -> LogDirectoryFiles:
             f"{path} is no log directory: it has neither {META_PROPERTIES} nor a directory "
             f"named <topic>-<partition> with segments in it, but {shown}"
         )
+    return _directory_of(path, partitions, files)
+
+
+def _directory_of(
+    path: str, partitions: tuple[str, ...], files: dict[str, int]
+) -> LogDirectoryFiles:
     return LogDirectoryFiles(
         path,
         partitions,
@@ -111,18 +117,10 @@ def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDir
     """Partition -> [(its directory, the log directory)]."""
     found: dict[TopicPartition, list[tuple[str, LogDirectoryFiles]]] = {}
     for path in paths:
-        parent, name = split_name(path)
-        single = parse_partition(name)
-        if single is not None and _holds_segments(path):
-            directory = LogDirectoryFiles(parent, (name,), {}, {})
-            if list_directory(parent) is not None:
-                listed, _ = list_directory(parent) or ({}, [])
-                directory = LogDirectoryFiles(
-                    parent,
-                    (name,),
-                    _read_offsets(parent, LOG_START_OFFSET_CHECKPOINT, listed),
-                    _read_offsets(parent, REPLICATION_OFFSET_CHECKPOINT, listed),
-                )
+        if is_partition(path):
+            parent, name = split_name(path)
+            listed = list_directory(parent)
+            directory = _directory_of(parent, (name,), {} if listed is None else listed[0])
         else:
             directory = read_log_directory(path)
         for each in directory.partitions:
@@ -130,6 +128,11 @@ def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDir
             assert partition is not None
             found.setdefault(partition, []).append((join(directory.path, each), directory))
     return found
+
+
+def is_partition(path: str) -> bool:
+    """Whether it is the directory of one partition, and of no log directory of that name."""
+    return parse_partition(split_name(path)[1]) is not None and _holds_segments(path)
 
 
 def _holds_segments(path: str) -> bool:

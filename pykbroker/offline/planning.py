@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -93,15 +93,14 @@ class Plan:
 def select_partitions(selection: Selection) -> list[TopicPartition]:
     """The partitions that a selection names; UnknownTopic for a name that is nowhere."""
     there = find_partitions(selection.paths)
-    names = {each.topic for each in there}
     where = ", ".join(selection.paths)
-    for topic in selection.topics or ():
-        if topic not in names:
-            known = ", ".join(sorted(names)[:10]) or "none"
-            raise UnknownTopic(f"no topic {topic!r} in {where}; there are {known}")
+    _check_topics(selection.topics or (), there, where)
     for offsets in (selection.start_offsets, selection.end_offsets):
         if isinstance(offsets, Mapping):
-            _check_names(offsets, there, where)
+            _check_pairs(_pairs_of(offsets), there, where)
+    if selection.only is not None:
+        _check_pairs(selection.only, there, where)
+        return sorted(selection.only)
     pattern = None if selection.topic_pattern is None else topic_pattern(selection.topic_pattern)
     chosen = [each for each in there if _is_chosen(each, selection, pattern)]
     if selection.partitions is not None and pattern is None:
@@ -111,13 +110,25 @@ def select_partitions(selection: Selection) -> list[TopicPartition]:
     return chosen
 
 
-def _check_names(
-    offsets: Mapping[str, Mapping[int, int]], there: Sequence[TopicPartition], where: str
+def _check_topics(topics: Iterable[str], there: Sequence[TopicPartition], where: str) -> None:
+    names = {each.topic for each in there}
+    for topic in topics:
+        if topic not in names:
+            known = ", ".join(sorted(names)[:10]) or "none"
+            raise UnknownTopic(f"no topic {topic!r} in {where}; there are {known}")
+
+
+def _check_pairs(
+    named: Iterable[TopicPartition], there: Sequence[TopicPartition], where: str
 ) -> None:
+    for each in sorted(set(named).difference(there)):
+        raise UnknownTopic(f"no partition {each} in {where}")
+
+
+def _pairs_of(offsets: Mapping[str, Mapping[int, int]]) -> Iterator[TopicPartition]:
     for topic, by_partition in offsets.items():
         for partition in by_partition:
-            if TopicPartition(topic, partition) not in there:
-                raise UnknownTopic(f"no partition {topic}-{partition} in {where}")
+            yield TopicPartition(topic, partition)
 
 
 def _is_chosen(each: TopicPartition, selection: Selection, pattern: re.Pattern[str] | None) -> bool:

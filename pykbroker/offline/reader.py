@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from pykbroker.offline.columns import KAFKA_COLUMNS, schema_of
 from pykbroker.offline.fast_decoder import read_fast
-from pykbroker.offline.faults import UnknownColumn
+from pykbroker.offline.faults import BadOption
 from pykbroker.offline.plain_decoder import read_plain
 from pykbroker.offline.planning import Plan, PlannedPartition, plan
 from pykbroker.offline.split import (
@@ -154,7 +154,7 @@ def names_of(names: Names | None) -> tuple[str, ...] | None:
 def _name_of(name: object) -> str:
     found = os.fspath(name) if isinstance(name, os.PathLike) else name
     if not isinstance(found, str):
-        raise UnknownColumn(f"{name!r} is neither a name nor a path")
+        raise BadOption(f"{name!r} is neither a name nor a path")
     return found
 
 
@@ -164,7 +164,7 @@ def numbers_of(partitions: Collection[int] | None) -> frozenset[int] | None:
         return None
     listed: object = partitions
     if not isinstance(listed, Collection) or not all(isinstance(each, Integral) for each in listed):
-        raise UnknownColumn(f"partitions must be a list of numbers, not {partitions!r}")
+        raise BadOption(f"partitions must be a list of numbers, not {partitions!r}")
     return frozenset(partitions)
 
 

@@ -41,14 +41,14 @@ from pykbroker.log.checkpoints import (
 from pykbroker.log.txn_index import TransactionIndex
 from pykbroker.offline.faults import OfflineError, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
-from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.layout import is_partition, read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.planning import select_partitions
 from pykbroker.offline.reader import Names, names_of
 from pykbroker.offline.segment_index import aborted_transactions, offset_entries, time_entries
 from pykbroker.offline.snapshot_sizes import MANIFEST
 from pykbroker.offline.split import Selection
-from pykbroker.offline.storage import is_remote, local_path
+from pykbroker.offline.storage import is_remote, local_path, split_name
 from pykbroker.offline.swaps import SWAP
 from pykbroker.types import TopicPartition
 
@@ -114,9 +114,17 @@ def _check_target(target: str, sources: tuple[str, ...]) -> None:
     """A broker would meet a snapshot inside of its log directory as a partition."""
     place = os.path.realpath(target)
     for source in sources:
-        inside = os.path.realpath(local_path(source))
+        directory = _log_directory(source)
+        inside = os.path.realpath(directory)
         if os.path.commonpath([place, inside]) == inside:
-            raise OfflineError(f"{target} is inside of {source}: a snapshot must stand beside it")
+            raise OfflineError(
+                f"{target} is inside of {directory}: a snapshot must stand beside it"
+            )
+
+
+def _log_directory(source: str) -> str:
+    """That of a source, which may be a partition's own."""
+    return local_path(split_name(source)[0] if is_partition(source) else source)
 
 
 def _take_all(
@@ -142,7 +150,8 @@ def _take_all(
     _write(target, REPLICATION_OFFSET_CHECKPOINT, format_offsets(high_watermarks))
     ends = {each: report.end_offsets[str(each)] for each in log_starts}
     _write(target, RECOVERY_POINT_CHECKPOINT, format_offsets(ends))
-    _copy_if_there(f"{local_path(sources[0])}/{META_PROPERTIES}", f"{target}/{META_PROPERTIES}")
+    properties = f"{_log_directory(sources[0])}/{META_PROPERTIES}"
+    _copy_if_there(properties, f"{target}/{META_PROPERTIES}")
     _sync_all(target)
     _write(target, MANIFEST, _manifest(report, sources, taken_ms))
     _sync(f"{target}/{MANIFEST}")

@@ -19,12 +19,13 @@ import pyarrow as pa
 
 from pykbroker.offline.columns import KAFKA_COLUMNS, schema_of
 from pykbroker.offline.faults import (
+    BadOption,
     CorruptSegment,
     NotALogDirectory,
-    UnknownColumn,
     UnknownTopic,
 )
 from pykbroker.protocol.record_batch import BatchHeader
+from pykbroker.types import TopicPartition
 
 READ_UNCOMMITTED: Final = "read_uncommitted"
 READ_COMMITTED: Final = "read_committed"
@@ -60,9 +61,9 @@ Offsets = Mapping[str, Mapping[int, int]] | int | None
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """UnknownColumn unless an option has one of its values."""
+    """BadOption unless an option has one of its values."""
     if value not in allowed:
-        raise UnknownColumn(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+        raise BadOption(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
 
 
 #: A set with a bracket in it that is not escaped.
@@ -90,19 +91,19 @@ def topic_pattern(text: str) -> re.Pattern[str]:
 
 
 def _check_offsets(name: str, offsets: object) -> None:
-    """UnknownColumn unless it is an Offsets."""
+    """BadOption unless it is an Offsets."""
     if offsets is None or _is_number(offsets):
         return
     if isinstance(offsets, Mapping) and all(map(_are_of_partitions, offsets.values())):
         return
-    raise UnknownColumn(
+    raise BadOption(
         f"{name} must be an offset or {{topic: {{partition: offset}}}}, not {offsets!r}"
     )
 
 
 def _check_time(name: str, time_ms: object) -> None:
     if time_ms is not None and not _is_number(time_ms):
-        raise UnknownColumn(f"{name} must be milliseconds since 1970, not {time_ms!r}")
+        raise BadOption(f"{name} must be milliseconds since 1970, not {time_ms!r}")
 
 
 def _are_of_partitions(offsets: object) -> bool:
@@ -123,6 +124,8 @@ class Selection:
     topics: tuple[str, ...] | None = None
     topic_pattern: str | None = None
     partitions: frozenset[int] | None = None
+    #: Exactly these, in place of topics, topic_pattern and partitions.
+    only: frozenset[TopicPartition] | None = None
     start_offsets: Offsets = None
     end_offsets: Offsets = None
     start_timestamp_ms: int | None = None
@@ -143,11 +146,14 @@ class Selection:
         _check_offsets("end_offsets", self.end_offsets)
         _check_time("start_timestamp_ms", self.start_timestamp_ms)
         _check_time("end_timestamp_ms", self.end_timestamp_ms)
-        for name, chosen in (("topics", self.topics), ("partitions", self.partitions)):
-            if chosen is not None and not chosen:
+        for name in ("topics", "partitions", "only"):
+            if getattr(self, name) in ((), frozenset()):
                 raise UnknownTopic(f"{name} names none: leave it out to read all")
+        others = (self.topics, self.topic_pattern, self.partitions)
+        if self.only is not None and others != (None, None, None):
+            raise BadOption("only excludes topics, topic_pattern and partitions")
         if self.topics is not None and self.topic_pattern is not None:
-            raise UnknownColumn("topics and topic_pattern exclude each other: give one of them")
+            raise BadOption("topics and topic_pattern exclude each other: give one of them")
 
 
 @dataclass(frozen=True)
@@ -167,9 +173,9 @@ class ReadOptions:
         one_of("mode", self.mode, (FAILFAST, PERMISSIVE, DROPMALFORMED))
         one_of("decoder", self.decoder, (NUMPY, PLAIN))
         if not 0 < self.max_decompressed_bytes <= 1 << 30:
-            raise UnknownColumn("max_decompressed_bytes must be between 1 and 2**30")
+            raise BadOption("max_decompressed_bytes must be between 1 and 2**30")
         if self.chunk_bytes < 1:
-            raise UnknownColumn("chunk_bytes must be at least 1")
+            raise BadOption("chunk_bytes must be at least 1")
 
 
 class AbortedRange(NamedTuple):

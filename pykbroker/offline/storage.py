@@ -196,7 +196,9 @@ def join(directory: str, name: str) -> str:
 def split_name(path: str) -> tuple[str, str]:
     """(directory, last name) of a path."""
     location, question, options = path.partition("?") if is_remote(path) else (path, "", "")
-    directory, _, name = location.rstrip("/").rpartition("/")
+    directory, slash, name = location.rstrip("/").rpartition("/")
+    if not directory and not is_remote(path):
+        directory = slash or "."
     return directory + question + options, name
 
 

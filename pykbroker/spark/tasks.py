@@ -10,7 +10,7 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -68,50 +68,33 @@ class LogTask(InputPartition):  # type: ignore[misc]
 
 def base_selection(options: SourceOptions, pushed: Pushdown | None = None) -> Selection:
     """Which partitions; no offsets yet."""
-    partitions = None
-    topics = options.topics
-    if options.assigned is not None:
-        partitions = frozenset(each.partition for each in options.assigned)
-    selection = Selection(
+    return Selection(
         paths=options.paths,
-        topics=topics,
+        topics=options.topics if options.assigned is None else None,
         topic_pattern=options.topic_pattern,
-        partitions=partitions,
+        only=options.assigned,
+        start_timestamp_ms=None if pushed is None else pushed.start_timestamp_ms,
+        end_timestamp_ms=None if pushed is None else pushed.end_timestamp_ms,
         isolation=options.isolation,
         end_bound=options.end_bound,
         fail_on_data_loss=options.fail_on_data_loss,
         is_strict=options.mode == FAILFAST,
     )
-    if pushed is None:
-        return selection
-    return replace(
-        selection,
-        start_timestamp_ms=pushed.start_timestamp_ms,
-        end_timestamp_ms=pushed.end_timestamp_ms,
-    )
+
+
+def _only(selection: Selection, partitions: Iterable[TopicPartition]) -> Selection:
+    chosen = frozenset(partitions)
+    return replace(selection, topics=None, topic_pattern=None, partitions=None, only=chosen)
 
 
 def current_ends(options: SourceOptions) -> Ends:
     """(log start, readable end) of each partition that is read, right now."""
-    selection = base_selection(options)
-    if options.assigned is None:
-        return log_ends(selection)
-    # `partitions` of a Selection are of all topics; assign names pairs.
-    found: dict[TopicPartition, tuple[int, int]] = {}
-    for topic in sorted({each.topic for each in options.assigned}):
-        mine = frozenset(each.partition for each in options.assigned if each.topic == topic)
-        found |= log_ends(replace(selection, topics=(topic,), partitions=mine))
-    return found
+    return log_ends(base_selection(options))
 
 
 def offset_at(options: SourceOptions, partition: TopicPartition, timestamp_ms: int) -> int | None:
     """The offset of the first record at or after a time; None when there is none."""
-    selection = replace(
-        base_selection(options),
-        topics=(partition.topic,),
-        topic_pattern=None,
-        partitions=frozenset({partition.partition}),
-    )
+    selection = _only(base_selection(options), [partition])
     return offset_of_time(selection, timestamp_ms, options.mode)
 
 
@@ -138,15 +121,15 @@ def plan_tasks(
     """The tasks of a batch read."""
     options.check_batch()
     ends = current_ends(options)
+    pushed = narrowing(options, pushed)
+    if options.view in WHOLE_LOGS:  # of empty logs, too
+        return tasks_of_ranges(options, ends, pushed, columns=columns, at_least=at_least)
     start = resolve_bound(options, options.start, EARLIEST, ends, is_start=True)
     end = resolve_bound(options, options.end, LATEST, ends, is_start=False)
     check_order(start, end)
     start = clamp(start, ends, "start", options.fail_on_data_loss)
     end = clamp(end, ends, "end", options.fail_on_data_loss)
-    pushed = narrowing(options, pushed)
     narrowed = narrowed_ranges(start, end, pushed)
-    if options.view in WHOLE_LOGS:  # an empty log has a segment, too
-        narrowed = dict(ends)
     return tasks_of_ranges(options, narrowed, pushed, columns=columns, at_least=at_least)
 
 
@@ -206,56 +189,30 @@ def tasks_of_ranges(
     )
     selection = base_selection(options, pushed)
     if options.view in WHOLE_LOGS:
-        return [replace(pattern, selection=_single(selection, each)) for each in sorted(ranges)]
-    splits = _splits(options, selection, ranges, at_least)
+        return [replace(pattern, selection=_only(selection, [each])) for each in sorted(ranges)]
+    splits = _splits(options, selection, ranges)
     tasks = pack_splits(splits, options.split_bytes, max(at_least, _wanted_tasks(options, ranges)))
     return [replace(pattern, splits=_joined(task)) for task in tasks]
-
-
-def _single(selection: Selection, partition: TopicPartition) -> Selection:
-    topic, number = partition
-    return replace(selection, topics=(topic,), topic_pattern=None, partitions=frozenset({number}))
 
 
 def _splits(
     options: SourceOptions,
     selection: Selection,
     ranges: Mapping[TopicPartition, tuple[int, int]],
-    at_least: int,
 ) -> list[Split]:
     """Finely cut, to be packed evenly; not finer than what reading a piece costs, unless asked."""
-    # A selection names topics and numbers of partitions: every pair of them must be wanted.
-    selections = [_of_ranges(selection, ranges)]
-    if not _is_product(ranges):
-        topics = sorted({each.topic for each in ranges})
-        selections = [
-            _of_ranges(selection, {each: ranges[each] for each in ranges if each.topic == topic})
-            for topic in topics
-        ]
-    cut = min(options.split_bytes, max(_FINEST_CUT, options.split_bytes // 8))
-    splits = [split for each in selections for split in plan(each, cut).splits]
-    wanted = _wanted_tasks(options, ranges)
-    if len(splits) < wanted:
-        cut = max(1, sum(split.size_bytes for split in splits) // wanted)
-        splits = [split for each in selections for split in plan(each, cut).splits]
-    return splits
-
-
-def _of_ranges(selection: Selection, ranges: Mapping[TopicPartition, tuple[int, int]]) -> Selection:
-    return replace(
-        selection,
-        topics=tuple(sorted({each.topic for each in ranges})),
-        topic_pattern=None,
-        partitions=frozenset(each.partition for each in ranges),
+    chosen = replace(
+        _only(selection, ranges),
         start_offsets=by_topic({each: low for each, (low, _) in ranges.items()}),
         end_offsets=by_topic({each: high for each, (_, high) in ranges.items()}),
     )
-
-
-def _is_product(ranges: Mapping[TopicPartition, tuple[int, int]]) -> bool:
-    """Whether the partitions are all pairs of some topics and some numbers."""
-    topics = {each.topic for each in ranges}
-    return len(ranges) == len(topics) * len({each.partition for each in ranges})
+    cut = min(options.split_bytes, max(_FINEST_CUT, options.split_bytes // 8))
+    splits = plan(chosen, cut).splits
+    wanted = _wanted_tasks(options, ranges)
+    if len(splits) < wanted:
+        cut = max(1, sum(split.size_bytes for split in splits) // wanted)
+        splits = plan(chosen, cut).splits
+    return splits
 
 
 def _wanted_tasks(options: SourceOptions, ranges: Mapping[TopicPartition, tuple[int, int]]) -> int:

@@ -101,6 +101,16 @@ def test_checkpoints(tmp_path: Path):
         read_partitions([str(tmp_path)])
 
 
+@pytest.mark.parametrize("path", ["t-0", "t-0/", "./t-0", "../logs/t-0"])
+def test_a_partition_by_a_relative_path(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    logs = tmp_path / "logs"
+    write_segment(partition_directory(logs), simple_batches(3))
+    (logs / "log-start-offset-checkpoint").write_text("0\n1\nt 0 4\n")
+    monkeypatch.chdir(logs)
+    (found,) = read_partitions([path])
+    assert (len(found.segments), found.log_start_offset) == (1, 4)
+
+
 def test_an_empty_log_directory_is_one(tmp_path: Path):
     (tmp_path / "meta.properties").write_text("version=1\n")
     assert read_partitions([str(tmp_path)]) == []

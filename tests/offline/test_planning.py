@@ -11,19 +11,22 @@ from pathlib import Path
 import pytest
 
 from pykbroker.offline import (
+    BadOption,
     CorruptSegment,
     OffsetsGone,
     ReadOptions,
     SegmentGone,
     Selection,
     Split,
-    UnknownColumn,
+    UnknownTopic,
+    log_ends,
     open_log,
     pack_splits,
     plan,
     planning,
     read_split,
 )
+from pykbroker.types import TopicPartition
 from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
 
 COUNT = 400
@@ -247,7 +250,7 @@ def test_ranges_that_run_backwards_are_refused(tmp_path: Path):
         bounds = {"start_offsets": start, "end_offsets": end}
         with pytest.raises(OffsetsGone, match="is behind the end offset"):
             open_log(str(tmp_path), fail_on_data_loss=False, **bounds)
-    with pytest.raises(UnknownColumn, match="start_offsets must be an offset"):
+    with pytest.raises(BadOption, match="start_offsets must be an offset"):
         open_log(str(tmp_path), start_offsets=True)
 
 
@@ -256,6 +259,18 @@ def test_topics_of_people_may_begin_as_those_of_kafka(tmp_path: Path):
         write_segment(partition_directory(tmp_path, topic), simple_batches(1))
     names = {each.topic for each in open_log(str(tmp_path)).partitions}
     assert names == {"__debezium-heartbeat.pg", "orders"}
+
+
+def test_partitions_one_by_one(tmp_path: Path):
+    for topic, partition in (("a", 0), ("a", 1), ("b", 0), ("__consumer_offsets", 3)):
+        write_segment(partition_directory(tmp_path, topic, partition), simple_batches(1))
+    paths = (str(tmp_path),)
+    only = frozenset({TopicPartition("a", 1), TopicPartition("__consumer_offsets", 3)})
+    assert log_ends(Selection(paths, only=only)) == dict.fromkeys(only, (0, 10))
+    assert len(plan(Selection(paths, only=only)).splits) == 2
+    for wrong in ({"only": only | {TopicPartition("b", 1)}}, {"start_offsets": {"b": {1: 0}}}):
+        with pytest.raises(UnknownTopic, match="no partition b-1 in"):
+            plan(Selection(paths, **wrong))
 
 
 def test_an_index_that_cannot_be_read_only_makes_reading_slower(

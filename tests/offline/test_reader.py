@@ -16,6 +16,7 @@ import pytest
 
 from pykbroker.offline import (
     KAFKA_COLUMNS,
+    BadOption,
     CorruptSegment,
     NotALogDirectory,
     OfflineError,
@@ -166,9 +167,9 @@ def test_refusals(logs: str, tmp_path: Path):
             open_log(logs, topic_pattern=none)
     with pytest.raises(UnknownColumn, match="no column 'keys'"):
         open_log(logs, columns=["keys"])
-    with pytest.raises(UnknownColumn, match="mode must be one of"):
+    with pytest.raises(BadOption, match="mode must be one of"):
         open_log(logs, mode="SOMETIMES")
-    with pytest.raises(UnknownColumn, match="isolation must be one of"):
+    with pytest.raises(BadOption, match="isolation must be one of"):
         open_log(logs, isolation="serializable")
     with pytest.raises(NotALogDirectory, match="no directory"):
         open_log(logs + "/meta.properties")
@@ -196,7 +197,7 @@ def test_refusals(logs: str, tmp_path: Path):
     ],
 )
 def test_a_choice_that_would_read_nothing_or_is_none(logs: str, asked: dict[str, Any], answer: str):
-    with pytest.raises((UnknownTopic, UnknownColumn), match=answer):
+    with pytest.raises((UnknownTopic, BadOption), match=answer):
         open_log(logs, **asked)
 
 

@@ -186,6 +186,17 @@ def test_a_target_inside_of_the_source(live: Path, tmp_path: Path, name: str):
     assert not (live / "t-9").exists()
 
 
+def test_of_one_partition(live: Path, tmp_path: Path):
+    source = str(live / "t-0")
+    with pytest.raises(OfflineError, match=f"is inside of {live}: a snapshot must stand beside"):
+        create_snapshot(source, str(live / "taken"))
+    report = create_snapshot(source, str(tmp_path / "taken"))
+    assert report.end_offsets == {"t-0": 300}
+    assert (tmp_path / "taken" / "meta.properties").read_bytes() == (
+        live / "meta.properties"
+    ).read_bytes()
+
+
 def test_a_snapshot_that_fails_leaves_nothing(
     live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

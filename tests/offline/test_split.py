@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from pykbroker.offline.columns import schema_of
-from pykbroker.offline.faults import CorruptSegment, UnknownColumn
+from pykbroker.offline.faults import BadOption, CorruptSegment
 from pykbroker.offline.split import (
     AbortedRange,
     Corruption,
@@ -68,12 +68,12 @@ def test_the_reporter():
     ],
 )
 def test_options_that_do_not_exist(options: dict[str, object]):
-    with pytest.raises(UnknownColumn):
+    with pytest.raises(BadOption):
         ReadOptions(**options)  # type: ignore[arg-type]
 
 
 def test_bounds_that_do_not_exist():
-    with pytest.raises(UnknownColumn, match="end_bound must be one of hw, leo"):
+    with pytest.raises(BadOption, match="end_bound must be one of hw, leo"):
         Selection(("x",), end_bound="lso")
 
 

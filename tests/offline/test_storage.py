@@ -39,6 +39,8 @@ def test_names():
     assert storage.join("/a/b/", "c") == "/a/b/c"
     assert storage.join("s3://bucket/a?region=x", "c") == "s3://bucket/a/c?region=x"
     assert storage.split_name("/a/b-0/") == ("/a", "b-0")
+    assert storage.split_name("b-0/") == (".", "b-0")
+    assert storage.split_name("/b-0") == ("/", "b-0")
     assert storage.split_name("s3://bucket/a/b-0?region=x") == ("s3://bucket/a?region=x", "b-0")
     assert storage.is_remote("hdfs://host/logs")
     assert not storage.is_remote("file:///logs")

@@ -11,9 +11,9 @@ import pytest
 
 from pykbroker.offline import (
     BATCH_SCHEMA,
+    BadOption,
     Corruption,
     CorruptSegment,
-    UnknownColumn,
     batches,
     fsck,
     open_log,
@@ -241,5 +241,5 @@ def test_failfast_ends_where_no_batch_is(tmp_path: Path):
 @pytest.mark.parametrize("wrong", [0, ["0"]])
 def test_partitions_are_numbers(tmp_path: Path, view: Callable[..., Any], wrong: Any):
     write_segment(partition_directory(tmp_path), simple_batches(1))
-    with pytest.raises(UnknownColumn, match="partitions must be a list of numbers"):
+    with pytest.raises(BadOption, match="partitions must be a list of numbers"):
         view(tmp_path, partitions=wrong)

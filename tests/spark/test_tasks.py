@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pykbroker.offline import OffsetsGone
+from pykbroker.offline import OffsetsGone, UnknownTopic
 from pykbroker.spark import plan_tasks
+from pykbroker.spark import tasks as tasks_module
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.task_reader import read_task
 from pykbroker.spark.tasks import current_ends, offset_at
@@ -74,6 +75,35 @@ def test_conditions_leave_out_files_and_bytes(
 def test_assigned_pairs_are_no_product(small_logs: Path) -> None:
     tasks = plan_tasks({"path": small_logs, "assign": '{"t":[1],"u":[0]}'})
     assert {row[:2] for row in offsets(tasks)} == {("t", 1), ("u", 0)}
+
+
+def test_a_pair_that_is_not_there(small_logs: Path) -> None:
+    with pytest.raises(UnknownTopic, match="no partition u-1 in"):
+        plan_tasks({"path": small_logs, "assign": '{"t":[1],"u":[1]}'})
+
+
+def test_partitions_are_planned_together(small_logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every planning lists all log directories."""
+    listings: list[int] = []
+    planned = tasks_module.plan
+
+    def counted(*given: Any) -> Any:
+        listings.append(1)
+        return planned(*given)
+
+    monkeypatch.setattr(tasks_module, "plan", counted)
+    found = plan_tasks({"path": small_logs, "startingOffsets": '{"t":{"0":1,"1":-2},"u":{"0":3}}'})
+    assert (len(offsets(found)), listings) == (2800 - 4, [1])
+
+
+def test_views_of_whole_logs_ask_for_no_offsets(small_logs: Path) -> None:
+    for path in (small_logs / "u-0").glob("*.log"):
+        damaged = bytearray(path.read_bytes())
+        damaged[61 + 30] ^= 1
+        path.write_bytes(damaged)
+    given = {"path": small_logs, "subscribe": "u", "view": "transactions"}
+    for more in ({"startingOffsets": '{"u":{"0":9999}}'}, {"startingTimestamp": BASE_MS}):
+        assert len(plan_tasks({**given, **more})) == 1
 
 
 def test_a_time_becomes_the_first_offset_at_or_after_it(small_logs: Path) -> None:
