@@ -7,7 +7,8 @@ See docs/analytics.md. Needs numpy and pyarrow (`pip install pykbroker[offline]`
 
     open_log                 topics -> Arrow                              reader.py
     plan, read_split         the same in two steps, for clusters          planning.py, split.py
-    batches, segments        from headers alone                           views.py
+    batches                  from headers alone                           batch_view.py
+    segments                 from headers and indexes                     segment_view.py
     transactions             from headers and markers                     transaction_view.py
     consumer_offsets, transaction_state, cluster_metadata                internal_topics.py
     fsck                     what does not fit together                  fsck.py
@@ -17,6 +18,7 @@ See docs/analytics.md. Needs numpy and pyarrow (`pip install pykbroker[offline]`
 
 from __future__ import annotations
 
+from pykbroker.offline.batch_view import BATCH_SCHEMA, batches, scan_batches
 from pykbroker.offline.columns import ALL_COLUMNS, KAFKA_COLUMNS, schema_of
 from pykbroker.offline.faults import (
     BadOption,
@@ -41,6 +43,7 @@ from pykbroker.offline.internal_topics import (
 )
 from pykbroker.offline.planning import Plan, PlannedPartition, log_ends, pack_splits, plan
 from pykbroker.offline.reader import LogScan, open_log, read_split
+from pykbroker.offline.segment_view import SEGMENT_SCHEMA, segments
 from pykbroker.offline.snapshot import SnapshotReport, create_snapshot
 from pykbroker.offline.split import (
     CORRUPTION_SCHEMA,
@@ -50,15 +53,7 @@ from pykbroker.offline.split import (
     Split,
     corruption_table,
 )
-from pykbroker.offline.transaction_view import TRANSACTION_SCHEMA
-from pykbroker.offline.views import (
-    BATCH_SCHEMA,
-    SEGMENT_SCHEMA,
-    batches,
-    scan_batches,
-    segments,
-    transactions,
-)
+from pykbroker.offline.transaction_view import TRANSACTION_SCHEMA, transactions
 
 __all__ = [
     "ALL_COLUMNS",

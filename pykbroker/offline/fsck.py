@@ -47,7 +47,7 @@ def fsck(
     rows = [
         {"topic": files.topic, "partition": files.partition, **finding._asdict()}
         for files in read_partitions(selection.paths, select_partitions(selection))
-        for finding in while_listed(selection.paths, files, _findings) or ()
+        for finding in while_listed(selection.paths, files, _findings, may_be_changed=True) or ()
         if notes or finding.severity != NOTE
     ]
     return pa.Table.from_pylist(rows, schema=FINDING_SCHEMA)

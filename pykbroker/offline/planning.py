@@ -173,17 +173,24 @@ def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
 
 
 def while_listed(
-    paths: Iterable[str], files: PartitionFiles, look: Callable[[PartitionFiles], _Found]
+    paths: Iterable[str],
+    files: PartitionFiles,
+    look: Callable[[PartitionFiles], _Found],
+    *,
+    may_be_changed: bool = False,
 ) -> _Found | None:
     """What `look` finds in a partition; None: it was deleted meanwhile.
 
     FileNotFoundError and SegmentGone are taken for compaction or retention: it is listed again.
+    OfflineError for a partition of a snapshot that is not what it was, unless it `may_be_changed`.
     """
     wanted = [TopicPartition(files.topic, files.partition)]
     paths = tuple(paths)
     found = [files]
     for _ in range(_MOST_TRIES):
         try:
+            if not may_be_changed:
+                refuse_changed(found[0])
             return look(found[0])
         except (FileNotFoundError, SegmentGone):
             found = read_partitions(paths, wanted)
@@ -196,7 +203,6 @@ def plan_partition(
     files: PartitionFiles, selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES
 ) -> tuple[PlannedPartition, list[Split]]:
     """What of one partition, as it was listed, has to be read."""
-    refuse_changed(files)
     frozen = freeze(files)
     readable, transactions = _readable_end(files, frozen, selection)
     start, end = _resolve(files, readable, selection)

@@ -5,12 +5,13 @@
     something broken  may have been the marker of those that are open there: unknown; what their
                       producers write behind it is a transaction of its own
 
+In      log directories, as `open_log` takes them; a log that is written to is read to its end now.
 Out     rows of TRANSACTION_SCHEMA in order of their ends, then those that have none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from heapq import merge
 from operator import itemgetter
 from typing import Any, Final
@@ -21,8 +22,11 @@ import pyarrow as pa
 from pykbroker.offline.batch_headers import first_times, header_at
 from pykbroker.offline.frozen_end import freeze, frozen_segments, open_listed
 from pykbroker.offline.partition_files import PartitionFiles
+from pykbroker.offline.reader import Names
 from pykbroker.offline.segment_walk import HeaderRun
+from pykbroker.offline.split import Selection
 from pykbroker.offline.transaction_events import BEGIN, DOUBT, Event, segment_events
+from pykbroker.offline.view_selection import of_partitions, view_selection
 from pykbroker.protocol.control_records import ABORT
 from pykbroker.protocol.record_batch import (
     CONTROL_BIT,
@@ -50,6 +54,24 @@ TRANSACTION_SCHEMA: Final = pa.schema(
 )
 
 _Row = dict[str, Any]
+
+
+def transactions(
+    paths: Names | Selection,
+    topics: str | Iterable[str] | None = None,
+    *,
+    partitions: Collection[int] | None = None,
+) -> Any:
+    """Transactions by partition, in order of their ends, open ones last; TRANSACTION_SCHEMA.
+
+    `state` is committed, aborted or open, or unknown where something damaged may be the marker;
+    `last_offset` that of the marker, or of the last batch.
+    `first_timestamp_ms` is of the first record (of the first batch's last one, where that batch has
+    a delete horizon), by the clock that `timestamp_type` names: 0 the producer's, 1 the broker's.
+    `end_timestamp_ms` is the broker's.
+    """
+    rows = of_partitions(view_selection(paths, topics, partitions), transaction_rows)
+    return pa.Table.from_pylist(rows, schema=TRANSACTION_SCHEMA)
 
 
 def transaction_rows(files: PartitionFiles) -> list[_Row]:

@@ -37,9 +37,13 @@ def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:
     elif task.view == "batches":
         batches = _scan_headers(task, sink or CorruptSink(task))
     else:
-        view = segments if task.view == "segments" else transactions
         assert task.selection is not None
-        batches = iter(view(task.selection).to_batches())
+        table = (
+            segments(task.selection, mode=task.read_options.mode)
+            if task.view == "segments"
+            else transactions(task.selection)
+        )
+        batches = iter(table.to_batches())
     if not task.filters:
         yield from batches
         return

@@ -7,9 +7,11 @@ import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pykbroker.protocol.record_batch import build_batch, read_header
+from pykbroker.protocol.record_batch import LOG_APPEND_TIME, build_batch, read_header
 
 BASE_MS = 1_700_000_000_000
+HORIZON_MS = BASE_MS + 86_400_000
+ROWS = [(b"key", None, BASE_MS + time, ()) for time in (20, 10, 30)]
 
 
 def partition_directory(root: Path, topic: str = "t", partition: int = 0) -> Path:
@@ -129,3 +131,17 @@ def _odd_rows(
             ]
         rows.append((key, value, at, headers))
     return rows, deltas
+
+
+def batches_without_a_base() -> list[bytes]:
+    """As compaction leaves them: with a delete horizon, without records; one of append time."""
+    return [
+        bytes(build_batch(ROWS, delete_horizon_ms=HORIZON_MS)),
+        bytes(build_batch([], base_offset=3, last_offset_delta=2)),
+        bytes(
+            build_batch(
+                ROWS, base_offset=6, timestamp_type=LOG_APPEND_TIME, log_append_time=BASE_MS + 50
+            )
+        ),
+        bytes(build_batch(ROWS, base_offset=9)),
+    ]

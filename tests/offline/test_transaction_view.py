@@ -10,10 +10,9 @@ import pytest
 from pykbroker.offline import transactions
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from pykbroker.protocol.record_batch import LOG_APPEND_TIME, build_batch
-from tests.offline.samples import BASE_MS, partition_directory, write_segment
+from tests.offline.samples import BASE_MS, HORIZON_MS, ROWS, partition_directory, write_segment
 from tests.offline.test_partition_check import batch as data_batch
 from tests.offline.test_partition_check import marker
-from tests.offline.test_views import HORIZON_MS, ROWS
 
 
 def test_the_clock_of_a_transaction(tmp_path: Path):

@@ -10,8 +10,13 @@ import pytest
 
 from pykbroker.spark.faults import OptionError
 from spark_jobs.rate_over_time import JOB, duration_ms
-from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
-from tests.offline.test_views import batches_without_a_base
+from tests.offline.samples import (
+    BASE_MS,
+    batches_without_a_base,
+    partition_directory,
+    simple_batches,
+    write_segment,
+)
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 from tests.spark_jobs.test_find import odd_times

@@ -21,8 +21,12 @@ from spark_jobs.lanes import Wanted, first_time, lanes_of
 from spark_jobs.reading import source_options
 from spark_jobs.replay import COLUMNS, JOB, pace
 from tests.harness.flights import COUNT
-from tests.offline.samples import BASE_MS, partition_directory, write_segment
-from tests.offline.test_views import batches_without_a_base
+from tests.offline.samples import (
+    BASE_MS,
+    batches_without_a_base,
+    partition_directory,
+    write_segment,
+)
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs, bookings_frame
 

@@ -12,10 +12,15 @@ from pykbroker.offline import OfflineError
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from spark_jobs.topic_statistics import JOB
 from tests.harness.flights import COUNT
-from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
+from tests.offline.samples import (
+    BASE_MS,
+    batches_without_a_base,
+    partition_directory,
+    simple_batches,
+    write_segment,
+)
 from tests.offline.test_partition_check import batch as data_batch
 from tests.offline.test_partition_check import marker
-from tests.offline.test_views import batches_without_a_base
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import CODECS, FlightLogs, planes_frame
 

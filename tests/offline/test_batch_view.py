@@ -1,32 +1,27 @@
-"""Batches and segments from headers alone."""
+"""Batches from headers alone."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pykbroker.offline import (
     BATCH_SCHEMA,
-    BadOption,
     Corruption,
     CorruptSegment,
     batches,
-    fsck,
     open_log,
     scan_batches,
     segments,
-    transactions,
 )
 from pykbroker.offline.planning import plan
 from pykbroker.offline.split import Selection
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
-from pykbroker.protocol.record_batch import LOG_APPEND_TIME, build_batch, read_header
+from pykbroker.protocol.record_batch import read_header
 from tests.offline.samples import (
     BASE_MS,
+    batches_without_a_base,
     odd_batches,
     partition_directory,
     simple_batches,
@@ -69,24 +64,6 @@ def test_the_fields_of_odd_batches(tmp_path: Path):
         assert row["base_sequence"] == header.base_sequence
         assert row["leader_epoch"] == header.partition_leader_epoch
         assert row["control_type"] is None
-
-
-HORIZON_MS = BASE_MS + 86_400_000
-ROWS = [(b"key", None, BASE_MS + time, ()) for time in (20, 10, 30)]
-
-
-def batches_without_a_base() -> list[bytes]:
-    """As compaction leaves them: with a delete horizon, without records; one of append time."""
-    return [
-        bytes(build_batch(ROWS, delete_horizon_ms=HORIZON_MS)),
-        bytes(build_batch([], base_offset=3, last_offset_delta=2)),
-        bytes(
-            build_batch(
-                ROWS, base_offset=6, timestamp_type=LOG_APPEND_TIME, log_append_time=BASE_MS + 50
-            )
-        ),
-        bytes(build_batch(ROWS, base_offset=9)),
-    ]
 
 
 def test_a_delete_horizon_is_no_time_of_a_record(tmp_path: Path):
@@ -179,47 +156,6 @@ def test_what_is_no_batch_is_stepped_over(tmp_path: Path):
     assert len(found) >= 18
 
 
-def test_segments(tmp_path: Path):
-    directory = partition_directory(tmp_path)
-    first = [*simple_batches(3, codec=4), *simple_batches(2, base_offset=30)]
-    write_segment(directory, first, 0)
-    write_segment(directory, simple_batches(2, base_offset=50), 50)
-    one, two = segments(str(tmp_path), "t").to_pylist()
-    assert (one["base_offset"], one["next_offset"], one["is_active"]) == (0, 50, False)
-    assert (two["base_offset"], two["next_offset"], two["is_active"]) == (50, 70, True)
-    assert one["codecs"] == ["none", "zstd"]
-    assert (one["batch_count"], one["compressed_batch_count"]) == (5, 3)
-    assert (one["record_count"], one["size_bytes"]) == (50, sum(map(len, first)))
-    assert (one["first_timestamp_ms"], one["max_timestamp_ms"]) == (BASE_MS, BASE_MS + 49)
-    assert one["time_index_entries"] == 1
-
-
-@pytest.mark.parametrize("view", [batches, segments, transactions, fsck])
-@pytest.mark.parametrize("what", ["retention", "compaction"])
-def test_segments_that_go_after_they_were_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: Callable[[str], Any], what: str
-):
-    """Nothing of the old listing is mixed with the new files."""
-    directory = partition_directory(tmp_path)
-    for base in (0, 100, 200):
-        write_segment(directory, simple_batches(10, base_offset=base), base)
-    module = sys.modules[view.__module__]
-    real = module.read_partitions
-
-    def listed_just_before(*arguments: Any) -> Any:
-        found = real(*arguments)
-        for each in directory.glob(f"{0:020d}.*"):
-            each.unlink()
-        if what == "compaction":
-            write_segment(directory, simple_batches(3), 0)
-        return found
-
-    monkeypatch.setattr(module, "read_partitions", listed_just_before)
-    seen = view(str(tmp_path))
-    monkeypatch.undo()
-    assert seen.equals(view(str(tmp_path)))
-
-
 def test_failfast_ends_where_no_batch_is(tmp_path: Path):
     written = simple_batches(20, size=900)
     path = write_segment(partition_directory(tmp_path), written, index_every=1000)
@@ -235,11 +171,3 @@ def test_failfast_ends_where_no_batch_is(tmp_path: Path):
     assert [(each.position, each.size_bytes) for each in told] == [
         (at, (20 - rows) * len(written[0]))
     ]
-
-
-@pytest.mark.parametrize("view", [batches, segments, transactions])
-@pytest.mark.parametrize("wrong", [0, ["0"]])
-def test_partitions_are_numbers(tmp_path: Path, view: Callable[..., Any], wrong: Any):
-    write_segment(partition_directory(tmp_path), simple_batches(1))
-    with pytest.raises(BadOption, match="partitions must be a list of numbers"):
-        view(tmp_path, partitions=wrong)

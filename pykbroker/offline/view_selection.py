@@ -1,0 +1,40 @@
+"""Which partitions a view is of, and its rows, partition by partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import TypeVar
+
+from pykbroker.offline.faults import BadOption
+from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.partition_files import PartitionFiles
+from pykbroker.offline.planning import select_partitions, while_listed
+from pykbroker.offline.reader import Names, names_of, numbers_of
+from pykbroker.offline.split import Selection
+
+_Row = TypeVar("_Row")
+
+
+def view_selection(
+    paths: Names | Selection,
+    topics: str | Iterable[str] | None,
+    partitions: Collection[int] | None,
+) -> Selection:
+    """The selection that is meant; BadOption for topics or partitions beside one."""
+    if not isinstance(paths, Selection):
+        return Selection(
+            paths=names_of(paths) or (), topics=names_of(topics), partitions=numbers_of(partitions)
+        )
+    if topics is not None or partitions is not None:
+        raise BadOption("a Selection says itself which topics and partitions are meant")
+    return paths
+
+
+def of_partitions(
+    selection: Selection, rows_of: Callable[[PartitionFiles], list[_Row]]
+) -> list[_Row]:
+    """The rows of all partitions; one whose segments are replaced meanwhile is begun anew."""
+    rows: list[_Row] = []
+    for files in read_partitions(selection.paths, select_partitions(selection)):
+        rows += while_listed(selection.paths, files, rows_of) or ()
+    return rows
