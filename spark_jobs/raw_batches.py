@@ -7,9 +7,9 @@ from functools import partial
 from typing import NamedTuple
 
 from pykbroker.offline import ReadOptions, Split
+from pykbroker.offline.batch_view import scan_parts
 from pykbroker.offline.split import FaultReporter
 from pykbroker.offline.storage import SegmentFile
-from pykbroker.offline.batch_view import scan_parts
 from pykbroker.protocol.record_batch import (
     BatchHeader,
     CorruptBatch,
