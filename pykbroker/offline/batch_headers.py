@@ -11,7 +11,6 @@ words: `framing_fault` (where does the next batch begin?) and `header_fault`.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -26,7 +25,6 @@ from pykbroker.protocol.record_batch import (
     MAGIC_AT,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
-    TRANSACTIONAL_BIT,
     BatchHeader,
 )
 
@@ -166,19 +164,3 @@ def first_times(table: HeaderTable) -> tuple[Integers, NDArray[np.bool_]]:
     known &= table["record_count"] > 0
     times = np.where(append_time, table["max_timestamp"], table["base_timestamp"])
     return times.astype(np.int64), known
-
-
-def aborted_batches(
-    table: HeaderTable, ranges: Iterable[tuple[int, int, int]]
-) -> NDArray[np.bool_]:
-    """Where a batch is of an aborted transaction, its marker included; a range is
-    (producer, first offset, last offset)."""
-    base = table["base_offset"].astype(np.int64)
-    low, high = int(base.min()), int(base.max())
-    aborted = np.zeros(base.size, np.bool_)
-    producers = table["producer_id"].astype(np.int64)
-    for producer_id, first, last in ranges:
-        if first <= high and last >= low:
-            aborted |= (producers == producer_id) & (base >= first) & (base <= last)
-    aborted &= (table["attributes"] & TRANSACTIONAL_BIT) != 0
-    return aborted

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pykbroker.offline.aborted_ranges import AbortedByProducer
 from pykbroker.offline.arrow_columns import constant_text, primitive
-from pykbroker.offline.batch_headers import aborted_batches, first_times, header_at
+from pykbroker.offline.batch_headers import first_times, header_at
 from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.planning import plan_partition
 from pykbroker.offline.reader import Names
@@ -140,6 +141,7 @@ def scan_parts(
 
 def _scan_part(opened: SegmentFile, split: Split, reporter: FaultReporter) -> Iterator[Any]:
     end = min(split.end_position, opened.size)
+    aborted = AbortedByProducer(split.aborted)
     runs = header_tables(
         opened,
         split.index_path,
@@ -159,7 +161,7 @@ def _scan_part(opened: SegmentFile, split: Split, reporter: FaultReporter) -> It
             keep &= ~known | (first < split.end_timestamp_ms)
         if split.aborted:
             is_control = (table["attributes"] & CONTROL_BIT) != 0
-            keep &= is_control | ~aborted_batches(table, split.aborted)
+            keep &= is_control | ~aborted.of_table(table)
         run = HeaderRun(positions, table)
         if not keep.all():
             run = HeaderRun(positions[keep], table[keep])

@@ -20,10 +20,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pykbroker.offline.aborted_ranges import AbortedByProducer
 from pykbroker.offline.arrow_columns import ColumnBuilder
 from pykbroker.offline.batch_headers import (
     HeaderTable,
-    aborted_batches,
     chosen,
     framing_fault,
     gather,
@@ -120,6 +120,7 @@ class _FastReader:
         self.options = options
         self.reporter = reporter
         self.order = OffsetOrder(split)
+        self.aborted = AbortedByProducer(split.aborted)
         self.known = KnownBatches(opened, split.index_path, split.segment_base_offset)
         self.schema = schema_of(options.columns)
         names = set(options.columns)
@@ -239,7 +240,7 @@ class _FastReader:
         if split.start_timestamp_ms is not None:
             wanted &= table["max_timestamp"] >= split.start_timestamp_ms
         if split.aborted:
-            wanted &= ~aborted_batches(table, split.aborted)
+            wanted &= ~self.aborted.of_table(table)
         if faults:
             wanted[list(faults)] = False
         return np.flatnonzero(wanted), faults, lost

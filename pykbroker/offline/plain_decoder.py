@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from pykbroker.offline.aborted_ranges import AbortedByProducer
 from pykbroker.offline.batch_headers import framing_fault, header_fault
 from pykbroker.offline.columns import ALL_COLUMNS, MAX_MS, schema_of
 from pykbroker.offline.faults import CorruptSegment
@@ -62,6 +63,7 @@ def _read_part(
     file: SegmentFile, split: Split, options: ReadOptions, reporter: FaultReporter
 ) -> Iterator[Any]:
     schema = schema_of(options.columns)
+    aborted = AbortedByProducer(split.aborted)
     held: list[Rows] = []
     held_rows = held_bytes = 0
     with file as opened:
@@ -72,7 +74,7 @@ def _read_part(
                 if step is None:
                     break
                 position, header, batch = step
-                if not split.is_wanted(header):
+                if not split.is_wanted(header) or aborted.has(header):
                     continue
                 rows = _rows_or_fault(batch, header, position, split, options, reporter)
             except CorruptSegment:

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from pykbroker.offline.aborted_ranges import AbortedByOffset
 from pykbroker.offline.faults import OffsetsGone, SegmentGone, UnknownTopic
 from pykbroker.offline.file_identity import HEAD_BYTES, identity_of
 from pykbroker.offline.frozen_end import FrozenEnd, freeze, open_listed
@@ -210,7 +211,7 @@ def plan_partition(
     if transactions is not None:
         if selection.is_strict:
             transactions.refuse(start, end)
-        aborted = transactions.without_doubtful()
+        aborted = transactions.left_out(start)
     planned = PlannedPartition(
         files.topic,
         files.partition,
@@ -306,6 +307,7 @@ class _PartitionPlanner:
         segments = self.files.segments
         if self.start >= self.end:
             return splits
+        ranges = AbortedByOffset(aborted)
         for index, segment in enumerate(segments):
             is_last = index + 1 == len(segments)
             behind = self.frozen.next_offset if is_last else segments[index + 1].base_offset
@@ -314,11 +316,7 @@ class _PartitionPlanner:
             end = self.frozen.position if is_last else segment.size_bytes
             if end == 0 or (not is_last and self._is_too_old(segment, behind)):
                 continue
-            inside = tuple(
-                each
-                for each in aborted
-                if each.first_offset < behind and each.last_offset >= segment.base_offset
-            )
+            inside = ranges.within(segment.base_offset, behind)
             splits += self._of_segment(
                 segment, end, behind, inside, END_OF_TIME if is_last else behind
             )

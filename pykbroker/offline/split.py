@@ -227,18 +227,11 @@ class Split:
         return min(self.next_base_offset, self.segment_base_offset + MAX_SEGMENT_OFFSETS)
 
     def is_wanted(self, header: BatchHeader) -> bool:
-        """Whether any of a sound batch's records can be rows: the plain decoder's question."""
+        """Whether any of a sound batch's records can be rows, if it is not aborted: the plain
+        decoder's question."""
         if header.is_control:
             return False
-        if self.start_timestamp_ms is not None and header.max_timestamp < self.start_timestamp_ms:
-            return False
-        return not (header.is_transactional and self._is_aborted(header))
-
-    def _is_aborted(self, header: BatchHeader) -> bool:
-        return any(
-            producer_id == header.producer_id and first <= header.base_offset <= last
-            for producer_id, first, last in self.aborted
-        )
+        return self.start_timestamp_ms is None or header.max_timestamp >= self.start_timestamp_ms
 
 
 @dataclass(frozen=True)

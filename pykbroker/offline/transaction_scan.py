@@ -1,31 +1,30 @@
 """Transactions of a partition: which ranges are aborted, and where the last stable offset is.
 
 Read from the batches themselves, so that no transaction index and no producer snapshot has to be
-believed, and a log that was copied without them reads alike. What a closed segment says is kept: a
-log that is tailed is not walked again.
+believed, and a log that was copied without them reads alike. What the closed segments of a
+partition come to is kept: of a log that is tailed, only the last segment is walked again.
 
 Invariant   Where something broken may have been a marker, the transactions that were open there
             are of unknown outcome, up to there: who reads any of their offsets is refused
-            (`refuse`), or they are taken for aborted (`without_doubtful`). What their producers
+            (`refuse`), or they are taken for aborted (`left_out`). What their producers
             wrote behind it has the outcome that the next marker tells.
 Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import NamedTuple
+from bisect import bisect_left
+from typing import Final, NamedTuple
 
-import numpy as np
-
-from pykbroker.offline.batch_headers import Integers
 from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.frozen_end import open_listed
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
-from pykbroker.offline.split import AbortedRange
+from pykbroker.offline.split import END_OF_TIME, AbortedRange
 from pykbroker.offline.storage import file_versions
 from pykbroker.offline.transaction_events import BEGIN, DOUBT, Event, segment_events
 from pykbroker.protocol.control_records import ABORT
+
+_MOST_KEPT: Final = 4096
 
 
 class Doubtful(NamedTuple):
@@ -43,6 +42,7 @@ class Doubtful(NamedTuple):
 class TransactionState(NamedTuple):
     """What a reader of committed records must know."""
 
+    #: In the order of their ends.
     aborted: tuple[AbortedRange, ...]
     doubtful: tuple[Doubtful, ...]
     #: No record at or behind it may be served.
@@ -61,9 +61,11 @@ class TransactionState(NamedTuple):
             if each.first_offset < end and not (each.has_ended and each.last_offset < start):
                 _refuse(each)
 
-    def without_doubtful(self) -> tuple[AbortedRange, ...]:
-        """What to leave out, the doubtful ones too."""
-        return (*self.aborted, *(AbortedRange._make(each[:3]) for each in self.doubtful))
+    def left_out(self, start: int) -> tuple[AbortedRange, ...]:
+        """What is not committed from offset `start` on, as far as is known."""
+        aborted = self.aborted[bisect_left(self.aborted, start, key=lambda each: each[2]) :]
+        doubtful = (AbortedRange._make(each[:3]) for each in self.doubtful)
+        return (*aborted, *(each for each in doubtful if each.last_offset >= start))
 
 
 def _refuse(doubtful: Doubtful) -> None:
@@ -78,20 +80,49 @@ def transaction_state(
 
     `end_position` and `next_offset`: the frozen end, in the last segment and of the log.
     """
-    follower = _Follower()
-    versions = file_versions([segment.path for segment in files.segments[:-1]])
-    for number, segment in enumerate(files.segments):
+    segments = files.segments
+    follower, done = _of_closed(files, end_offset)
+    for number, segment in enumerate(segments[done:], done):
         if segment.base_offset >= end_offset:
             break
-        if segment is files.segments[-1]:
-            events = _events(segment, end_position, next_offset)
+        if number + 1 == len(segments):
+            follower.follow(segment, end_position, next_offset, end_offset)
         else:
-            limit = files.segments[number + 1].base_offset
-            events = _events_of_closed(segment, limit, versions[number])
-        for event in map(Event._make, events.tolist()):
-            if event.offset < end_offset:
-                follower.feed(segment, event)
+            limit = segments[number + 1].base_offset
+            follower.follow(segment, segment.size_bytes, limit, end_offset)
     return follower.state(end_offset)
+
+
+class _Closed(NamedTuple):
+    """What the first segments of a partition come to; none of them is written to any more."""
+
+    segments: tuple[SegmentFiles, ...]
+    versions: list[tuple[int, ...]]
+    follower: _Follower
+
+
+#: By directory, the ones used last at the end.
+_closed: Final[dict[str, _Closed]] = {}
+
+
+def _of_closed(files: PartitionFiles, end_offset: int) -> tuple[_Follower, int]:
+    """(what the closed segments that end before an offset come to, how many they are)"""
+    limits = [segment.base_offset for segment in files.segments[1:]]
+    segments = files.segments[: bisect_left(limits, end_offset)]
+    versions = file_versions([segment.path for segment in segments])
+    known = _closed.pop(files.directory, None)
+    count = 0 if known is None else len(known.segments)
+    follower = _Follower()
+    if known is not None and known[:2] == (segments[:count], versions[:count]):
+        follower = known.follower.copy()
+    else:
+        count = 0
+    for segment, limit in zip(segments[count:], limits[count:], strict=False):
+        follower.follow(segment, segment.size_bytes, limit, END_OF_TIME)
+    _closed[files.directory] = _Closed(segments, versions, follower)
+    while len(_closed) > _MOST_KEPT:
+        del _closed[next(iter(_closed))]
+    return follower.copy(), len(segments)
 
 
 class _Follower:
@@ -104,7 +135,23 @@ class _Follower:
         #: Of a producer: which of the doubtful ones have no marker behind the damage yet.
         self._without_marker: dict[int, list[int]] = {}
 
-    def feed(self, segment: SegmentFiles, event: Event) -> None:
+    def copy(self) -> _Follower:
+        copied = _Follower()
+        copied.ongoing = dict(self.ongoing)
+        copied.aborted = list(self.aborted)
+        copied.doubtful = list(self.doubtful)
+        copied._without_marker = {key: list(each) for key, each in self._without_marker.items()}
+        return copied
+
+    def follow(self, segment: SegmentFiles, end: int, limit: int, end_offset: int) -> None:
+        """Through a segment up to position `end`, whose offsets are below `limit`."""
+        with open_listed(segment, end) as opened:
+            for _, events in segment_events(opened, segment, end, limit):
+                for event in events:
+                    if event.offset < end_offset:
+                        self._feed(segment, event)
+
+    def _feed(self, segment: SegmentFiles, event: Event) -> None:
         if event.kind == BEGIN:
             self.ongoing.setdefault(event.producer_id, event.offset)
         elif event.kind == DOUBT:
@@ -129,17 +176,3 @@ class _Follower:
     def state(self, end_offset: int) -> TransactionState:
         stable = min([*self.ongoing.values(), end_offset])
         return TransactionState(tuple(self.aborted), tuple(self.doubtful), stable)
-
-
-@lru_cache(maxsize=65536)
-def _events_of_closed(segment: SegmentFiles, limit: int, _version: tuple[int, ...]) -> Integers:
-    return _events(segment, segment.size_bytes, limit)
-
-
-def _events(segment: SegmentFiles, end: int, limit: int) -> Integers:
-    """In order: the rows of an array."""
-    with open_listed(segment, end) as opened:
-        found = [
-            event for _, events in segment_events(opened, segment, end, limit) for event in events
-        ]
-    return np.array(found, np.int64).reshape(-1, len(Event._fields))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import fs
@@ -19,8 +20,12 @@ from pykbroker.offline import (
     plan,
     read_split,
     storage,
+    transaction_scan,
     transactions,
 )
+from pykbroker.offline.frozen_end import freeze
+from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.transaction_scan import transaction_state
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
@@ -353,6 +358,51 @@ def test_a_marker_behind_the_range_is_checked_too(tmp_path: Path):
     flipped(log, position + 69, 0x01)  # COMMIT becomes ABORT
     with pytest.raises(CorruptSegment, match=f"position {position}"):
         committed(tmp_path, end_offsets=5)
+
+
+def damage(path: Path, chance: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_log_that_grows_is_as_one_that_is_read_anew(
+    tmp_path: Path, seed: int, is_damaged: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """Also after retention, and where less than all is asked for."""
+    chance = random.Random(seed)
+    random_log(tmp_path, seed)
+    segments = sorted((tmp_path / "t-0").glob("*.log"))
+    if is_damaged:
+        for path in segments[::2]:
+            damage(path, chance)
+    walked: list[str] = []
+    events = transaction_scan.segment_events
+
+    def noted(opened: storage.SegmentFile, *rest: Any) -> Any:
+        walked.append(opened.path)
+        return events(opened, *rest)
+
+    monkeypatch.setattr(transaction_scan, "segment_events", noted)
+    growing = partition_directory(tmp_path / "growing")
+    for number, path in enumerate(segments):
+        shutil.copy2(path, growing)
+        if number == 5:
+            (growing / segments[0].name).unlink()
+        (files,) = read_partitions([str(tmp_path / "growing")])
+        frozen = freeze(files)
+        for end in (frozen.next_offset - 7, frozen.next_offset):
+            walked.clear()
+            known = transaction_state(files, *frozen, end)
+            assert number == 5 or len(set(walked)) <= 3
+            with monkeypatch.context() as patched:
+                patched.setattr(transaction_scan, "_closed", {})
+                assert transaction_state(files, *frozen, end) == known
+            assert known.left_out(20) == tuple(
+                each for each in known.left_out(0) if each.last_offset >= 20
+            )
 
 
 def test_another_log_of_that_name_and_size_is_another_log(tmp_path: Path):
