@@ -22,13 +22,13 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pykbroker.offline.batch_headers import HEADER_DTYPE, Integers, header_at, possible
 from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.segment_index import KnownBatches, sound_batch
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.storage import SegmentFile
+from pykbroker.offline.varints import Flags
 from pykbroker.protocol.control_records import ABORT, COMMIT, decode_type
 from pykbroker.protocol.record_batch import (
     CODEC_MASK,
@@ -101,26 +101,67 @@ def segment_events(
             opened, segment.index_path, segment.base_offset, start, end, steps_over=False
         )
         for run in tables:
-            yield scan.add(run), scan.take()
+            seen = scan.add(run)
+            yield seen, scan.take()
             if scan.is_lost:
                 break
         else:
-            yield scan.finish(end), scan.take()
-        is_at_end = scan.behind >= end
-        start = end if is_at_end else known.after(scan.behind, end, scan.next_offset)
+            seen = scan.finish(end)
+            yield seen, scan.take()
+        position, next_offset = scan.at
+        start = end if position >= end else known.after(position, end, next_offset)
+
+
+class Place(NamedTuple):
+    """Where a batch begins."""
+
+    position: int
+    offset: int
+
+
+class _Neighbours:
+    """What batches, and those beside them, say of each other.
+
+    positions, bases   one more than there are batches: where the one behind the last begins
+    lands              where a batch that can be one begins where it ends
+    in_place           where both neighbours agree with its place and its offsets
+    """
+
+    def __init__(self, run: HeaderRun, at: Place, following: Place, is_possible: Flags) -> None:
+        self.table = run.table
+        self.positions: Integers = np.append(run.positions, following.position)
+        base = run.table["base_offset"].astype(np.int64)
+        self.bases: Integers = np.append(base, following.offset)
+        self.sizes: Integers = run.table["length"].astype(np.int64) + LOG_OVERHEAD
+        ends_there = run.positions + self.sizes == self.positions[1:]
+        is_next = base + run.table["last_offset_delta"] + 1 == self.bases[1:]
+        self.lands: Flags = ends_there & is_possible
+        self.in_place: Flags = ends_there & is_next
+        before = self.in_place[:-1].copy()
+        self.in_place[1:] &= before
+        self.in_place[0] &= self.place(0) == at
+
+    def place(self, index: int) -> Place:
+        return Place(int(self.positions[index]), int(self.bases[index]))
+
+    def must_be_looked_at(self) -> Flags:
+        """All that is not in place, may be a marker, or is of a transaction."""
+        attributes = self.table["attributes"] & (TRANSACTIONAL_BIT | CONTROL_BIT)
+        chosen: Flags = ~self.in_place
+        chosen |= (self.sizes <= MARKER_MOST_BYTES) | (attributes != 0)
+        return chosen
 
 
 class _Scan:
     """Finds the events of a segment.
 
-    State   where the last batch ended, and the next offset, as far as sound batches tell; who has
-            begun; the last header, which is looked at once the one behind it is known; whether the
-            last one was broken, and not followed by another one: then `behind` is where it began.
+    State   `at`, where the last batch ended, and the next offset, as far as sound batches tell; who
+            has begun; the last header, which is looked at once the one behind it is known; whether
+            the last one was broken, and not followed by another one: then `at` is where it began.
     """
 
     def __init__(self, opened: SegmentFile, base_offset: int, limit: int) -> None:
-        self.next_offset = base_offset
-        self.behind = 0
+        self.at = Place(0, base_offset)
         self.is_lost = False
         self._opened = opened
         self._limit = limit
@@ -140,7 +181,8 @@ class _Scan:
         self._held = HeaderRun(positions[-1:], table[-1:])
         is_possible = possible(table)[1:]
         done = HeaderRun(positions[:-1], table[:-1])
-        count = self._look(done, int(positions[-1]), int(table["base_offset"][-1]), is_possible)
+        following = Place(int(positions[-1]), int(table["base_offset"][-1]))
+        count = self._look(done, following, is_possible)
         if count < done.positions.size:
             self._held = _NONE
         return HeaderRun(positions[:count], table[:count])
@@ -148,72 +190,61 @@ class _Scan:
     def finish(self, end: int) -> HeaderRun:
         """The last one, behind which is `end`, or nothing that could be a batch."""
         held, self._held = self._held, _NONE
-        count = self._look(held, end, self._limit, np.ones(held.positions.size, np.bool_))
-        if end > self.behind:
-            self._doubt(self.behind)
+        following = Place(end, self._limit)
+        count = self._look(held, following, np.ones(held.positions.size, np.bool_))
+        if end > self.at.position:
+            self._doubt(self.at.position)
         return HeaderRun(held.positions[:count], held.table[:count])
 
-    def _look(
-        self, run: HeaderRun, next_position: int, next_base: int, is_possible: NDArray[np.bool_]
-    ) -> int:
+    def _look(self, run: HeaderRun, following: Place, is_possible: Flags) -> int:
         """How many were looked at: all, or up to one behind which no batch begins.
 
-        `next_...`: of the batch behind the last one; `is_possible`: whether the next ones can be.
+        `following`: of the batch behind the last one; `is_possible`: whether the next ones can be.
         """
-        positions, table = run
-        if not positions.size:
+        count = int(run.positions.size)
+        if not count:
             return 0
-        places = np.append(positions, next_position)
-        bases = np.append(table["base_offset"].astype(np.int64), next_base)
-        sizes: Integers = table["length"].astype(np.int64) + LOG_OVERHEAD
-        following = bases[:-1] + table["last_offset_delta"] + 1
-        is_landing = positions + sizes == places[1:]
-        is_followed = is_landing & (following == bases[1:])
-        is_landing &= is_possible
-        in_place = is_followed.copy()
-        in_place[1:] &= is_followed[:-1]
-        in_place[0] &= places[0] == self.behind and bases[0] == self.next_offset
-        chosen = ~in_place | (sizes <= MARKER_MOST_BYTES)
-        chosen |= (table["attributes"] & (TRANSACTIONAL_BIT | CONTROL_BIT)) != 0
-        last = -1
-        for index in np.flatnonzero(chosen).tolist():
-            if index - 1 > last:  # those between are in place
-                self.behind, self.next_offset = int(places[index]), int(bases[index])
-            last = index
-            position, header = int(places[index]), header_at(table, index)
-            is_sound = self._batch(header, position, int(bases[index + 1]), bool(in_place[index]))
-            if not (is_sound or is_landing[index]):
-                self.is_lost, self.behind = True, position
+        near = _Neighbours(run, self.at, following, is_possible)
+        done = 0
+        for index in np.flatnonzero(near.must_be_looked_at()).tolist():
+            if index > done:  # those between are in place
+                self.at = near.place(index)
+            if not self._batch(header_at(run.table, index), near, index):
+                self.is_lost, self.at = True, self.at._replace(position=int(run.positions[index]))
                 return index
-        if last + 1 < positions.size:
-            self.behind, self.next_offset = int(places[-1]), int(following[-1])
-        return int(positions.size)
+            done = index + 1
+        if done < count:
+            self.at = near.place(count)
+        return count
 
-    def _batch(self, header: BatchHeader, position: int, next_base: int, in_place: bool) -> bool:
-        """Whether a batch is sound, as far as that was looked at."""
-        if position > self.behind:
-            self._doubt(self.behind)
-        self.behind = position + header.size_bytes
-        may_be_marker = not in_place or header.size_bytes <= MARKER_MOST_BYTES
+    def _batch(self, header: BatchHeader, near: _Neighbours, index: int) -> bool:
+        """Whether a batch is sound, as far as that is looked at, or another one follows it."""
+        place = near.place(index)
+        if place.position > self.at.position:
+            self._doubt(self.at.position)
+        behind = place.position + header.size_bytes
+        may_be_marker = not near.in_place[index] or header.size_bytes <= MARKER_MOST_BYTES
         has_begun = header.is_transactional and header.producer_id in self._begun
         if has_begun and not may_be_marker and not header.is_control:
-            self.next_offset = header.next_offset
+            self.at = Place(behind, header.next_offset)
             return True
-        batch = sound_batch(self._opened, position, header.size_bytes)
+        batch = sound_batch(self._opened, place.position, header.size_bytes)
+        next_offset = self.at.offset
         if batch is not None:
-            offset = self._placed(header, next_base)
-            self.next_offset = offset + header.last_offset_delta + 1
+            offset = self._placed(header, near.place(index + 1).offset)
+            next_offset = offset + header.last_offset_delta + 1
             if header.is_transactional:
-                self._transactional(header, batch, offset, position)
+                self._transactional(header, batch, offset, place.position)
         elif may_be_marker:
-            self._doubt(position)
+            self._doubt(place.position)
         else:
-            self.next_offset = header.next_offset
-        return batch is not None
+            next_offset = header.next_offset
+        self.at = Place(behind, next_offset)
+        return batch is not None or bool(near.lands[index])
 
     def _placed(self, header: BatchHeader, next_base: int) -> int:
         """Its base offset, if it can be that between the batch before it and the one behind."""
-        low, base = self.next_offset, header.base_offset
+        low, base = self.at.offset, header.base_offset
         last = base + header.last_offset_delta
         reaches_over = low <= next_base <= last
         return low if base < low or last >= self._limit or reaches_over else base
@@ -234,4 +265,4 @@ class _Scan:
 
     def _doubt(self, position: int) -> None:
         self._begun.clear()
-        self._found.append(Event(ANY_PRODUCER, self.next_offset, DOUBT, position))
+        self._found.append(Event(ANY_PRODUCER, self.at.offset, DOUBT, position))
