@@ -22,19 +22,12 @@ from numpy.typing import NDArray
 
 from pykbroker.offline.aborted_ranges import AbortedByProducer
 from pykbroker.offline.arrow_columns import ColumnBuilder
-from pykbroker.offline.batch_headers import (
-    HeaderTable,
-    chosen,
-    framing_fault,
-    gather,
-    header_at,
-    header_fault,
-    possible,
-    walk,
-)
+from pykbroker.offline.batch_headers import chosen, framing_fault, header_at, walk
+from pykbroker.offline.chunk import Chunk
+from pykbroker.offline.chunk_choice import ChunkChoice
 from pykbroker.offline.columns import FIELD_COLUMNS, TIME_COLUMNS, schema_of
 from pykbroker.offline.offset_order import OffsetOrder, base_behind
-from pykbroker.offline.plain_decoder import BAD_CHECKSUM, arrow_batch, rows_of
+from pykbroker.offline.plain_decoder import arrow_batch, rows_of
 from pykbroker.offline.record_fields import Span, decode_fields
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
@@ -42,19 +35,8 @@ from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.varints import PADDING_BYTES, Doubt, Integers
 from pykbroker.protocol.compression import CorruptCompression, decompress
-from pykbroker.protocol.crc32c import crc32c
-from pykbroker.protocol.record_batch import (
-    ATTRIBUTES_AT,
-    CODEC_MASK,
-    CONTROL_BIT,
-    LOG_OVERHEAD,
-    MAGIC_V2,
-    RECORD_BATCH_OVERHEAD,
-    CorruptBatch,
-    check_crc,
-)
+from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD, CorruptBatch
 
-_FAR: Final = 0x7FFF_FFFF_FFFF_FFFF
 _COMPRESSED_CHUNK: Final = 1 << 20
 _AREA_BYTES: Final = 4 << 20
 
@@ -63,42 +45,6 @@ _AREA_BYTES: Final = 4 << 20
 # Nothing is touched here, so this costs nothing.
 _block = bytearray((32 << 20) - (1 << 16))
 del _block
-
-
-class _Chunk:
-    """Whole batches at the start of the buffer; `at` is the first one's position in the file."""
-
-    __slots__ = ("at", "buffer", "codecs", "positions", "sizes", "table", "view")
-
-    def __init__(self, buffer: bytearray, positions: list[int], at: int) -> None:
-        self.buffer = buffer
-        self.view = memoryview(buffer)
-        self.at = at
-        self.positions: Integers = np.array(positions, np.int64)
-        self.table: HeaderTable = gather(np.frombuffer(buffer, np.uint8), self.positions)
-        self.sizes: Integers = self.table["length"].astype(np.int64) + LOG_OVERHEAD
-        self.codecs = self.table["attributes"] & CODEC_MASK
-
-    def batch(self, index: int) -> memoryview:
-        start = int(self.positions[index])
-        return self.view[start : start + int(self.sizes[index])]
-
-
-def _believed(chunk: _Chunk, next_base: Integers, unread: NDArray[np.bool_]) -> HeaderTable:
-    """Headers in which a batch that is not asked for, and damaged, has no say.
-
-    That is: it reaches over the next one, and its checksum does not fit.
-    """
-    table = chunk.table
-    if not unread.any():
-        return table
-    last = table["base_offset"] + table["last_offset_delta"].astype(np.int64)
-    in_conflict = np.flatnonzero(unread & (last >= next_base)).tolist()
-    damaged = [index for index in in_conflict if not check_crc(chunk.batch(index))]
-    if damaged:
-        table = table.copy()
-        table["last_offset_delta"][damaged] = 0
-    return table
 
 
 def read_fast(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
@@ -120,7 +66,7 @@ class _FastReader:
         self.options = options
         self.reporter = reporter
         self.order = OffsetOrder(split)
-        self.aborted = AbortedByProducer(split.aborted)
+        self.aborted = AbortedByProducer(split.aborted) if split.aborted else None
         self.known = KnownBatches(opened, split.index_path, split.segment_base_offset)
         self.schema = schema_of(options.columns)
         names = set(options.columns)
@@ -144,7 +90,7 @@ class _FastReader:
             if not positions:
                 self.position = self._obstacle(at, filled)
                 continue
-            chunk = _Chunk(self.buffer, positions, at)
+            chunk = Chunk(self.buffer, positions, at)
             self.position += used
             yield from self._decode_chunk(chunk, self._base_at(self.position, used, filled))
             compressed = bool(chunk.codecs.any())
@@ -184,9 +130,10 @@ class _FastReader:
 
     # -- which batches --------------------------------------------------------------------------
 
-    def _decode_chunk(self, chunk: _Chunk, behind: int | None) -> Iterator[Any]:
+    def _decode_chunk(self, chunk: Chunk, behind: int | None) -> Iterator[Any]:
         """Runs of sound batches, and between them the faults, in the order of the file."""
-        wanted, faults, lost = self._choose(chunk, behind)
+        choice = self._choose(chunk, behind)
+        wanted, faults = choice.wanted(self.aborted), choice.faults
         start = 0
         for index in sorted(faults):
             yield from self._decode_run(chunk, wanted[(wanted >= start) & (wanted < index)])
@@ -194,70 +141,25 @@ class _FastReader:
             batch = chunk.batch(index)
             header = header_at(chunk.table, index)
             size = len(batch)
-            if index == lost:
+            if index == choice.lost:
                 self.position = self._resume(position)
                 size = self.position - position
             self.reporter.report(position, size, faults[index], header, batch)
             start = index + 1
         yield from self._decode_run(chunk, wanted[wanted >= start] if start else wanted)
 
-    def _choose(
-        self, chunk: _Chunk, behind: int | None
-    ) -> tuple[Integers, dict[int, str], int | None]:
-        """(indices of the batches to decode, faults by index, the fault behind which no batch
-        begins: there the chunk ends)."""
-        table, split = chunk.table, self.split
-        faults: dict[int, str] = {}
-        base = table["base_offset"].astype(np.int64)
-        sound = possible(table)
-        # What a header says of its own end may be wrong: only where the next one begins counts.
-        next_base = np.where(sound[1:], base[1:], _FAR)
-        next_base = np.append(next_base, _FAR if behind is None else behind)
-        is_before = (base < next_base) & (next_base <= split.start_offset)
-        looked_at = ~sound | (~is_before & (base < split.end_offset))
+    def _choose(self, chunk: Chunk, behind: int | None) -> ChunkChoice:
+        choice = ChunkChoice(chunk, self.split, behind)
         if self.options.verify_checksums:
-            self._check_sums(chunk, looked_at & (table["magic"] == MAGIC_V2), faults)
-        for index in np.flatnonzero(~sound).tolist():
-            if index not in faults:
-                faults[index] = header_fault(header_at(table, index)) or "impossible header"
-        lost = None
-        if faults:
-            ends = behind is not None or self.position >= self.end
-            lands = np.append(sound[1:], ends)
-            lost = min((index for index in faults if not lands[index]), default=None)
-        if lost is not None:
-            faults = {index: why for index, why in faults.items() if index <= lost}
-            looked_at[lost + 1 :] = False
+            choice.check_sums()
+        choice.check_headers(is_at_end=self.position >= self.end)
         if self.options.verify_offsets:
-            trusted = sound.copy()
-            trusted[list(faults)] = False
-            if lost is not None:
-                behind = int(base[lost]) if sound[lost] else None
-            until = slice(lost)
-            known = _believed(chunk, next_base, sound & ~looked_at)[until]
-            faults |= self.order.faults(known, sound[until], trusted[until], behind)
-        wanted = looked_at & ((table["attributes"] & CONTROL_BIT) == 0)
-        if split.start_timestamp_ms is not None:
-            wanted &= table["max_timestamp"] >= split.start_timestamp_ms
-        if split.aborted:
-            wanted &= ~self.aborted.of_table(table)
-        if faults:
-            wanted[list(faults)] = False
-        return np.flatnonzero(wanted), faults, lost
-
-    def _check_sums(self, chunk: _Chunk, chosen: NDArray[np.bool_], faults: dict[int, str]) -> None:
-        indices = np.flatnonzero(chosen)
-        positions = chunk.positions[indices]
-        starts = (positions + ATTRIBUTES_AT).tolist()
-        ends = (positions + chunk.sizes[indices]).tolist()
-        covered = map(chunk.view.__getitem__, map(slice, starts, ends))
-        found = np.fromiter(map(crc32c, covered), np.uint32, indices.size)
-        for index in indices[found != chunk.table["crc"][indices]].tolist():
-            faults[index] = BAD_CHECKSUM
+            choice.check_offsets(self.order)
+        return choice
 
     # -- records --------------------------------------------------------------------------------
 
-    def _decode_run(self, chunk: _Chunk, indices: Integers) -> Iterator[Any]:
+    def _decode_run(self, chunk: Chunk, indices: Integers) -> Iterator[Any]:
         """Sound batches of one chunk, decompressed in groups of a few MiB."""
         if not indices.size:
             return
@@ -273,7 +175,7 @@ class _FastReader:
             return
         yield from self._decompress_groups(chunk, indices)
 
-    def _is_dense(self, chunk: _Chunk, indices: Integers) -> bool:
+    def _is_dense(self, chunk: Chunk, indices: Integers) -> bool:
         """Whether offsets follow from the headers, whose counts are not out of all proportion."""
         table = chosen(chunk.table, indices)
         deltas = table["last_offset_delta"].astype(np.int64)
@@ -281,7 +183,7 @@ class _FastReader:
         payload = chunk.sizes[indices] - RECORD_BATCH_OVERHEAD
         return bool((deltas + 1 == counts).all() and (counts <= 4 * payload).all())
 
-    def _decompress_groups(self, chunk: _Chunk, indices: Integers) -> Iterator[Any]:
+    def _decompress_groups(self, chunk: Chunk, indices: Integers) -> Iterator[Any]:
         limit = self.options.max_decompressed_bytes
         parts: list[bytes | memoryview] = []
         members: list[int] = []
@@ -306,7 +208,7 @@ class _FastReader:
         yield from self._joined(chunk, members, parts)
 
     def _joined(
-        self, chunk: _Chunk, members: list[int], parts: list[bytes | memoryview]
+        self, chunk: Chunk, members: list[int], parts: list[bytes | memoryview]
     ) -> Iterator[Any]:
         if not members:
             return
@@ -323,7 +225,7 @@ class _FastReader:
 
     def _group(
         self,
-        chunk: _Chunk,
+        chunk: Chunk,
         indices: Integers,
         area: bytearray,
         starts: Integers,
@@ -344,7 +246,7 @@ class _FastReader:
 
     def _build(
         self,
-        chunk: _Chunk,
+        chunk: Chunk,
         indices: Integers,
         area: bytearray,
         starts: Integers,
@@ -388,7 +290,7 @@ class _FastReader:
             keep = inside if keep is None else keep & inside
         return keep
 
-    def _build_plain(self, chunk: _Chunk, index: int) -> Any:
+    def _build_plain(self, chunk: Chunk, index: int) -> Any:
         """One batch by the plain decoder: its rows, or its fault."""
         header = header_at(chunk.table, index)
         position = chunk.at + int(chunk.positions[index])

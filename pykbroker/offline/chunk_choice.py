@@ -1,0 +1,113 @@
+"""Which batches of a chunk are decoded, and what is wrong with the others.
+
+Invariants
+    Every batch that is asked for is checked before it is believed: its checksum, its header, its
+    offsets. What its header says of its own end is no reason to leave it out: only where the next
+    one begins counts.
+    A batch that is not asked for, and damaged, has no say.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from pykbroker.offline.aborted_ranges import AbortedByProducer
+from pykbroker.offline.batch_headers import HeaderTable, header_at, header_fault, possible
+from pykbroker.offline.chunk import Chunk
+from pykbroker.offline.offset_order import OffsetOrder
+from pykbroker.offline.plain_decoder import BAD_CHECKSUM
+from pykbroker.offline.split import Split
+from pykbroker.offline.varints import Flags, Integers
+from pykbroker.protocol.crc32c import crc32c
+from pykbroker.protocol.record_batch import ATTRIBUTES_AT, CONTROL_BIT, MAGIC_V2, check_crc
+
+_FAR: Final = 0x7FFF_FFFF_FFFF_FFFF
+
+
+class ChunkChoice:
+    """Of one chunk; its checks are made in the order in which they are written here.
+
+    faults   by index, why a batch cannot be read
+    lost     the fault behind which no batch begins: there the chunk ends
+    """
+
+    def __init__(self, chunk: Chunk, split: Split, behind: int | None) -> None:
+        """`behind`: the base offset of the batch behind the chunk, if there is one."""
+        self.faults: dict[int, str] = {}
+        self.lost: int | None = None
+        self._chunk = chunk
+        self._split = split
+        self._behind = behind
+        table = chunk.table
+        self._base: Integers = table["base_offset"].astype(np.int64)
+        self._sound = possible(table)
+        next_base = np.where(self._sound[1:], self._base[1:], _FAR)
+        self._next_base: Integers = np.append(next_base, _FAR if behind is None else behind)
+        is_before = (self._base < self._next_base) & (self._next_base <= split.start_offset)
+        self._asked_for: Flags = ~self._sound | (~is_before & (self._base < split.end_offset))
+
+    def check_sums(self) -> None:
+        chunk = self._chunk
+        indices = np.flatnonzero(self._asked_for & (chunk.table["magic"] == MAGIC_V2))
+        positions = chunk.positions[indices]
+        starts = (positions + ATTRIBUTES_AT).tolist()
+        ends = (positions + chunk.sizes[indices]).tolist()
+        covered = map(chunk.view.__getitem__, map(slice, starts, ends))
+        found = np.fromiter(map(crc32c, covered), np.uint32, indices.size)
+        for index in indices[found != chunk.table["crc"][indices]].tolist():
+            self.faults[index] = BAD_CHECKSUM
+
+    def check_headers(self, *, is_at_end: bool) -> None:
+        """Impossible ones; and where the next batch cannot be found, nothing behind that counts."""
+        for index in np.flatnonzero(~self._sound).tolist():
+            if index not in self.faults:
+                fault = header_fault(header_at(self._chunk.table, index))
+                self.faults[index] = fault or "impossible header"
+        if not self.faults:
+            return
+        is_followed = np.append(self._sound[1:], self._behind is not None or is_at_end)
+        self.lost = min((index for index in self.faults if not is_followed[index]), default=None)
+        if self.lost is not None:
+            last = self.lost
+            self.faults = {index: why for index, why in self.faults.items() if index <= last}
+            self._asked_for[last + 1 :] = False
+
+    def check_offsets(self, order: OffsetOrder) -> None:
+        trusted = self._sound.copy()
+        trusted[list(self.faults)] = False
+        behind, until = self._behind, slice(self.lost)
+        if self.lost is not None:
+            behind = int(self._base[self.lost]) if self._sound[self.lost] else None
+        table = self._believed()
+        self.faults |= order.faults(table[until], self._sound[until], trusted[until], behind)
+
+    def _believed(self) -> HeaderTable:
+        """Headers in which a damaged batch that is not asked for has no say.
+
+        That is: it reaches over the next one, and its checksum does not fit.
+        """
+        table = self._chunk.table
+        unread = self._sound & ~self._asked_for
+        if not unread.any():
+            return table
+        last = self._base + table["last_offset_delta"]
+        in_conflict = np.flatnonzero(unread & (last >= self._next_base)).tolist()
+        damaged = [index for index in in_conflict if not check_crc(self._chunk.batch(index))]
+        if damaged:
+            table = table.copy()
+            table["last_offset_delta"][damaged] = 0
+        return table
+
+    def wanted(self, aborted: AbortedByProducer | None) -> Integers:
+        """Indices of the batches to decode; `aborted`: None where there are none."""
+        table = self._chunk.table
+        wanted = self._asked_for & ((table["attributes"] & CONTROL_BIT) == 0)
+        if self._split.start_timestamp_ms is not None:
+            wanted &= table["max_timestamp"] >= self._split.start_timestamp_ms
+        if aborted is not None:
+            wanted &= ~aborted.of_table(table)
+        if self.faults:
+            wanted[list(self.faults)] = False
+        return np.flatnonzero(wanted)
