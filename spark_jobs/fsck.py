@@ -28,7 +28,7 @@ from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
 from pykbroker.offline.partition_files import PartitionFiles
-from pykbroker.offline.planning import select_partitions, while_listed
+from pykbroker.offline.selecting import select_partitions, while_listed
 from pykbroker.offline.split import PERMISSIVE
 from pykbroker.spark import map_splits
 from spark_jobs import pictures

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pyspark.sql.datasource import Filter
 
 from pykbroker.offline import ReadOptions, Selection, Split, UnknownTopic, read_split
-from pykbroker.offline.planning import select_partitions
+from pykbroker.offline.selecting import select_partitions
 from pykbroker.spark.filters import keep_rows
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import base_selection

@@ -19,8 +19,8 @@ from pykbroker.offline.frozen_end import freeze, frozen_segments
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
 from pykbroker.offline.partition_files import PartitionFiles
-from pykbroker.offline.planning import select_partitions, while_listed
 from pykbroker.offline.reader import Names, names_of, numbers_of, read_split
+from pykbroker.offline.selecting import select_partitions, while_listed
 from pykbroker.offline.snapshot_sizes import changed_segment
 from pykbroker.offline.split import DROPMALFORMED, Corruption, ReadOptions, Selection, Split
 

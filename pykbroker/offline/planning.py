@@ -5,46 +5,29 @@
     times               by the time index of closed segments, and to start later in one
     transactions        aborted ranges and the last stable offset (read_committed)
 
-Splits are cut where the offset index has an entry that really begins a batch; without an index the
-headers are walked.
-
-Invariants
-    An index can only make more to be read, never lose a record: what it says of offsets and
-    positions is checked against the log, and a time index out of order is not used.
-    Splits of a partition are in order, do not overlap, and end at its frozen end.
+Invariant   Splits of a partition are in order, do not overlap, and end at its frozen end.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import NamedTuple
 
 from pykbroker.offline.aborted_ranges import AbortedByOffset
-from pykbroker.offline.faults import OffsetsGone, SegmentGone, UnknownTopic
+from pykbroker.offline.faults import OffsetsGone
 from pykbroker.offline.file_identity import HEAD_BYTES, identity_of
 from pykbroker.offline.frozen_end import FrozenEnd, freeze, open_listed
-from pykbroker.offline.layout import find_partitions, read_partitions
+from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
-from pykbroker.offline.segment_index import (
-    Entries,
-    entry_batch,
-    is_entry_true,
-    offset_entries,
-    sound_batch,
-    time_entries,
-)
-from pykbroker.offline.segment_walk import walk_headers
-from pykbroker.offline.snapshot_sizes import refuse_changed
+from pykbroker.offline.segment_cuts import SegmentCuts, is_older
+from pykbroker.offline.selecting import select_partitions, while_listed
 from pykbroker.offline.split import (
     DEFAULT_SPLIT_BYTES,
     EARLIEST,
     END_OF_TIME,
     HIGH_WATERMARK,
-    INTERNAL_TOPICS,
     LATEST,
     READ_COMMITTED,
     READ_UNCOMMITTED,
@@ -52,14 +35,9 @@ from pykbroker.offline.split import (
     Offsets,
     Selection,
     Split,
-    topic_pattern,
 )
-from pykbroker.offline.storage import SegmentFile, open_file
 from pykbroker.offline.transaction_scan import TransactionState, transaction_state
 from pykbroker.types import TopicPartition
-
-_MOST_TRIES: Final = 10
-_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -91,57 +69,6 @@ class Plan:
         return sum(split.size_bytes for split in self.splits)
 
 
-def select_partitions(selection: Selection) -> list[TopicPartition]:
-    """The partitions that a selection names; UnknownTopic for a name that is nowhere."""
-    there = find_partitions(selection.paths)
-    where = ", ".join(selection.paths)
-    _check_topics(selection.topics or (), there, where)
-    for offsets in (selection.start_offsets, selection.end_offsets):
-        if isinstance(offsets, Mapping):
-            _check_pairs(_pairs_of(offsets), there, where)
-    if selection.only is not None:
-        _check_pairs(selection.only, there, where)
-        return sorted(selection.only)
-    pattern = None if selection.topic_pattern is None else topic_pattern(selection.topic_pattern)
-    chosen = [each for each in there if _is_chosen(each, selection, pattern)]
-    if selection.partitions is not None and pattern is None:
-        for number in sorted(selection.partitions - {each.partition for each in chosen}):
-            shown = ", ".join(selection.topics or ("any topic",))
-            raise UnknownTopic(f"no partition {number} of {shown} in {where}")
-    return chosen
-
-
-def _check_topics(topics: Iterable[str], there: Sequence[TopicPartition], where: str) -> None:
-    names = {each.topic for each in there}
-    for topic in topics:
-        if topic not in names:
-            known = ", ".join(sorted(names)[:10]) or "none"
-            raise UnknownTopic(f"no topic {topic!r} in {where}; there are {known}")
-
-
-def _check_pairs(
-    named: Iterable[TopicPartition], there: Sequence[TopicPartition], where: str
-) -> None:
-    for each in sorted(set(named).difference(there)):
-        raise UnknownTopic(f"no partition {each} in {where}")
-
-
-def _pairs_of(offsets: Mapping[str, Mapping[int, int]]) -> Iterator[TopicPartition]:
-    for topic, by_partition in offsets.items():
-        for partition in by_partition:
-            yield TopicPartition(topic, partition)
-
-
-def _is_chosen(each: TopicPartition, selection: Selection, pattern: re.Pattern[str] | None) -> bool:
-    if selection.partitions is not None and each.partition not in selection.partitions:
-        return False
-    if selection.topics is not None:
-        return each.topic in selection.topics
-    if pattern is not None:
-        return pattern.fullmatch(each.topic) is not None
-    return each.topic not in INTERNAL_TOPICS
-
-
 def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
     """(log start, end that may be read now) of each partition, without planning the splits."""
     found: dict[TopicPartition, tuple[int, int]] = {}
@@ -171,33 +98,6 @@ def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
             partitions.append(planned[0])
             splits += planned[1]
     return Plan(splits, partitions)
-
-
-def while_listed(
-    paths: Iterable[str],
-    files: PartitionFiles,
-    look: Callable[[PartitionFiles], _Found],
-    *,
-    may_be_changed: bool = False,
-) -> _Found | None:
-    """What `look` finds in a partition; None: it was deleted meanwhile.
-
-    FileNotFoundError and SegmentGone are taken for compaction or retention: it is listed again.
-    OfflineError for a partition of a snapshot that is not what it was, unless it `may_be_changed`.
-    """
-    wanted = [TopicPartition(files.topic, files.partition)]
-    paths = tuple(paths)
-    found = [files]
-    for _ in range(_MOST_TRIES):
-        try:
-            if not may_be_changed:
-                refuse_changed(found[0])
-            return look(found[0])
-        except (FileNotFoundError, SegmentGone):
-            found = read_partitions(paths, wanted)
-            if not found:
-                return None
-    raise OffsetsGone(f"segments of {files} go faster than they can be listed in {files.directory}")
 
 
 def plan_partition(
@@ -283,6 +183,15 @@ def _offset_of(offsets: Offsets, files: PartitionFiles, default: int, low: int, 
     return low if offset == EARLIEST else high if offset == LATEST else offset
 
 
+class _Part(NamedTuple):
+    """A segment up to position `end`; all of its offsets are below `behind`."""
+
+    segment: SegmentFiles
+    is_last: bool
+    end: int
+    behind: int
+
+
 class _PartitionPlanner:
     """Cuts one partition."""
 
@@ -303,167 +212,82 @@ class _PartitionPlanner:
         self.end = end
 
     def cut(self, aborted: Sequence[AbortedRange]) -> list[Split]:
-        splits: list[Split] = []
-        segments = self.files.segments
-        if self.start >= self.end:
-            return splits
         ranges = AbortedByOffset(aborted)
-        for index, segment in enumerate(segments):
-            is_last = index + 1 == len(segments)
-            behind = self.frozen.next_offset if is_last else segments[index + 1].base_offset
-            if (behind <= self.start and not is_last) or segment.base_offset >= self.end:
-                continue
-            end = self.frozen.position if is_last else segment.size_bytes
-            if end == 0 or (not is_last and self._is_too_old(segment, behind)):
-                continue
-            inside = ranges.within(segment.base_offset, behind)
-            splits += self._of_segment(
-                segment, end, behind, inside, END_OF_TIME if is_last else behind
-            )
-        return splits
+        return [
+            split
+            for part in self._parts()
+            for split in self._of_part(part, ranges.within(part.segment.base_offset, part.behind))
+        ]
 
-    def _of_segment(
-        self,
-        segment: SegmentFiles,
-        end: int,
-        behind: int,
-        aborted: tuple[AbortedRange, ...],
-        next_base_offset: int,
-    ) -> list[Split]:
-        """The splits of one segment up to position `end`; `behind`: above all of its offsets."""
-        is_last = segment is self.files.segments[-1]
+    def _parts(self) -> Iterator[_Part]:
+        """The segments that have anything of what is wanted, as far as their names tell."""
+        segments = self.files.segments
+        low_ms = self.selection.start_timestamp_ms
+        for segment, next_segment in itertools.zip_longest(segments, segments[1:]):
+            if self.start >= self.end or segment.base_offset >= self.end:
+                return
+            if next_segment is None:
+                if self.frozen.position:
+                    yield _Part(segment, True, self.frozen.position, self.frozen.next_offset)
+                return
+            behind = next_segment.base_offset
+            if behind <= self.start or not segment.size_bytes:
+                continue
+            if low_ms is None or not is_older(segment, behind, low_ms):
+                yield _Part(segment, False, segment.size_bytes, behind)
+
+    def _of_part(self, part: _Part, aborted: tuple[AbortedRange, ...]) -> list[Split]:
+        segment, is_last, end, behind = part
         with open_listed(segment, end) as opened:
             if not is_last and opened.size != segment.size_bytes:
                 raise FileNotFoundError(segment.path)  # replaced since it was listed
             identity = identity_of(opened)
-            positions = self._positions(opened, segment, end)
+            positions = self._positions(SegmentCuts(opened, segment, end), end)
             heads = [opened.read(HEAD_BYTES, position) for position in positions[:-1]]
         # From what the headers at the cuts say; nothing of a segment is below or above its names.
         firsts = [segment.base_offset]
         for head in heads[1:]:
             firsts.append(min(max(int.from_bytes(head[:8]), firsts[-1]), behind))
         firsts.append(behind)
+        whole = replace(self._whole(part), aborted=aborted, file_identity=identity)
         return [
             replace(
-                self._split(segment, low, high, aborted, next_base_offset),
+                whole,
+                start_position=low,
+                end_position=high,
                 first_offset=firsts[number],
                 behind_offset=min(firsts[number + 1], self.end),
-                file_identity=identity,
                 head=(low, heads[number][: high - low]),
             )
             for number, (low, high) in enumerate(itertools.pairwise(positions))
         ]
 
-    def _split(
-        self,
-        segment: SegmentFiles,
-        low: int,
-        high: int,
-        aborted: tuple[AbortedRange, ...],
-        next_base_offset: int,
-    ) -> Split:
-        selection = self.selection
+    def _positions(self, cuts: SegmentCuts, end: int) -> list[int]:
+        start = cuts.start(self.start, self.selection.start_timestamp_ms)
+        stop = cuts.stop(self.end) if self.end < self.frozen.next_offset else end
+        return [start, *cuts.between(start, stop, self.split_bytes), stop]
+
+    def _whole(self, part: _Part) -> Split:
+        """All of a segment as one split."""
+        segment, selection = part.segment, self.selection
         return Split(
             path=segment.path,
             topic=self.files.topic,
             partition=self.files.partition,
             segment_base_offset=segment.base_offset,
-            start_position=low,
-            end_position=high,
+            start_position=0,
+            end_position=part.end,
             start_offset=self.start,
             end_offset=self.end,
             start_timestamp_ms=selection.start_timestamp_ms,
             end_timestamp_ms=selection.end_timestamp_ms,
-            aborted=aborted,
             index_path=segment.index_path,
             read_committed=selection.isolation == READ_COMMITTED,
-            file_bytes=None if segment is self.files.segments[-1] else segment.size_bytes,
+            file_bytes=None if part.is_last else segment.size_bytes,
             fail_on_data_loss=selection.fail_on_data_loss,
-            next_base_offset=next_base_offset,
+            next_base_offset=END_OF_TIME if part.is_last else part.behind,
             topic_id=self.files.topic_id,
         )
-
-    def _is_too_old(self, segment: SegmentFiles, behind: int) -> bool:
-        """Whether the time index of a closed segment says that all of it is before the start."""
-        low = self.selection.start_timestamp_ms
-        if low is None:
-            return False
-        entries = time_entries(segment.time_index_path, segment.base_offset)
-        if not entries or entries[-1][1] >= behind:
-            return False
-        # Closing a segment adds the entry of its largest timestamp; one that is missing may be
-        # any number of records short, so the last batches have the word.
-        return entries[-1][0] < low and self._tail_is_older(segment, entries[-1][1], low)
-
-    def _tail_is_older(self, segment: SegmentFiles, offset: int, low: int) -> bool:
-        """Whether all batches behind the last time index entry are older than `low`, and sound."""
-        with open_file(segment.path) as opened:
-            position = 0
-            entries = offset_entries(segment.index_path, segment.base_offset, opened.size)
-            slot = bisect_right(entries, offset, key=lambda entry: entry[0]) - 1
-            if slot >= 0 and is_entry_true(opened, entries[slot], opened.size):
-                position = entries[slot][1]
-            return all(
-                header is not None
-                and header.max_timestamp < low
-                and sound_batch(opened, at, header.size_bytes) is not None
-                for at, header in walk_headers(opened, segment, opened.size, position)
-            )
-
-    def _positions(self, opened: SegmentFile, segment: SegmentFiles, end: int) -> list[int]:
-        """Where to begin, to cut, and to stop reading a segment."""
-        entries = offset_entries(segment.index_path, segment.base_offset, end)
-
-        def first_true(candidates: Iterable[tuple[int, int]], least: int = 0) -> int | None:
-            """The position of the first one that names a batch of offsets >= `least`."""
-            for entry in candidates:
-                header = entry_batch(opened, entry, end)
-                if header is not None and header.base_offset >= least:
-                    return entry[1]
-            return None
-
-        low = first_true(reversed(entries[: self._floor(segment, entries)])) or 0
-        above = bisect_left(entries, self.end, key=lambda entry: entry[0])
-        high = None
-        if self.end < self.frozen.next_offset:
-            high = first_true(entries[above + 1 :], self.end)
-        stop = end if high is None else high
-        positions = [low]
-        while stop - positions[-1] > self.split_bytes * 3 // 2:
-            target = positions[-1] + self.split_bytes
-            slot = bisect_left(entries, target, key=lambda entry: entry[1])
-            cut = first_true(entries[slot:])
-            if cut is None:
-                positions += self._walked(opened, segment, positions[-1], stop)
-                break
-            if cut >= stop:
-                break
-            positions.append(cut)
-        return [*positions, stop]
-
-    def _floor(self, segment: SegmentFiles, entries: Entries) -> int:
-        """How many leading index entries are at or before the first record that is wanted."""
-        offset = self.start
-        low = self.selection.start_timestamp_ms
-        if low is not None:
-            times = time_entries(segment.time_index_path, segment.base_offset)
-            slot = bisect_left(times, low, key=lambda entry: entry[0]) - 1
-            if slot >= 0:
-                offset = max(offset, times[slot][1])
-        return bisect_right(entries, offset, key=lambda entry: entry[0])
-
-    def _walked(
-        self, opened: SegmentFile, segment: SegmentFiles, start: int, stop: int
-    ) -> list[int]:
-        """Cuts found by walking the headers, for what no index covers."""
-        cuts: list[int] = []
-        last = start
-        for position, header in walk_headers(opened, segment, stop, start):
-            far = position - last >= self.split_bytes
-            if header is not None and far and stop - position > self.split_bytes // 2:
-                cuts.append(position)
-                last = position
-        return cuts
 
 
 def pack_splits(

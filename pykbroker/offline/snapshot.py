@@ -43,9 +43,9 @@ from pykbroker.offline.faults import OfflineError, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.layout import is_partition, read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
-from pykbroker.offline.planning import select_partitions
 from pykbroker.offline.reader import Names, names_of
 from pykbroker.offline.segment_index import aborted_transactions, offset_entries, time_entries
+from pykbroker.offline.selecting import select_partitions
 from pykbroker.offline.snapshot_sizes import MANIFEST
 from pykbroker.offline.split import Selection
 from pykbroker.offline.storage import is_remote, local_path, split_name

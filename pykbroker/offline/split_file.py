@@ -19,7 +19,8 @@ from pykbroker.offline.faults import NotALogDirectory, SegmentGone
 from pykbroker.offline.file_identity import is_same_file
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles
-from pykbroker.offline.planning import replan, while_listed
+from pykbroker.offline.planning import replan
+from pykbroker.offline.selecting import while_listed
 from pykbroker.offline.split import Split
 from pykbroker.offline.storage import (
     DELETED_SUFFIX,

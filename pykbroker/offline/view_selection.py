@@ -8,8 +8,8 @@ from typing import TypeVar
 from pykbroker.offline.faults import BadOption
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles
-from pykbroker.offline.planning import select_partitions, while_listed
 from pykbroker.offline.reader import Names, names_of, numbers_of
+from pykbroker.offline.selecting import select_partitions, while_listed
 from pykbroker.offline.split import Selection
 
 _Row = TypeVar("_Row")

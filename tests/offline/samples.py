@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pykbroker.offline import ReadOptions, Split, read_split
 from pykbroker.protocol.record_batch import LOG_APPEND_TIME, build_batch, read_header
 
 BASE_MS = 1_700_000_000_000
@@ -144,4 +145,14 @@ def batches_without_a_base() -> list[bytes]:
             )
         ),
         bytes(build_batch(ROWS, base_offset=9)),
+    ]
+
+
+def offsets_of(splits: list[Split]) -> list[int]:
+    options = ReadOptions(columns=("offset",))
+    return [
+        offset
+        for split in splits
+        for batch in read_split(split, options)
+        for offset in batch.column("offset").to_pylist()
     ]

@@ -1,0 +1,114 @@
+"""Where to begin, to cut and to stop reading a segment: by its indexes, by walking where none is.
+
+Invariant   An index can only make more to be read, never lose a record: what it says of offsets and
+            positions is checked against the log, and a time index out of order is not used.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from operator import itemgetter
+
+from pykbroker.offline.partition_files import SegmentFiles
+from pykbroker.offline.segment_index import (
+    entry_batch,
+    is_entry_true,
+    offset_entries,
+    sound_batch,
+    time_entries,
+)
+from pykbroker.offline.segment_walk import walk_headers
+from pykbroker.offline.storage import SegmentFile, open_file
+
+_offset_of = _time_of = itemgetter(0)
+_position_of = itemgetter(1)
+
+
+class SegmentCuts:
+    """Of an open segment, up to position `end`."""
+
+    def __init__(self, opened: SegmentFile, segment: SegmentFiles, end: int) -> None:
+        self._opened = opened
+        self._segment = segment
+        self._end = end
+        self._entries = offset_entries(segment.index_path, segment.base_offset, end)
+
+    def start(self, offset: int, time_ms: int | None) -> int:
+        """Where to begin, so that nothing from an offset (and time) on is missed."""
+        if time_ms is not None:
+            times = time_entries(self._segment.time_index_path, self._segment.base_offset)
+            slot = bisect_left(times, time_ms, key=_time_of) - 1
+            if slot >= 0:
+                offset = max(offset, times[slot][1])
+        before = bisect_right(self._entries, offset, key=_offset_of)
+        return self._first_true(reversed(self._entries[:before])) or 0
+
+    def stop(self, offset: int) -> int:
+        """Behind all batches that have offsets below this one."""
+        # An entry has the last offset of the batch that it points at.
+        above = bisect_left(self._entries, offset, key=_offset_of)
+        found = self._first_true(self._entries[above + 1 :], offset)
+        return self._end if found is None else found
+
+    def between(self, start: int, stop: int, piece_bytes: int) -> list[int]:
+        """Places to cut, about `piece_bytes` from each other; the last piece may be half as long
+        again."""
+        cuts: list[int] = []
+        last = start
+        while stop - last > piece_bytes * 3 // 2:
+            slot = bisect_left(self._entries, last + piece_bytes, key=_position_of)
+            cut = self._first_true(self._entries[slot:])
+            if cut is None:
+                return cuts + self._walked(last, stop, piece_bytes)
+            if cut >= stop:
+                break
+            cuts.append(cut)
+            last = cut
+        return cuts
+
+    def _first_true(self, candidates: Iterable[tuple[int, int]], least: int = 0) -> int | None:
+        """The position of the first entry that names a batch of offsets >= `least`."""
+        for entry in candidates:
+            header = entry_batch(self._opened, entry, self._end)
+            if header is not None and header.base_offset >= least:
+                return entry[1]
+        return None
+
+    def _walked(self, start: int, stop: int, piece_bytes: int) -> list[int]:
+        """Cuts found by walking the headers, for what no index covers."""
+        cuts: list[int] = []
+        last = start
+        for position, header in walk_headers(self._opened, self._segment, stop, start):
+            far = position - last >= piece_bytes
+            if header is not None and far and stop - position > piece_bytes // 2:
+                cuts.append(position)
+                last = position
+        return cuts
+
+
+def is_older(segment: SegmentFiles, behind: int, time_ms: int) -> bool:
+    """Whether the time index of a closed segment, whose offsets are below `behind`, says that all
+    of it is before a time."""
+    entries = time_entries(segment.time_index_path, segment.base_offset)
+    if not entries or entries[-1][1] >= behind:
+        return False
+    # Closing a segment adds the entry of its largest timestamp; one that is missing may be any
+    # number of records short, so the last batches have the word.
+    return entries[-1][0] < time_ms and _is_tail_older(segment, entries[-1][1], time_ms)
+
+
+def _is_tail_older(segment: SegmentFiles, offset: int, time_ms: int) -> bool:
+    """Whether all batches behind the last time index entry are older, and sound."""
+    with open_file(segment.path) as opened:
+        position = 0
+        entries = offset_entries(segment.index_path, segment.base_offset, opened.size)
+        slot = bisect_right(entries, offset, key=_offset_of) - 1
+        if slot >= 0 and is_entry_true(opened, entries[slot], opened.size):
+            position = entries[slot][1]
+        return all(
+            header is not None
+            and header.max_timestamp < time_ms
+            and sound_batch(opened, at, header.size_bytes) is not None
+            for at, header in walk_headers(opened, segment, opened.size, position)
+        )
