@@ -23,10 +23,12 @@ import tempfile
 import traceback
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from pykbroker.offline import OfflineError
@@ -62,6 +64,13 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         return f"{told} (default: %(default)s)"
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells a fault in one line, as jobs tell theirs."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog.removesuffix('.py')}: {message} (--help tells all)\n")
+
+
 Run = Callable[[Any, argparse.Namespace], Outcome]
 
 
@@ -88,7 +97,7 @@ class Job:
 
     def parser(self) -> argparse.ArgumentParser:
         """Arguments of all jobs, of reading, and the job's own."""
-        parser = argparse.ArgumentParser(
+        parser = _Parser(
             prog=f"{self.name}.py",
             description=self.doc,
             formatter_class=_Formatter,
@@ -125,8 +134,9 @@ class Job:
     def main(self, words: Sequence[str] | None = None) -> None:
         """Run as a program; exits."""
         arguments = self.parse(words)
-        spark = _session(self.name, arguments.master)
+        spark = None
         try:
+            spark = _session(self.name, arguments.master)
             sys.exit(self.run_and_write(spark, arguments))
         except OfflineError as fault:
             self._refuse(str(fault))
@@ -142,7 +152,9 @@ class Job:
             traceback.print_exc()
             sys.exit(3)
         finally:
-            spark.stop()
+            if spark is not None:
+                with suppress(Exception):  # of a JVM that has died; what happened is told
+                    spark.stop()
 
     def _refuse(self, why: str) -> NoReturn:
         print(f"{self.name}: {why}", file=sys.stderr)
@@ -213,6 +225,7 @@ def _in_one_line(fault: PySparkException) -> str | None:
 
 
 def _session(name: str, master: str | None) -> Any:
+    """OfflineError when there can be none: no Java, a master that is not there."""
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if master is None and not is_submitted:
         master = "local[*]"
@@ -220,11 +233,21 @@ def _session(name: str, master: str | None) -> Any:
     if not is_submitted:  # Spark's 200 are for a cluster; whoever submits says his own
         builder = builder.config("spark.sql.shuffle.partitions", str(2 * (os.cpu_count() or 1)))
     # The display asks for every task at once; otherwise Spark counts them some seconds later.
-    spark = builder.config("spark.ui.liveUpdate.period", "0").getOrCreate()
+    builder = builder.config("spark.ui.liveUpdate.period", "0")
+    try:
+        spark = builder.getOrCreate()
+    except PySparkException as fault:
+        raise _not_started(str(fault)) from None
+    except Py4JJavaError as fault:
+        raise _not_started(fault.java_exception.toString()) from None
     spark.sparkContext.setLogLevel("ERROR")
     _silence(spark)
     spark.sparkContext.addPyFile(_package())
     return register(spark)
+
+
+def _not_started(why: str) -> OfflineError:
+    return OfflineError(f"Spark does not start: {why.splitlines()[0]}")
 
 
 def _silence(spark: Any) -> None:

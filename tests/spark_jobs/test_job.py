@@ -12,7 +12,8 @@ from unittest.mock import MagicMock
 import pyarrow.parquet as pq
 import pyspark
 import pytest
-from pyspark.errors import PySparkException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 
 import spark_jobs
 from spark_jobs.job import Job, _in_one_line
@@ -113,6 +114,63 @@ def test_an_out_that_cannot_be_written_is_told_before_the_work(
     assert ended.value.code == 2
     assert "file/out" in capsys.readouterr().err
     work.assert_not_called()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        PySparkRuntimeError("JAVA_GATEWAY_EXITED", {}),
+        Py4JJavaError("", MagicMock(_target_id="o1", toString=lambda: "Not parsed\nmaster")),
+    ],
+)
+def test_a_session_that_does_not_start_is_no_finding(
+    fault: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    builder = MagicMock()
+    builder.config.return_value = builder
+    builder.getOrCreate.side_effect = fault
+    monkeypatch.setattr("spark_jobs.job.tuned_builder", lambda name, master: builder)
+    with pytest.raises(SystemExit) as ended:
+        Job(__file__, None, MagicMock()).main(["--path", "x", "--quiet"])
+    assert ended.value.code == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("test_job: Spark does not start: ")
+    assert "JAVA_GATEWAY_EXITED" in told or told.endswith("Not parsed")
+
+
+@pytest.mark.parametrize("fault, code", [(None, 0), (FileNotFoundError("x"), 2)])
+def test_a_session_that_does_not_stop_is_no_finding(
+    fault: Exception | None, code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    """The exit code is that of the work, also where the JVM has died."""
+    session = MagicMock()
+    session.stop.side_effect = ConnectionRefusedError()
+    monkeypatch.setattr("spark_jobs.job._session", lambda name, master: session)
+    work = MagicMock(side_effect=fault, return_value=Outcome())
+    with pytest.raises(SystemExit) as ended:
+        Job(__file__, None, work).main(["--path", "x", "--quiet", "--out", str(tmp_path)])
+    assert ended.value.code == code
+    session.stop.assert_called_once()
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        ([], "the following arguments are required: --path"),
+        (["--path", "x", "--format", "csv"], "argument --format: invalid choice: 'csv'"),
+        (["--path", "x", "--since", "now"], "argument --since: 'now' is neither ISO 8601 nor ms"),
+        (["--path", "x", "--since", "2020-01-02", "--until", "2020-01-01"], "--since (15779"),
+    ],
+)
+def test_wrong_arguments_are_told_in_one_line(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as ended:
+        Job(__file__, None, MagicMock()).main(words)
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"test_job: {told}")
+    assert line.endswith(" (--help tells all)")
 
 
 def test_defaults_are_told(capsys: pytest.CaptureFixture[str]):
