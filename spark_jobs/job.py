@@ -35,7 +35,7 @@ from pykbroker.offline import OfflineError
 from pykbroker.spark import register, tuned_builder
 from pykbroker.spark.target import Target
 from spark_jobs import reading
-from spark_jobs.left_out import give_place, is_counted, left_out
+from spark_jobs.left_out import SINK, fresh_place, is_counted, left_out
 from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
 from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, write_outcome
@@ -185,17 +185,19 @@ class Job:
         """Run, and count what had to be left out."""
         if self.reads_logs and self.pattern_is_of_logs:
             reading.check_pattern(arguments)
+        place = fresh_place(arguments.out)
         if not (self.reads_logs and self.counts_left_out and is_counted(arguments)):
             return self.run(spark, arguments)
-        place = give_place(arguments)
+        arguments.option = [*arguments.option, (SINK, place.location)]
         outcome = self.run(spark, arguments)
-        table = left_out(place)
-        outcome.tables["left_out"] = table
-        sizes = table.column("size_bytes").to_pylist()
-        outcome.summary |= {"corrupt_batches": len(sizes), "corrupt_bytes": sum(sizes)}
-        if sizes:
-            told = f"left out {len(sizes)} corrupt batches ({sum(sizes)} bytes): table left_out"
-            print(f"{self.name}: {told}", file=sys.stderr)
+        found = left_out(place)
+        outcome.tables["left_out"] = found.table
+        outcome.summary |= {"corrupt_batches": found.batches, "corrupt_bytes": found.bytes}
+        if found.batches:
+            rows = found.table.num_rows
+            which = "" if rows == found.batches else f"{rows} of them in "
+            told = f"left out {found.batches} corrupt batches ({found.bytes} bytes)"
+            print(f"{self.name}: {told}: {which}table left_out", file=sys.stderr)
         return outcome
 
     def _clear(self, target: Target, outcome: Outcome) -> None:

@@ -2,17 +2,22 @@
 
 The workers write side tables into OUT/left-out (option `corruptBatchSink`, unless it is given);
 `left_out` reads them back.
+
+    corrupt-<task>.json    a batch a line
+    counts-<task>.json     {"batches", "bytes"} of all that the task left out, {"rows", "row_bytes"}
+                           of what its side table has of it: only where that is not all
 """
 
 from __future__ import annotations
 
 import json
 from argparse import Namespace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from pykbroker.offline import CORRUPTION_SCHEMA
+from pykbroker.offline.storage import join
 from pykbroker.spark.target import Target
 
 SINK: Final = "corruptBatchSink"
@@ -20,29 +25,49 @@ FAILFAST: Final = "FAILFAST"
 _SCHEMA: Final = pa.schema([field for field in CORRUPTION_SCHEMA if field.name != "raw"])
 
 
+class LeftOut(NamedTuple):
+    """Batches that were left out: those that are named, and how many there are."""
+
+    table: Any
+    batches: int
+    bytes: int
+
+
 def is_counted(arguments: Namespace) -> bool:
     """Whether a job may leave batches out, and tells it here."""
     if getattr(arguments, "mode", FAILFAST) == FAILFAST:
         return False
-    return all(not name.lower().startswith("corruptbatch") for name, _ in arguments.option)
+    return all(name.lower() != SINK.lower() for name, _ in arguments.option)
 
 
-def give_place(arguments: Namespace) -> Target:
-    """Let the workers write into OUT/left-out, where nothing of an earlier run is."""
-    location = f"{arguments.out.rstrip('/')}/left-out"
-    arguments.option = [*arguments.option, (SINK, location)]
-    target = Target(location)
+def fresh_place(out: str) -> Target:
+    """OUT/left-out, where nothing of an earlier run is."""
+    target = Target(join(out, "left-out"))
     for name in target.names():
         target.delete(name)
     return target
 
 
-def left_out(target: Target) -> Any:
-    """The side table: each batch once, although several passes may have met it."""
+def left_out(target: Target) -> LeftOut:
+    """The side tables: each batch once, although several passes may have met it.
+
+    Those that no row names count for each task: again, if a pass cuts the log into other tasks.
+    """
     found: dict[tuple[str, int], dict[str, Any]] = {}
+    batches = size_bytes = 0
     for name in target.names():
-        for line in target.read(name).splitlines():
-            row = json.loads(line)
-            found[row["path"], row["position"]] = row
+        if name.startswith("corrupt-"):
+            for line in target.read(name).splitlines():
+                row = json.loads(line)
+                del row["raw"]
+                found[row["path"], row["position"]] = row
+        elif name.startswith("counts-"):
+            totals = json.loads(target.read(name))
+            batches += totals["batches"] - totals["rows"]
+            size_bytes += totals["bytes"] - totals["row_bytes"]
     rows = [found[place] for place in sorted(found)]
-    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+    return LeftOut(
+        pa.Table.from_pylist(rows, schema=_SCHEMA),
+        batches + len(rows),
+        size_bytes + sum(row["size_bytes"] for row in rows),
+    )

@@ -170,6 +170,8 @@ def check_arguments(arguments: argparse.Namespace) -> None:
         if twice and getattr(arguments, argument) is not None:
             flag = "--" + argument.replace("_", "-")
             raise argparse.ArgumentTypeError(f"{flag} and --option {twice[0]} exclude each other")
+    if "corruptbatchformat" in given and "corruptbatchsink" not in given:
+        raise argparse.ArgumentTypeError("--option corruptBatchFormat is for corruptBatchSink")
     since, until = arguments.since, arguments.until
     if since is not None and until is not None and since > until:
         raise argparse.ArgumentTypeError(f"--since ({since} ms) is later than --until ({until} ms)")
