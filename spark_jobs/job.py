@@ -38,7 +38,7 @@ from spark_jobs import reading
 from spark_jobs.left_out import SINK, fresh_place, is_counted, left_out
 from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
-from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, write_outcome
+from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, clear_outcome, write_outcome
 
 #: A fault of the logs, or of a broker, that a worker met, in what Spark tells of it.
 _FAULT: Final = re.compile(
@@ -162,13 +162,12 @@ class Job:
 
     def run_and_write(self, spark: Any, arguments: argparse.Namespace) -> int:
         """Run in a session that there is; the exit code."""
-        target = Target(arguments.out)
-        target.check_writable()
+        Target(arguments.out).check_writable()
         with Progress(spark, self.name, is_quiet=arguments.quiet) as progress:
             outcome = self._run(spark, arguments)
             progress.step("writing the result")
-            self._clear(target, outcome)
-            files = write_outcome(outcome, arguments.out, arguments.format)
+            clear_outcome(outcome, arguments.out, self.name)
+            files = write_outcome(outcome, arguments.out, arguments.format, self.name)
             exit_code = outcome.exit_code
             try:
                 files += self._draw(outcome, arguments)
@@ -199,13 +198,6 @@ class Job:
             told = f"left out {found.batches} corrupt batches ({found.bytes} bytes)"
             print(f"{self.name}: {told}: {which}table left_out", file=sys.stderr)
         return outcome
-
-    def _clear(self, target: Target, outcome: Outcome) -> None:
-        """Nothing of an earlier run may stand beside this one's result."""
-        own = {f"{table}.{each}" for table in outcome.tables for each in FORMATS}
-        for name in own | {f"{self.name}.png", "summary.json"}:
-            if name in target.names():
-                target.delete(name)
 
     def _draw(self, outcome: Outcome, arguments: argparse.Namespace) -> list[str]:
         """Draw and write the picture; the names of its files."""

@@ -1,6 +1,6 @@
 """What a job found: tables, a summary, and how both are written.
 
-    OUT/summary.json       numbers and texts, one level deep
+    OUT/summary.json       `job`, its files of `tables`; numbers and texts, one level deep
     OUT/<table>.parquet    or .json (one object a line)
     OUT/<job>.png          the picture
 
@@ -25,6 +25,7 @@ from pykbroker.spark.target import Target
 PARQUET: Final = "parquet"
 JSON: Final = "json"
 FORMATS: Final = (PARQUET, JSON)
+SUMMARY: Final = "summary.json"
 _SHOWN_ROWS: Final = 20
 _SHOWN_WIDTH: Final = 40
 
@@ -43,18 +44,44 @@ def rows_table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
-def write_outcome(outcome: Outcome, out: str, table_format: str) -> list[str]:
-    """Write tables and summary into `out`; the names of the files."""
+def clear_outcome(outcome: Outcome, out: str, job: str) -> None:
+    """Delete the result that `out` holds, of whatever job: what its summary names, and files of the
+    same names as those of `outcome`."""
+    target = Target(out)
+    there = target.names()
+    named = {f"{table}.{each}" for table in outcome.tables for each in FORMATS} | {f"{job}.png"}
+    if SUMMARY in there:
+        named.update(_named(target.read(SUMMARY)))
+    for name in there:
+        if name in named - {SUMMARY}:
+            target.delete(name)
+    if SUMMARY in there:  # the last one: it tells what there is to delete
+        target.delete(SUMMARY)
+
+
+def _named(summary: bytes) -> list[str]:
+    """Tables and picture of a summary; none of a file that is no summary."""
+    try:
+        match json.loads(summary):
+            case {"job": str(job), "tables": [*tables]}:
+                return [*tables, f"{job}.png"]
+    except ValueError:
+        pass
+    return []
+
+
+def write_outcome(outcome: Outcome, out: str, table_format: str, job: str) -> list[str]:
+    """Write tables and summary of `job` into `out`; the names of the files."""
     target = Target(out)
     written = []
     for table_name, table in outcome.tables.items():
         written.append(f"{table_name}.{table_format}")
         encode = _as_parquet if table_format == PARQUET else _as_json_lines
         target.write(written[-1], encode(table))
-    written.append("summary.json")
-    summary = json.dumps(outcome.summary, indent=2, default=_json_value)
-    target.write(written[-1], summary.encode() + b"\n")
-    return written
+    whole = {"job": job, "tables": written} | outcome.summary
+    summary = json.dumps(whole, indent=2, default=_json_value)
+    target.write(SUMMARY, summary.encode() + b"\n")
+    return [*written, SUMMARY]
 
 
 def _as_parquet(table: pa.Table) -> bytes:

@@ -73,7 +73,7 @@ def test_a_picture_that_fails_leaves_the_result(tmp_path: Path, capsys: pytest.C
     job = Job(__file__, None, lambda spark, given: Outcome({}, {"records": 7}), draw=draw)
     arguments = job.parse(["--path", "x", "--out", str(tmp_path / "out"), "--quiet"])
     assert job.run_and_write(MagicMock(), arguments) == 3
-    assert json.loads((tmp_path / "out" / "summary.json").read_text()) == {"records": 7}
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["records"] == 7
     told = capsys.readouterr().err
     assert told == "test_job: no picture, the result stands: ValueError: no such tick\n"
 

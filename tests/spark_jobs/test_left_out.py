@@ -116,6 +116,13 @@ def test_nothing_of_an_earlier_run_stands_beside_the_result(
     files = {each.name for each in out.iterdir() if each.is_file()}
     tables = {"hot_keys", "topics", "partitions", "left_out"}
     assert files == {f"{table}.json" for table in tables} | {"summary.json"}
+    assert list((out / "left-out").iterdir())
+    write_segment(partition_directory(tmp_path / "sound"), simple_batches(2))
+    run(spark, out, "--path", str(tmp_path / "sound"))
+    files = {each.name for each in out.iterdir() if each.is_file()}
+    own = {f"{table}.parquet" for table in tables - {"left_out"}}
+    assert files == own | {"summary.json", "key_skew.png"}
+    assert not list((out / "left-out").iterdir())
 
 
 def test_who_wants_the_side_table_elsewhere_has_it_there():

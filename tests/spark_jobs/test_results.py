@@ -10,7 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spark_jobs.results import JSON, PARQUET, Outcome, as_text, text_of, write_outcome
+from spark_jobs.results import (
+    JSON,
+    PARQUET,
+    Outcome,
+    as_text,
+    clear_outcome,
+    text_of,
+    write_outcome,
+)
 
 TABLE = pa.table({"key": [b"a", b"\xff", None], "n": [1, 2, 3]})
 
@@ -18,22 +26,48 @@ TABLE = pa.table({"key": [b"a", b"\xff", None], "n": [1, 2, 3]})
 def test_written(tmp_path: Path):
     outcome = Outcome({"hot": TABLE}, {"records": 6, "at": datetime(2013, 1, 1, tzinfo=UTC)})
     out = str(tmp_path / "deep" / "out")
-    files = write_outcome(outcome, out, PARQUET)
+    files = write_outcome(outcome, out, PARQUET, "keys")
     assert files == ["hot.parquet", "summary.json"]
     assert sorted(path.name for path in Path(out).iterdir()) == sorted(files)
     assert pq.read_table(f"{out}/hot.parquet").equals(TABLE)
     summary = json.loads((Path(out) / "summary.json").read_text())
-    assert summary == {"records": 6, "at": "2013-01-01T00:00:00+00:00"}
+    named = {"job": "keys", "tables": ["hot.parquet"]}
+    assert summary == named | {"records": 6, "at": "2013-01-01T00:00:00+00:00"}
 
 
 def test_json_lines(tmp_path: Path):
-    write_outcome(Outcome({"hot": TABLE}), str(tmp_path), JSON)
+    write_outcome(Outcome({"hot": TABLE}), str(tmp_path), JSON, "keys")
     lines = (tmp_path / "hot.json").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [
         {"key": "a", "n": 1},
         {"key": "base64:/w==", "n": 2},
         {"key": None, "n": 3},
     ]
+
+
+def test_an_earlier_result_goes(tmp_path: Path):
+    """All of it, and nothing that is not named there; also one of another job."""
+    out = tmp_path / "out"
+    write_outcome(Outcome({"hot": TABLE, "cold": TABLE}), str(out), PARQUET, "keys")
+    for name in ("keys.png", "other.parquet", "other.png"):
+        (out / name).write_text("")
+    (tmp_path / "beside").write_text("")
+    summary = json.loads((out / "summary.json").read_text())
+    summary["tables"] += ["gone.parquet", "../beside"]
+    (out / "summary.json").write_text(json.dumps(summary))
+    clear_outcome(Outcome(), str(out), "clients")
+    assert {each.name for each in out.iterdir()} == {"other.parquet", "other.png"}
+    assert (tmp_path / "beside").exists()
+    clear_outcome(Outcome({"other": TABLE}), str(out), "other")
+    assert not list(out.iterdir())
+    clear_outcome(Outcome(), str(tmp_path / "not there"), "keys")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"records": 7}', '{"job": 1, "tables": 2}'])
+def test_what_names_no_result(tmp_path: Path, content: str):
+    (tmp_path / "summary.json").write_text(content)
+    clear_outcome(Outcome(), str(tmp_path), "keys")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
