@@ -21,12 +21,17 @@ from pykbroker.offline.selecting import select_partitions
 from pykbroker.spark.filters import keep_rows
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import base_selection
+from spark_jobs.pictures import LAST_MS
 
 MODES: Final = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 
 
-#: Options of the source by which --option could say the same.
-_SAME_AS: Final = {
+_TOPICS: Final = ("subscribe", "subscribePattern", "assign")
+#: Arguments, and the options of the source that an --option must not say beside them.
+_SAID_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "path": ("path", "paths"),
+    "topics": _TOPICS,
+    "topic_pattern": _TOPICS,
     "since": (
         "startingTimestamp",
         "startingOffsets",
@@ -37,19 +42,10 @@ _SAME_AS: Final = {
     "isolation": ("isolation", "kafka.isolation.level"),
     "mode": ("mode",),
 }
-
-
-#: A job itself says which view and which columns it reads; --path is asked for anyway.
-_OF_THE_JOB: Final = {"view", "columns", "path"}
-
-_TOPICS: Final = ("subscribe", "subscribePattern", "assign")
-#: Arguments that say the same as options of the source: only one of them may speak.
-_INSTEAD_OF: Final = {
-    "topics": _TOPICS,
-    "topic_pattern": _TOPICS,
-    "since": ("startingTimestamp", "startingOffsets", "startingOffsetsByTimestamp"),
-    "until": _SAME_AS["until"],
-}
+#: A job itself says which view and which columns it reads.
+_OF_THE_JOB: Final = {"view", "columns"}
+#: Numbers below (March 1973) are years, days or seconds.
+_FIRST_MS: Final = 100_000_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
@@ -65,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()
         else:
             chosen.add_argument(f"--{name}", **settings)
 
-    refused = {each.lower() for name in without for each in _SAME_AS.get(name, (name,))}
+    refused = {each.lower() for name in without for each in _SAID_BY.get(name, (name,))}
     refused |= _OF_THE_JOB
     chosen = parser.add_argument_group("what is read")
     chosen.add_argument(
@@ -125,18 +121,25 @@ def positive(text: str) -> int:
 
 def time_ms(text: str) -> int:
     """A time in ms since 1970: a number, or ISO 8601 (UTC if it does not say)."""
-    if text.isdecimal():
-        return int(text)
+    found_ms = int(text) if text.isdecimal() else _iso_ms(text)
+    if text.isdecimal() and found_ms < _FIRST_MS:
+        why = "is too early for ms: write ISO 8601, or ms since 1970"
+        raise argparse.ArgumentTypeError(f"{text!r} {why}")
+    if found_ms < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is before 1970")
+    if found_ms >= LAST_MS:
+        raise argparse.ArgumentTypeError(f"{text!r} is behind the year 9000")
+    return found_ms
+
+
+def _iso_ms(text: str) -> int:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is neither ISO 8601 nor ms") from None
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)
-    found_ms = int(found.timestamp() * 1000)
-    if found_ms < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is before 1970")
-    return found_ms
+    return int(found.timestamp() * 1000)
 
 
 def source_options(
@@ -162,14 +165,16 @@ def source_options(
 
 def check_arguments(arguments: argparse.Namespace) -> None:
     """ArgumentTypeError for what contradicts itself: twice the same said, a range backwards."""
-    given = {name.lower(): name for name, _ in arguments.option}
-    if len(given) < len(arguments.option):
-        raise argparse.ArgumentTypeError("an --option is given twice")
-    for argument, options in _INSTEAD_OF.items():
-        twice = [given[each.lower()] for each in options if each.lower() in given]
-        if twice and getattr(arguments, argument) is not None:
+    given: dict[str, str] = {}
+    for name, _ in arguments.option:
+        if name.lower() in given:
+            raise argparse.ArgumentTypeError(f"--option {name} is given twice")
+        given[name.lower()] = name
+    for argument, options in _SAID_BY.items():
+        said = [given[each.lower()] for each in options if each.lower() in given]
+        if said and getattr(arguments, argument) is not None:
             flag = "--" + argument.replace("_", "-")
-            raise argparse.ArgumentTypeError(f"{flag} and --option {twice[0]} exclude each other")
+            raise argparse.ArgumentTypeError(f"use {flag} in place of --option {said[0]}")
     if "corruptbatchformat" in given and "corruptbatchsink" not in given:
         raise argparse.ArgumentTypeError("--option corruptBatchFormat is for corruptBatchSink")
     since, until = arguments.since, arguments.until

@@ -65,7 +65,8 @@ def test_a_job_may_have_its_own_default():
 @pytest.mark.parametrize(
     "text, value",
     [
-        ("0", 0),
+        ("100000000000", 100_000_000_000),
+        ("1970-01-01", 0),
         ("1970-01-01T00:00:01", 1000),
         ("1970-01-01T01:00:00+01:00", 0),
         ("2013-01-01T05:00:00Z", 1357016400000),
@@ -81,6 +82,11 @@ def test_times(text: str, value: int):
         ("yesterday", "neither ISO 8601 nor ms"),
         ("²", "neither ISO 8601 nor ms"),
         ("1969-12-31", "is before 1970"),
+        ("2013", "is too early for ms: write ISO 8601, or ms since 1970"),
+        ("20130601", "is too early for ms"),
+        ("1370044800", "is too early for ms"),
+        ("1370044800000000", "is behind the year 9000"),
+        ("9999-12-31", "is behind the year 9000"),
     ],
 )
 def test_what_is_no_time(wrong: str, told: str):
@@ -104,8 +110,9 @@ def test_a_range_that_is_read_backwards(capsys: pytest.CaptureFixture[str]):
         (("--topics", "a"), "subscribe"),
         (("--topics", "a"), "Assign"),
         (("--topic-pattern", "a.*"), "subscribePattern"),
-        (("--since", "0"), "startingOffsets"),
-        (("--until", "0"), "endingTimestamp"),
+        (("--since", "1970-01-01"), "startingOffsets"),
+        (("--since", "1970-01-01"), "startingOffsetsByTimestampStrategy"),
+        (("--until", "1970-01-01"), "endingTimestamp"),
     ],
 )
 def test_the_same_said_twice(
@@ -114,16 +121,43 @@ def test_the_same_said_twice(
     """Neither would say that the other one is what counts."""
     words = ["--path", "/logs", "--option", f"{option}=x"]
     assert source_options(JOB.parse(words))[option] == "x"
-    for more in (argument, ("--option", f"{option.lower()}=y")):
+    for more, told in (
+        (argument, f"use {argument[0]} in place of --option {option}"),
+        (("--option", f"{option.lower()}=y"), f"--option {option.lower()} is given twice"),
+    ):
         with pytest.raises(SystemExit) as ended:
             JOB.parse([*words, *more])
         assert ended.value.code == 2
-        told = capsys.readouterr().err
-        assert f"{argument[0]} and --option {option} exclude each other" in told or "twice" in told
+        assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("job", [JOB, FSCK, REPLICA_DIFFERENCE], ids=lambda job: job.name)
+@pytest.mark.parametrize(
+    "option, argument",
+    [
+        ("path=/x", "--path"),
+        ("PATHS=/x", "--path"),
+        ("isolation=read_uncommitted", "--isolation"),
+        ("kafka.isolation.level=read_committed", "--isolation"),
+        ("mode=PERMISSIVE", "--mode"),
+    ],
+)
+def test_what_an_argument_always_says(
+    job: Job, option: str, argument: str, capsys: pytest.CaptureFixture[str]
+):
+    """It would count behind the argument's back: batches left out, and none of them told."""
+    words = ["--path", "/logs", *(["--other", "/x"] if job is REPLICA_DIFFERENCE else [])]
+    with pytest.raises(SystemExit) as ended:
+        job.parse([*words, "--option", option])
+    assert ended.value.code == 2
+    name = option.partition("=")[0]
+    has_it = argument.removeprefix("--") not in job.without
+    why = f"use {argument} in place of --option {name}" if has_it else f"{name} is no option"
+    assert why in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("job", [JOB, TRANSACTIONS, REPLAY, FSCK], ids=lambda job: job.name)
-@pytest.mark.parametrize("wrong", ["view=batches", "columns=offset", "Columns=key", "path=/x"])
+@pytest.mark.parametrize("wrong", ["view=batches", "columns=offset", "Columns=key"])
 def test_views_and_columns_are_the_jobs_own(
     job: Job, wrong: str, capsys: pytest.CaptureFixture[str]
 ):
@@ -169,7 +203,7 @@ def test_what_a_job_does_not_take(capsys: pytest.CaptureFixture[str]):
         return parser.parse_args(["--path", "x", *words])
 
     for wrong in (
-        ("--since", "0"),
+        ("--since", "1970-01-01"),
         ("--isolation", "read_committed"),
         ("--option", "where=offset > 3"),
         ("--option", "startingoffsets=latest"),
@@ -181,5 +215,5 @@ def test_what_a_job_does_not_take(capsys: pytest.CaptureFixture[str]):
         assert (
             "unrecognized" in (told := capsys.readouterr().err) or "no option of this job" in told
         )
-    taken = parse("--until", "5", "--option", "splitBytes=1m")
-    assert (taken.since, taken.until, taken.isolation) == (None, 5, "read_uncommitted")
+    taken = parse("--until", "1970-01-01", "--option", "splitBytes=1m")
+    assert (taken.since, taken.until, taken.isolation) == (None, 0, "read_uncommitted")
