@@ -71,6 +71,12 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog.removesuffix('.py')}: {message} (--help tells all)\n")
 
 
+def _place(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("must name a directory or URI")
+    return text
+
+
 Run = Callable[[Any, argparse.Namespace], Outcome]
 
 
@@ -108,7 +114,10 @@ class Job:
             self.arguments(parser)
         shared = parser.add_argument_group("how it runs")
         shared.add_argument(
-            "--out", default=f"{self.name}-result", help="directory or URI of the result"
+            "--out",
+            type=_place,
+            default=f"{self.name}-result",
+            help="directory or URI of the result",
         )
         shared.add_argument(
             "--format", choices=FORMATS, default=PARQUET, help="files of the tables"

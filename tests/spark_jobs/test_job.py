@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,11 @@ def test_there_are_fifteen():
     assert len(NAMES) == 15
     listed = spark_jobs.__doc__ or ""
     assert all(f"    {name} " in listed for name in NAMES)
+
+
+def test_all_modules_are_named():
+    named = set(re.findall(r"\w+", spark_jobs.__doc__ or ""))
+    assert {path.stem for path in JOBS.glob("*.py")} - named == {"__init__"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -158,6 +164,7 @@ def test_a_session_that_does_not_stop_is_no_finding(
     [
         ([], "the following arguments are required: --path"),
         (["--path", "x", "--format", "csv"], "argument --format: invalid choice: 'csv'"),
+        (["--path", "x", "--out", ""], "argument --out: must name a directory"),
         (["--path", "x", "--since", "now"], "argument --since: 'now' is neither ISO 8601 nor ms"),
         (["--path", "x", "--since", "2020-01-02", "--until", "2020-01-01"], "--since (15779"),
     ],
