@@ -37,7 +37,6 @@ TESTED_IN = {
     "protocol/codegen_*": "protocol/test_codegen.py",
     "replication/partition_events": "replication/test_partition.py",
     "spark/columns": "spark/test_tasks.py",
-    "spark/corrupt_sink": "spark/test_tasks.py",
     "spark/faults": "spark/test_options.py",
     "spark/option_names": "spark/test_options.py",
 }

@@ -21,6 +21,7 @@ import pyarrow as pa
 from pykbroker.offline.columns import KAFKA_COLUMNS, schema_of
 from pykbroker.offline.fast_decoder import read_fast
 from pykbroker.offline.faults import BadOption
+from pykbroker.offline.left_out import LeftOut
 from pykbroker.offline.plain_decoder import read_plain
 from pykbroker.offline.planning import Plan, PlannedPartition, plan
 from pykbroker.offline.split import (
@@ -29,12 +30,9 @@ from pykbroker.offline.split import (
     DEFAULT_SPLIT_BYTES,
     FAILFAST,
     LOG_END,
-    MAX_CORRUPTIONS,
-    MAX_RAW_TOTAL,
     NUMPY,
     PLAIN,
     READ_UNCOMMITTED,
-    Corruption,
     FaultReporter,
     Offsets,
     OnCorruption,
@@ -61,24 +59,6 @@ def read_split(
     return read(split, options, reporter)
 
 
-class _LeftOut:
-    """What one reading left out: all of it is counted, as much is kept as a side table may hold."""
-
-    def __init__(self) -> None:
-        self.kept: list[Corruption] = []
-        self.batches = 0
-        self.bytes = 0
-        self._raw_bytes = 0
-
-    def note(self, corruption: Corruption) -> None:
-        self.batches += 1
-        self.bytes += corruption.size_bytes
-        raw = len(corruption.raw or b"")
-        if len(self.kept) < MAX_CORRUPTIONS and self._raw_bytes + raw <= MAX_RAW_TOTAL:
-            self.kept.append(corruption)
-            self._raw_bytes += raw
-
-
 class LogScan:
     """Records of a plan. Every reading reads anew, up to the ends frozen when it was opened.
 
@@ -89,7 +69,7 @@ class LogScan:
         self._plan = planned
         self._options = options
         self.schema = schema_of(options.columns)
-        self._left_out = _LeftOut()
+        self._left_out = LeftOut()
 
     @property
     def splits(self) -> list[Split]:
@@ -118,7 +98,7 @@ class LogScan:
         return f"LogScan({names}; {len(self.splits)} splits, {self._plan.size_bytes} bytes)"
 
     def __iter__(self) -> Iterator[Any]:
-        left_out = self._left_out = _LeftOut()
+        left_out = self._left_out = LeftOut()
         for split in self.splits:
             yield from read_split(split, self._options, left_out.note)
 

@@ -5,7 +5,9 @@ runs twice writes the same file twice. A read that is cut into other tasks (by o
 sizes) writes other files beside those of the last one, and the same batch stands in both: give each
 read a directory of its own, or count rows by path and position.
 
-The columns are those of `CORRUPTION_SCHEMA`; in JSON the raw bytes are Base64.
+    corrupt-X.json (or .parquet)   a row a batch, by CORRUPTION_SCHEMA; in JSON raw is Base64
+    counts-X.json                  beside it where not all batches have a row:
+                                   {"rows": , "row_bytes": , "batches": , "bytes": }
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ import base64
 import hashlib
 import json
 import logging
+from collections.abc import Sequence
 
 from pykbroker.offline import Corruption, corruption_table
-from pykbroker.offline.split import MAX_CORRUPTIONS, MAX_RAW_TOTAL
+from pykbroker.offline.left_out import LeftOut
 from pykbroker.spark.target import Target
 from pykbroker.spark.tasks import LogTask
 
@@ -24,52 +27,67 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class CorruptSink:
-    """Collects while a task runs, writes when it ends. Keeps a bounded number of rows and bytes."""
+    """Collects while a task runs, writes when it ends."""
 
     def __init__(self, task: LogTask) -> None:
-        self.batches = 0
-        self.size_bytes = 0
         self._task = task
-        self._rows: list[Corruption] = []
-        self._raw = 0
+        self._left_out = LeftOut()
+
+    @property
+    def batches(self) -> int:
+        """How many were left out."""
+        return self._left_out.batches
 
     def note(self, corruption: Corruption) -> None:
         """One more batch that was left out."""
-        self.batches += 1
-        self.size_bytes += corruption.size_bytes
-        raw = len(corruption.raw or b"")
-        if len(self._rows) < MAX_CORRUPTIONS and self._raw + raw <= MAX_RAW_TOTAL:
-            self._rows.append(corruption)
-            self._raw += raw
+        self._left_out.note(corruption)
 
     def close(self) -> None:
         """Write the side table, if there is something to write and a place for it."""
-        if not self.batches:
+        left_out, task = self._left_out, self._task
+        if not left_out.batches:
             return
-        task = self._task
         _LOGGER.warning(
             "left out %d corrupt batches (%d bytes) of %s",
-            self.batches,
-            self.size_bytes,
+            left_out.batches,
+            left_out.bytes,
             ", ".join(sorted({split.path for split in task.splits})),
         )
         if task.corrupt_sink is None:
             return
         target = Target(task.corrupt_sink)
-        name = f"corrupt-{_fingerprint(task)}.{task.corrupt_format}"
-        if task.corrupt_format == "json":
-            lines = "".join(json.dumps(_node(each)) + "\n" for each in self._rows)
-            target.write(name, lines.encode())
-            return
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        payload = pa.BufferOutputStream()
-        pq.write_table(corruption_table(self._rows), payload)
-        target.write(name, payload.getvalue().to_pybytes())
+        name = _name_part(task)
+        rows = _as_json if task.corrupt_format == "json" else _as_parquet
+        target.write(f"corrupt-{name}.{task.corrupt_format}", rows(left_out.kept))
+        if left_out.batches > len(left_out.kept):
+            target.write(f"counts-{name}.json", _counts(left_out))
 
 
-def _fingerprint(task: LogTask) -> str:
+def _as_json(corruptions: Sequence[Corruption]) -> bytes:
+    return "".join(json.dumps(_node(each)) + "\n" for each in corruptions).encode()
+
+
+def _as_parquet(corruptions: Sequence[Corruption]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    payload = pa.BufferOutputStream()
+    pq.write_table(corruption_table(corruptions), payload)
+    whole: bytes = payload.getvalue().to_pybytes()
+    return whole
+
+
+def _counts(left_out: LeftOut) -> bytes:
+    node = {
+        "rows": len(left_out.kept),
+        "row_bytes": left_out.kept_bytes,
+        "batches": left_out.batches,
+        "bytes": left_out.bytes,
+    }
+    return json.dumps(node).encode()
+
+
+def _name_part(task: LogTask) -> str:
     first = task.splits[0]
     text = f"{first.path}:{first.start_position}:{first.start_offset}"
     return f"{first.topic}-{first.partition}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
