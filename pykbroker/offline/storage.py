@@ -156,27 +156,29 @@ def local_path(path: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def file_system(scheme_and_host: str) -> Any:
-    """The pyarrow.fs.FileSystem of a URI; OfflineError when there is none for its scheme, or what
-    it needs (libhdfs) is not here."""
+def file_system(scheme_and_host: str) -> tuple[Any, str]:
+    """The pyarrow.fs.FileSystem of a URI, and where the host lies in it: a bucket, a container, /.
+
+    OfflineError when there is none for its scheme, or what it needs (libhdfs) is not here.
+    """
     from pyarrow import ArrowInvalid, fs
 
     try:
-        return fs.FileSystem.from_uri(scheme_and_host)[0]
+        system, root = fs.FileSystem.from_uri(scheme_and_host)
     except (ArrowInvalid, OSError) as fault:
         scheme = scheme_and_host.partition(":")[0]  # what is behind it may be a secret
         raise OfflineError(f"{scheme}: {str(fault).strip()}") from None
+    return system, root
 
 
-def _remote(path: str) -> tuple[Any, str]:
+def remote_place(path: str) -> tuple[Any, str]:
     """(pyarrow file system, path within it); one connection for each scheme, host and options."""
     scheme, _, rest = path.partition("://")
     location, question, options = rest.partition("?")
-    host = location.partition("/")[0]
-    if scheme in ("s3", "gs", "gcs", "abfs", "abfss"):
-        inner = location[host.rfind("@") + 1 :]  # behind the keys, if they are in the URI
-        return file_system(f"{scheme}://{host}{question}{options}"), inner
-    return file_system(f"{scheme}://{host}/{question}{options}"), location[len(host) :] or "/"
+    host, _, below = location.partition("/")
+    system, root = file_system(f"{scheme}://{host}/{question}{options}")
+    inner = f"{root.rstrip('/')}/{below}"
+    return system, inner if root.startswith("/") else inner.strip("/")
 
 
 def join(directory: str, name: str) -> str:
@@ -205,7 +207,7 @@ def split_name(path: str) -> tuple[str, str]:
 def open_file(path: str) -> SegmentFile:
     """Open for reading; FileNotFoundError when neither the file nor its `.deleted` is there."""
     if is_remote(path):
-        system, inner = _remote(path)
+        system, inner = remote_place(path)
         return RemoteFile(path, system.open_input_file(inner))
     try:
         return LocalFile(local_path(path))
@@ -295,7 +297,7 @@ def _list_once(path: str) -> tuple[dict[str, int], list[str], bool] | None:
 def _infos(path: str) -> Any:
     from pyarrow import fs
 
-    system, inner = _remote(path)
+    system, inner = remote_place(path)
     return system.get_file_info(fs.FileSelector(inner, allow_not_found=False))
 
 

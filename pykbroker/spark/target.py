@@ -1,19 +1,22 @@
 """A directory that workers write whole files into: of this machine, or behind a pyarrow.fs URI.
 
 Invariant: a name that can be seen is a whole file. Where there is no atomic rename (object stores)
-the store itself shows a file only when it has been closed.
+the store itself shows a file only when it has been closed: it is written there once it is whole.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from pykbroker.offline.storage import file_system, is_remote, local_path
+from pykbroker.offline.storage import is_remote, local_path, remote_place
 
 _OBJECT_STORES: Final = frozenset({"s3", "gcs", "abfs"})
+_COPIED_AT_ONCE: Final = 4 << 20
 
 
 class Target:
@@ -23,19 +26,11 @@ class Target:
         from pyarrow import fs
 
         self.location = location
-        if not is_remote(location):
-            self._system: Any = fs.LocalFileSystem()
-            self._path = os.path.abspath(local_path(location))
+        if is_remote(location):
+            self._system, self._path = remote_place(location)
         else:
-            scheme, _, rest = location.partition("://")
-            path, question, options = rest.partition("?")
-            host, _, inner = path.partition("/")
-            if scheme == "hdfs" or scheme == "viewfs":
-                self._system = file_system(f"{scheme}://{host}/{question}{options}")
-                self._path = "/" + inner
-            else:
-                self._system = file_system(f"{scheme}://{host}{question}{options}")
-                self._path = path
+            self._system = fs.LocalFileSystem()
+            self._path = os.path.abspath(local_path(location))
         self._renames = self._system.type_name not in _OBJECT_STORES
 
     def names(self) -> list[str]:
@@ -60,17 +55,34 @@ class Target:
     @contextmanager
     def open(self, name: str) -> Iterator[Any]:
         """A stream; the file appears when the block ends without an error."""
-        if self._renames:
-            self._system.create_dir(self._path, recursive=True)
-        passing = f"{self._path}/.{name}.passing" if self._renames else f"{self._path}/{name}"
+        how = self._renamed if self._renames else self._copied
+        with how(f"{self._path}/{name}") as stream:
+            yield stream
+
+    @contextmanager
+    def _renamed(self, path: str) -> Iterator[Any]:
+        """Written under another name."""
+        self._system.create_dir(self._path, recursive=True)
+        directory, _, name = path.rpartition("/")
+        passing = f"{directory}/.{name}.passing"
+        stream = self._system.open_output_stream(passing)
         try:
-            with self._system.open_output_stream(passing) as stream:
+            with stream:
                 yield stream
+            self._system.move(passing, path)
         except BaseException:
-            self._system.delete_file(passing)
+            with suppress(FileNotFoundError):
+                self._system.delete_file(passing)
             raise
-        if self._renames:
-            self._system.move(passing, f"{self._path}/{name}")
+
+    @contextmanager
+    def _copied(self, path: str) -> Iterator[Any]:
+        """Written on this machine first: a store shows what is closed, also by an error."""
+        with tempfile.TemporaryFile() as whole:
+            yield whole
+            whole.seek(0)
+            with self._system.open_output_stream(path) as stream:
+                shutil.copyfileobj(whole, stream, _COPIED_AT_ONCE)
 
     def check_writable(self) -> None:
         """OSError if no file can be written here: before hours of work, not behind them."""

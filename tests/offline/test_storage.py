@@ -70,6 +70,29 @@ def test_places_that_there_are_not():
         open_log("nowhere://host/logs")
 
 
+@pytest.mark.parametrize(
+    "uri,inner",
+    [
+        ("s3://bucket/logs/t-0?region=x", "bucket/logs/t-0"),
+        ("s3://key:secret@bucket/logs?region=x", "bucket/logs"),
+        ("s3://bucket?region=x", "bucket"),
+        ("gs://anonymous@bucket/logs/", "bucket/logs"),
+        ("abfs://container@account.dfs.core.windows.net/logs", "container/logs"),
+        ("abfs://account.blob.core.windows.net/container/logs", "container/logs"),
+        ("abfs://account@container/logs", "container/logs"),
+    ],
+)
+def test_places_in_object_stores(uri: str, inner: str):
+    _, found = storage.remote_place(uri)
+    assert found == inner
+
+
+def test_places_below_a_root(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(storage, "file_system", lambda uri: (uri, "/"))
+    assert storage.remote_place("hdfs://host:1/a/b?x=1") == ("hdfs://host:1/?x=1", "/a/b")
+    assert storage.remote_place("hdfs://host") == ("hdfs://host/", "/")
+
+
 def test_what_a_file_system_needs_is_not_here(monkeypatch: pytest.MonkeyPatch):
     class Without:
         @staticmethod

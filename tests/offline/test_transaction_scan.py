@@ -421,7 +421,9 @@ def test_another_log_of_that_name_and_size_is_another_log(tmp_path: Path):
 
 def test_that_of_an_object_store_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     local = fs.LocalFileSystem()
-    monkeypatch.setattr(storage, "_remote", lambda path: (local, path.removeprefix("store://")))
+    monkeypatch.setattr(
+        storage, "remote_place", lambda path: (local, path.removeprefix("store://"))
+    )
     for kind, expected in ((COMMIT, [0, 1, 3]), (ABORT, [3]), (COMMIT, [0, 1, 3])):
         log = LogWriter(tmp_path)
         log.write(10, 2)
@@ -445,7 +447,9 @@ def test_files_of_an_object_store_are_told_apart_by_one_listing(
             return super().get_file_info(what)
 
     store = Store()
-    monkeypatch.setattr(storage, "_remote", lambda path: (store, path.removeprefix("store://")))
+    monkeypatch.setattr(
+        storage, "remote_place", lambda path: (store, path.removeprefix("store://"))
+    )
     paths = [tmp_path / f"{number:020d}.log" for number in range(20)]
     for path in paths:
         path.write_bytes(b"")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pykbroker.spark import to_parquet
+from pykbroker.spark.target import Target
 from tests.offline.samples import odd_batches, partition_directory, simple_batches, write_segment
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -36,7 +37,7 @@ def store(spark: Any) -> Iterator[dict[str, str]]:
 
 def uri(store: dict[str, str], path: str, more: str = "") -> str:
     query = "&".join(f"{name.partition('.')[2]}={value}" for name, value in store.items())
-    return f"s3://logs/{path}?{query}{more}"
+    return f"s3://testing:testing@logs/{path}?{query}{more}"
 
 
 def test_the_same_rows_as_from_the_files(spark: Any, store: dict[str, str], tmp_path: Path) -> None:
@@ -73,3 +74,19 @@ def test_the_same_rows_as_from_the_files(spark: Any, store: dict[str, str], tmp_
     assert (report.rows, report.corrupt_batches) == (len(expected), 1)
     files = system.get_file_info(fs.FileSelector("logs/export"))
     assert sorted(each.base_name for each in files) == ["_SUCCESS", *report.files]
+
+
+def test_only_whole_files_are_seen(store: dict[str, str]) -> None:
+    target = Target(uri(store, "whole"))
+    target.write("x", b"whole")
+    with pytest.raises(ZeroDivisionError):
+        _fail_while_writing(target)
+    assert target.names() == ["x"]
+    assert (target.read("x"), target.size("x")) == (b"whole", 5)
+
+
+def _fail_while_writing(target: Target) -> None:
+    with target.open("y") as stream:
+        stream.write(b"half")
+        assert target.names() == ["x"]
+        stream.write(bytes(1 // 0))

@@ -36,7 +36,27 @@ def test_whether_it_can_be_written_to(tmp_path: Path) -> None:
         Target(str(tmp_path / "file" / "out")).check_writable()
 
 
-def _fail_while_writing(target: Target) -> None:
+def test_the_first_error_is_told(tmp_path: Path) -> None:
+    """Not that there is nothing to delete."""
+    target = Target(str(tmp_path))
+    (tmp_path / ".y.passing").mkdir()
+    with pytest.raises(OSError, match="Is a directory"):
+        target.write("y", b"")
+    (tmp_path / ".y.passing").rmdir()
+    with pytest.raises(ZeroDivisionError):
+        _fail_while_writing(target, tmp_path / ".y.passing")
+
+
+def test_a_file_that_cannot_take_its_name_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / "y").mkdir()
+    with pytest.raises(OSError, match="Is a directory"):
+        Target(str(tmp_path)).write("y", b"whole")
+    assert Target(str(tmp_path)).names() == []
+
+
+def _fail_while_writing(target: Target, gone: Path | None = None) -> None:
     with target.open("y") as stream:
         stream.write(b"half")
+        if gone is not None:
+            gone.unlink()
         stream.write(bytes(1 // 0))
