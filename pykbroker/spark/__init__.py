@@ -7,22 +7,16 @@
 See docs/analytics.md. Needs pyspark 4.2 (`pip install pykbroker[spark]`).
 
     register, tuned_builder, package           sessions                       session.py
-    LogSource                                  batch reads                    source.py, tasks.py
-    LogStreamReader                            streams                        stream_driver.py
-    map_batches, map_splits, aggregate, to_parquet                            in_worker.py
+    LogSource                                  batches and streams            source.py
+    plan_tasks, map_batches, map_splits, aggregate                            in_worker.py
+    to_parquet                                                                parquet_export.py
 """
 
 from __future__ import annotations
 
 from pykbroker.spark.faults import OptionError
-from pykbroker.spark.in_worker import (
-    ExportReport,
-    aggregate,
-    map_batches,
-    map_splits,
-    plan_tasks,
-    to_parquet,
-)
+from pykbroker.spark.in_worker import aggregate, map_batches, map_splits, plan_tasks
+from pykbroker.spark.parquet_export import ExportReport, to_parquet
 from pykbroker.spark.session import package, register, tuned_builder, tuned_conf
 from pykbroker.spark.source import LogSource
 from pykbroker.spark.tasks import LogTask

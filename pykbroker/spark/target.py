@@ -40,6 +40,12 @@ class Target:
         found = self._system.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
         return sorted(each.base_name for each in found if each.type == fs.FileType.File)
 
+    def has(self, name: str) -> bool:
+        from pyarrow import fs
+
+        found = self._system.get_file_info(f"{self._path}/{name}")
+        return bool(found.type == fs.FileType.File)
+
     def delete(self, name: str) -> None:
         self._system.delete_file(f"{self._path}/{name}")
 

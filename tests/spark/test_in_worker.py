@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from pykbroker.offline import ReadOptions, Split, UnknownTopic, open_log, scan_batches
-from pykbroker.spark import OptionError, aggregate, map_batches, map_splits, to_parquet
+from pykbroker.offline import ReadOptions, Split, open_log, scan_batches
+from pykbroker.spark import OptionError, aggregate, map_batches, map_splits
 from pykbroker.spark import in_worker as worker_module
-from pykbroker.spark.target import Target
+from pykbroker.spark.in_worker import map_items
 from tests.offline.samples import odd_batches, partition_directory, write_segment
 
 
@@ -51,6 +50,17 @@ def test_aggregate_by_other_columns_and_by_none(spark: Any, logs: Path) -> None:
         aggregate(spark, {"path": logs}, by=("headers",))
 
 
+@pytest.mark.parametrize(
+    "option", [{"Columns": "key"}, {"includeHeaders": True}, {"includeBatchMetadata": "true"}]
+)
+def test_aggregate_reads_the_columns_that_it_groups_by(
+    spark: Any, logs: Path, option: dict[str, object]
+) -> None:
+    (name,) = option
+    with pytest.raises(OptionError, match=f"option {name}: is not for aggregate"):
+        aggregate(spark, {"path": logs, **option})
+
+
 def test_groups_that_do_not_fit_are_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_module, "_ROWS_AT_ONCE", 12)
     batches = [
@@ -72,55 +82,6 @@ def test_groups_that_do_not_fit_are_handed_on(monkeypatch: pytest.MonkeyPatch) -
     plain = Counter(key for batch in batches for key in batch.column("key").to_pylist())
     assert merged == plain
     assert sum(row["bytes"] for row in pa.Table.from_batches(parts).to_pylist()) == 5 * (50 + 75)
-
-
-def test_to_parquet(spark: Any, logs: Path, tmp_path: Path) -> None:
-    target = tmp_path / "out"
-    columns = "key,value,partition,offset,headers"
-    report = to_parquet(
-        spark,
-        {"path": logs, "columns": columns, "minPartitions": 4},
-        str(target),
-        compression="zstd",
-    )
-    expected = open_log(str(logs), columns=columns.split(",")).read_all()
-    names = sorted(path.name for path in target.iterdir())
-    assert names == ["_SUCCESS", *report.files]
-    assert report.rows == expected.num_rows
-    assert report.bytes == sum((target / name).stat().st_size for name in report.files)
-    assert report.corrupt_batches == 0
-    order = [("partition", "ascending"), ("offset", "ascending")]
-    written = pa.concat_tables(pq.read_table(target / name) for name in report.files)
-    assert written.sort_by(order).equals(expected.sort_by(order))
-    assert spark.read.parquet(str(target)).count() == expected.num_rows
-    with pytest.raises(OptionError, match="holds"):
-        to_parquet(spark, {"path": logs}, str(target))
-    again = to_parquet(spark, {"path": logs, "columns": "offset"}, str(target), overwrite=True)
-    assert spark.read.parquet(str(target)).columns == ["offset"]
-    assert again.rows == report.rows
-    with pytest.raises(UnknownTopic):
-        to_parquet(spark, {"path": logs, "subscribe": "misspelt"}, str(target), overwrite=True)
-    assert spark.read.parquet(str(target)).count() == report.rows  # nothing was deleted for it
-    broken = write_segment(partition_directory(tmp_path / "broken"), odd_batches(1, 15))
-    payload = bytearray(broken.read_bytes())
-    payload[100] ^= 0xFF
-    broken.write_bytes(payload)
-    before = sorted(path.name for path in target.iterdir())
-    with pytest.raises(Exception, match="checksum"):  # nor for one that fails
-        to_parquet(spark, {"path": tmp_path / "broken"}, str(target), overwrite=True)
-    assert sorted(path.name for path in target.iterdir()) == before
-
-
-def test_to_parquet_counts_what_it_leaves_out(spark: Any, tmp_path: Path) -> None:
-    path = write_segment(partition_directory(tmp_path / "logs"), odd_batches(1, 15))
-    payload = bytearray(path.read_bytes())
-    payload[100] ^= 0xFF
-    path.write_bytes(payload)
-    report = to_parquet(
-        spark, {"path": tmp_path / "logs", "mode": "DROPMALFORMED"}, str(tmp_path / "out")
-    )
-    assert report.corrupt_batches == 1
-    assert report.rows > 0
 
 
 def test_map_batches_runs_any_function(spark: Any, logs: Path) -> None:
@@ -148,15 +109,16 @@ def test_map_splits_sees_files(spark: Any, logs: Path) -> None:
     assert sum(row["batches"] for row in rows) == 45
 
 
+def test_map_items_runs_a_task_an_item(spark: Any) -> None:
+    def spell(item: tuple[str, int]) -> Iterator[Any]:
+        text, count = item
+        yield pa.RecordBatch.from_pydict({"text": [text] * count})
+
+    frame = map_items(spark, [("a", 2), ("b", 0), ("c", 1)], spell, "text string")
+    assert frame.rdd.getNumPartitions() == 3
+    assert sorted(row["text"] for row in frame.collect()) == ["a", "a", "c"]
+    assert map_items(spark, [], spell, "text string").collect() == []
+
+
 def test_nothing_to_do_is_an_empty_frame(spark: Any, logs: Path) -> None:
     assert aggregate(spark, {"path": logs, "where": "offset < 0"}).collect() == []
-
-
-def test_to_parquet_of_no_records_is_one_empty_file(spark: Any, tmp_path: Path) -> None:
-    write_segment(partition_directory(tmp_path / "logs"), odd_batches(1, 3))
-    options = {"path": tmp_path / "logs", "where": "offset < 0", "columns": "key,offset"}
-    report = to_parquet(spark, options, str(tmp_path / "out"))
-    assert (report.rows, len(report.files)) == (0, 1)
-    assert Target(str(tmp_path / "out")).names() == ["_SUCCESS", *report.files]
-    frame = spark.read.parquet(str(tmp_path / "out"))
-    assert (frame.columns, frame.count()) == (["key", "offset"], 0)

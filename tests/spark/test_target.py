@@ -18,6 +18,7 @@ def test_whole_files_only(tmp_path: Path, prefix: str) -> None:
         assert "x" not in target.names()
     assert target.names() == ["x"]
     assert target.size("x") == 4
+    assert (target.has("x"), target.has("y")) == (True, False)
     with pytest.raises(ZeroDivisionError):
         _fail_while_writing(target)
     assert target.names() == ["x"]
