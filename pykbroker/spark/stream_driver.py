@@ -8,13 +8,17 @@ Invariants
     compaction has not been there in between.
     A half-written last batch is behind the end, and comes with a later micro-batch.
     New partitions start at their earliest record.
+    What is lost, topics that are named and deleted included, is OffsetsGone (failOnDataLoss), or is
+    left out and logged.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
@@ -27,7 +31,8 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from pykbroker.offline import OffsetsGone
+from pykbroker.offline import OffsetsGone, UnknownTopic
+from pykbroker.offline.layout import find_partitions
 from pykbroker.spark.bounds import (
     LATEST,
     Ends,
@@ -49,6 +54,10 @@ from pykbroker.spark.tasks import (
     resolve_bound,
     tasks_of_ranges,
 )
+from pykbroker.types import TopicPartition
+
+_LOGGER = logging.getLogger(__name__)
+_MOST_LOOKS: Final = 10
 
 
 class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
@@ -80,37 +89,71 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
-        self.target = {each: end for each, (_, end) in current_ends(self.options).items()}
+        self.target = {each: end for each, (_, end) in self._ends().items()}
 
     def reportLatestOffset(self) -> OffsetsNode:
-        return to_node({each: end for each, (_, end) in current_ends(self.options).items()})
+        return to_node({each: end for each, (_, end) in self._ends().items()})
 
     def latestOffset(self, start: Mapping[str, Any], limit: ReadLimit) -> OffsetsNode:
-        ends = current_ends(self.options)
-        begin = self._begin(from_node(start), ends)
+        begun = from_node(start)
+        ends = self._ends(begun)
+        begin = self._begin(begun, ends)
         latest = {each: end for each, (_, end) in ends.items()}
         if self.target is not None:
             latest = {
                 each: min(end, self.target.get(each, begin[each])) for each, end in latest.items()
             }
         elif self._should_wait(begin, latest, limit):
-            return to_node(from_node(start))
-        if isinstance(limit, ReadMaxRows):
-            latest = limited(begin, latest, limit.max_rows)
-        elif isinstance(limit, ReadMaxBytes):
-            latest = self._limited_by_bytes(begin, latest, limit.max_bytes)
+            return to_node(begun)
+        if not isinstance(limit, ReadAllAvailable):
+            latest = self._limited(begin, latest, limit)
         return to_node({each: max(end, begin[each]) for each, end in latest.items()})
+
+    def _ends(self, begun: OffsetsByPartition | None = None) -> Ends:
+        """Where what is there of the partitions begins and ends.
+
+        failOnDataLoss, if it is known where reading has `begun`: OffsetsGone for what is gone of
+        that, UnknownTopic for another name that nothing has.
+        """
+        options = self.options
+        for _ in range(_MOST_LOOKS):
+            try:
+                return current_ends(options)
+            except UnknownTopic:
+                there = frozenset(find_partitions(options.paths))
+                if begun is not None and self.options.fail_on_data_loss:
+                    self._leave_out(begun.keys() - there)
+                    raise
+                named = frozenset(filter(self._is_named, there))
+                if not named:
+                    return {}
+                options = replace(self.options, topics=None, assigned=named)
+        raise OffsetsGone("topics go faster than they can be listed")
+
+    def _is_named(self, partition: TopicPartition) -> bool:
+        if self.options.assigned is not None:
+            return partition in self.options.assigned
+        return partition.topic in (self.options.topics or ())
+
+    def _leave_out(self, gone: Iterable[TopicPartition]) -> None:
+        """OffsetsGone for partitions that are gone, or (failOnDataLoss=false) a warning."""
+        names = ", ".join(map(str, sorted(gone)))
+        if not names:
+            return
+        if self.options.fail_on_data_loss:
+            raise OffsetsGone(
+                f"no longer there: {names} (failOnDataLoss=false reads what there is)"
+            )
+        _LOGGER.warning("left out, as no longer there: %s", names)
 
     def _begin(self, start: OffsetsByPartition, ends: Ends) -> OffsetsByPartition:
         """Where to go on in each partition that is there; OffsetsGone for what has vanished."""
+        self._leave_out(start.keys() - ends.keys())
         if self.options.fail_on_data_loss:
             for each in sorted(start):
-                name = f"{each.topic}-{each.partition}"
-                if each not in ends:
-                    raise OffsetsGone(f"{name} is gone (failOnDataLoss=false reads what there is)")
                 if start[each] > ends[each][1]:
                     raise OffsetsGone(
-                        f"{name} ended at offset {start[each]} and now ends at {ends[each][1]} "
+                        f"{each} ended at offset {start[each]} and now ends at {ends[each][1]} "
                         "(failOnDataLoss=false reads what there is)"
                     )
             self._check_new(ends, start)
@@ -122,7 +165,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
             low = ends[each][0]
             if low > 0:
                 raise OffsetsGone(
-                    f"{each.topic}-{each.partition} is new and begins at offset {low}, not at 0 "
+                    f"{each} is new and begins at offset {low}, not at 0 "
                     "(failOnDataLoss=false reads what there is)"
                 )
 
@@ -142,6 +185,17 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         self.last_trigger_ms = now_ms
         return False
 
+    def _limited(
+        self, begin: OffsetsByPartition, latest: OffsetsByPartition, limit: ReadLimit
+    ) -> OffsetsByPartition:
+        """By each limit of the options: Spark asks for one of them."""
+        most = self.options.max_bytes_per_trigger
+        if isinstance(limit, ReadMaxBytes):
+            most = limit.max_bytes
+        if most is not None:
+            latest = self._limited_by_bytes(begin, latest, most)
+        return limited(begin, latest, limit.max_rows) if isinstance(limit, ReadMaxRows) else latest
+
     def _limited_by_bytes(
         self, begin: OffsetsByPartition, latest: OffsetsByPartition, limit: int
     ) -> OffsetsByPartition:
@@ -159,15 +213,24 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         return list(self._tasks(from_node(start), from_node(end)))
 
     def _tasks(self, start: OffsetsByPartition, end: OffsetsByPartition) -> list[LogTask]:
-        missing = [each for each in end if each not in start]
-        lows = current_ends(self.options) if missing else {}
+        try:
+            return self._planned(start, end)
+        except UnknownTopic:  # deleted since it was listed
+            return self._planned(start, end)
+
+    def _planned(self, start: OffsetsByPartition, end: OffsetsByPartition) -> list[LogTask]:
+        new = end.keys() - start.keys()
+        ends = self._ends() if new else {}
+        listed = frozenset(find_partitions(self.options.paths))
+        there = [each for each in sorted(end) if each in (ends if each in new else listed)]
+        self._leave_out(end.keys() - set(there))
         if self.options.fail_on_data_loss:
-            self._check_new({each: lows[each] for each in missing if each in lows}, start)
-        begin = {each: start[each] if each in start else lows[each][0] for each in end}
+            self._check_new({each: ends[each] for each in new}, start)
+        begin = {each: ends[each][0] if each in new else start[each] for each in there}
         pushed = narrowing(self.options)
         return tasks_of_ranges(
             self.options,
-            narrowed_ranges(begin, end, pushed),
+            narrowed_ranges(begin, {each: end[each] for each in there}, pushed),
             pushed,
             columns=self.columns,
             at_least=self.at_least,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,14 @@ from pyspark.sql.streaming.datasource import (
     ReadMinRows,
 )
 
-from pykbroker.offline import OffsetsGone
+from pykbroker.offline import OffsetsGone, UnknownTopic
+from pykbroker.offline.layout import find_partitions
+from pykbroker.spark import stream_driver
 from pykbroker.spark.columns import spark_schema
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.stream_driver import LogStreamReader
 from pykbroker.testing import Broker
+from pykbroker.types import TopicPartition
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark.topics import create_topic
 
@@ -28,7 +32,8 @@ START = {"t": {"0": 0, "1": 0}}
 
 
 def stream(path: object, **given: object) -> LogStreamReader:
-    options = parse_options({"path": path, "subscribe": "t", **given})
+    given = {"path": path, "subscribe": "t", **given}
+    options = parse_options({name: value for name, value in given.items() if value is not None})
     options.check_stream()
     return LogStreamReader(options, spark_schema(options), tasks=2)
 
@@ -108,6 +113,17 @@ def test_limits(logs: Path) -> None:
     assert reader.latestOffset(START, ReadMaxBytes(size)) == {"t": {"0": 100, "1": 300}}
 
 
+@pytest.mark.parametrize(
+    "bytes_, expected", [("1k", {"0": 4, "1": 12}), ("1m", {"0": 10, "1": 30})]
+)
+def test_of_two_limits_the_smaller_counts(
+    logs: Path, bytes_: str, expected: dict[str, int]
+) -> None:
+    reader = stream(logs, maxOffsetsPerTrigger=40, maxBytesPerTrigger=bytes_)
+    assert reader.latestOffset(START, reader.getDefaultReadLimit()) == {"t": expected}
+    assert reader.latestOffset(START, ReadAllAvailable()) == {"t": {"0": 100, "1": 300}}
+
+
 def test_few_new_offsets_wait(logs: Path) -> None:
     reader = stream(logs, minOffsetsPerTrigger=20, maxTriggerDelay="1h")
     limit = reader.getDefaultReadLimit()
@@ -140,13 +156,96 @@ def test_lost_offsets(logs: Path) -> None:
         reader.latestOffset(beyond, ReadAllAvailable())
     assert lenient.latestOffset(beyond, ReadAllAvailable()) == {"t": {"0": 100, "1": 300}}
     more = {"t": {"0": 0, "1": 0, "7": 5}}
-    with pytest.raises(OffsetsGone, match="t-7 is gone"):
+    with pytest.raises(OffsetsGone, match="no longer there: t-7"):
         reader.latestOffset(more, ReadAllAvailable())
     (logs / "log-start-offset-checkpoint").write_text("0\n1\nt 1 20\n")
     with pytest.raises(OffsetsGone, match="start offset 0 of t-1"):
         reader.partitions(START, {"t": {"0": 100, "1": 300}})
     rows = offsets(lenient, START, {"t": {"0": 100, "1": 300}})
     assert rows == [(0, n) for n in range(100)] + [(1, n) for n in range(20, 300)]
+
+
+#: Ways to name t, alone or with u (of 10 records).
+NAMED = [{}, {"subscribe": None, "assign": '{"t":[0,1]}'}, {"subscribe": "t,u"}]
+
+
+def begun(logs: Path, named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The offsets of a first micro-batch of everything."""
+    write_segment(partition_directory(logs, "u", 0), simple_batches(1, 10))
+    reader = stream(logs, startingOffsets="earliest", **named)
+    start = reader.initialOffset()
+    return start, reader.latestOffset(start, ReadAllAvailable())
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_a_partition_that_is_gone(logs: Path, named: dict[str, Any]) -> None:
+    start, end = begun(logs, named)
+    reader, lenient = stream(logs, **named), stream(logs, failOnDataLoss="false", **named)
+    shutil.rmtree(logs / "t-1")
+    left = {**end, "t": {"0": 100}}
+    count = sum(sum(each.values()) for each in left.values())
+    with pytest.raises(OffsetsGone, match="no longer there: t-1"):
+        reader.latestOffset(start, ReadAllAvailable())
+    assert lenient.latestOffset(start, ReadAllAvailable()) == left
+    # A micro-batch that was planned before it went; t-1 is known by its start, or new.
+    for first in (start, {"t": {"0": 0}}, {}):
+        with pytest.raises(OffsetsGone, match="no longer there: t-1"):
+            reader.partitions(first, end)
+        assert len(offsets(lenient, first, end)) == count
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_a_topic_that_is_gone(logs: Path, named: dict[str, Any]) -> None:
+    start, end = begun(logs, named)
+    reader, lenient = stream(logs, **named), stream(logs, failOnDataLoss="false", **named)
+    for number in (0, 1):
+        shutil.rmtree(logs / f"t-{number}")
+    left = {topic: each for topic, each in end.items() if topic != "t"}
+    with pytest.raises(OffsetsGone, match="no longer there: t-0, t-1"):
+        reader.latestOffset(start, ReadAllAvailable())
+    with pytest.raises(OffsetsGone, match="no longer there: t-0, t-1"):
+        reader.partitions(start, end)
+    assert lenient.latestOffset(start, ReadAllAvailable()) == left
+    assert len(offsets(lenient, start, end)) == 10 * len(left)
+    for each in (reader, lenient):  # what is lost is told by latestOffset
+        assert each.reportLatestOffset() == left
+        each.prepareForTriggerAvailableNow()
+    assert lenient.latestOffset(start, ReadAllAvailable()) == left
+
+
+def test_a_topic_that_comes_back_is_read_from_its_beginning(logs: Path) -> None:
+    reader = stream(logs, failOnDataLoss="false")
+    for number in (0, 1):
+        shutil.rmtree(logs / f"t-{number}")
+    nothing = reader.latestOffset(START, ReadAllAvailable())
+    assert nothing == {}
+    write_segment(partition_directory(logs, "t", 0), simple_batches(2, 10))
+    again = reader.latestOffset(nothing, ReadAllAvailable())
+    assert again == {"t": {"0": 20}}
+    assert offsets(reader, nothing, again) == [(0, n) for n in range(20)]
+
+
+def test_a_name_that_never_was_is_no_loss(logs: Path) -> None:
+    reader = stream(logs, subscribe="t,misspelt")
+    with pytest.raises(UnknownTopic, match="misspelt"):
+        reader.initialOffset()
+    with pytest.raises(UnknownTopic, match="misspelt"):
+        reader.latestOffset(START, ReadAllAvailable())
+
+
+def test_a_topic_that_goes_while_it_is_planned(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The listing still had it."""
+    listings = [[TopicPartition("t", 0), TopicPartition("t", 1)]]
+    end = {"t": {"0": 100, "1": 300}}
+    shutil.rmtree(logs / "t-1")
+
+    def listed(paths: Any) -> list[TopicPartition]:
+        return listings.pop() if listings else find_partitions(paths)
+
+    monkeypatch.setattr(stream_driver, "find_partitions", listed)
+    rows = offsets(stream(logs, failOnDataLoss="false"), START, end)
+    assert rows == [(0, n) for n in range(100)]
+    assert listings == []
 
 
 def test_where_narrows_a_stream(logs: Path) -> None:
