@@ -57,7 +57,6 @@ KAFKA_COLUMNS: Final = (
     "timestamp",
     "timestampType",
 )
-BATCH_COLUMNS: Final = tuple(ALL_COLUMNS)[8:19]
 
 #: Columns that need each record's own bytes to be looked at, and how far into them.
 TIME_COLUMNS: Final = frozenset({"timestamp", "timestamp_ms"})

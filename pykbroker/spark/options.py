@@ -17,7 +17,22 @@ from urllib.parse import urlencode
 from pyspark.sql.datasource import Filter
 
 from pykbroker.offline import ALL_COLUMNS, KAFKA_COLUMNS, UnknownTopic
-from pykbroker.offline.split import INTERNAL_TOPICS, topic_pattern
+from pykbroker.offline.split import (
+    DEFAULT_CHUNK_BYTES,
+    DEFAULT_MAX_DECOMPRESSED_BYTES,
+    DEFAULT_SPLIT_BYTES,
+    DROPMALFORMED,
+    FAILFAST,
+    HIGH_WATERMARK,
+    INTERNAL_TOPICS,
+    LOG_END,
+    NUMPY,
+    PERMISSIVE,
+    PLAIN,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    topic_pattern,
+)
 from pykbroker.offline.storage import is_remote, local_path
 from pykbroker.spark.bounds import (
     EARLIEST,
@@ -37,7 +52,8 @@ from pykbroker.spark.option_names import (
 from pykbroker.spark.where import parse_where
 from pykbroker.types import TopicPartition
 
-VIEWS: Final = ("records", "batches", "segments", "transactions")
+RECORDS: Final = "records"
+VIEWS: Final = (RECORDS, "batches", "segments", "transactions")
 BATCH_COLUMNS: Final = (
     "batch_base_offset",
     "batch_position",
@@ -75,7 +91,7 @@ class SourceOptions:
     """What is read, from where, how."""
 
     paths: tuple[str, ...]
-    view: str = "records"
+    view: str = RECORDS
     topics: tuple[str, ...] | None = None
     topic_pattern: str | None = None
     assigned: frozenset[TopicPartition] | None = None
@@ -83,20 +99,20 @@ class SourceOptions:
     start: Bound | None = None
     end: Bound | None = None
     start_latest_without_match: bool = False
-    isolation: str = "read_uncommitted"
-    end_bound: str = "leo"
+    isolation: str = READ_UNCOMMITTED
+    end_bound: str = LOG_END
     fail_on_data_loss: bool = True
     columns: tuple[str, ...] = KAFKA_COLUMNS
     where: tuple[Filter, ...] = ()
-    mode: str = "FAILFAST"
+    mode: str = FAILFAST
     corrupt_sink: str | None = None
     corrupt_format: str = "json"
     verify_checksums: bool = True
-    decoder: str = "numpy"
+    decoder: str = NUMPY
     pushdown: bool = False
-    split_bytes: int = 256 << 20
-    chunk_bytes: int = 4 << 20
-    max_decompressed_bytes: int = 128 << 20
+    split_bytes: int = DEFAULT_SPLIT_BYTES
+    chunk_bytes: int = DEFAULT_CHUNK_BYTES
+    max_decompressed_bytes: int = DEFAULT_MAX_DECOMPRESSED_BYTES
     min_partitions: int | None = None
     max_records_per_partition: int | None = None
     max_offsets_per_trigger: int | None = None
@@ -121,7 +137,7 @@ class SourceOptions:
         """The connector's rules for streams."""
         if self.end is not None:
             raise OptionError(self.end.option, "a stream has no end; it is for batches")
-        if self.view != "records":
+        if self.view != RECORDS:
             raise OptionError("view", f"{self.view} can be read in batches only")
         low, high = self.min_offsets_per_trigger, self.max_offsets_per_trigger
         if low is not None and high is not None and low > high:
@@ -180,19 +196,14 @@ class _Given:
             raise OptionError(name, f"must be a whole number of at least {least}, not {value!r}")
         return number
 
-    def size(self, name: str, default: int | None, most: int = 1 << 62) -> int | None:
+    def size(self, name: str, most: int = 1 << 62) -> int | None:
         value = self.text(name)
         if value is None:
-            return default
+            return None
         match = _SIZE.fullmatch(value.strip())
         size = int(match[1]) * _SIZE_UNITS[match[2].lower()] if match is not None else 0
         if not 0 < size <= most:
             raise OptionError(name, f"must be a size such as 256m, at most {most}, not {value!r}")
-        return size
-
-    def sized(self, name: str, default: int, most: int = 1 << 62) -> int:
-        size = self.size(name, default, most)
-        assert size is not None
         return size
 
     def duration_ms(self, name: str, default: int) -> int:
@@ -214,10 +225,12 @@ def _as_text(value: object) -> str:
 def parse_options(given: Mapping[str, object], view: str | None = None) -> SourceOptions:
     """Check and type all options; `view` when the name of the format has chosen it."""
     options = _Given(given)
+    default = SourceOptions  # its fields' defaults are those of the options
     topics, pattern, assigned = _strategy(options)
-    sink = options.text("corruptBatchSink")
-    chosen_view = view or options.one_of("view", VIEWS, "records")
+    sink, sink_format = _corrupt_sink(options)
+    chosen_view = view or options.one_of("view", VIEWS, default.view)
     strategy = options.one_of("startingOffsetsByTimestampStrategy", ("error", "latest"), "error")
+    checks = options.flag("kafka.check.crcs", default.verify_checksums)
     return SourceOptions(
         paths=_paths(options),
         view=chosen_view,
@@ -228,26 +241,37 @@ def parse_options(given: Mapping[str, object], view: str | None = None) -> Sourc
         end=_bound(options, "ending"),
         start_latest_without_match=strategy == "latest",
         isolation=_isolation(options),
-        end_bound=options.one_of("endBound", ("leo", "hw"), "leo"),
-        fail_on_data_loss=options.flag("failOnDataLoss", True),
+        end_bound=options.one_of("endBound", (LOG_END, HIGH_WATERMARK), default.end_bound),
+        fail_on_data_loss=options.flag("failOnDataLoss", default.fail_on_data_loss),
         columns=_columns(options, chosen_view),
         where=_where(options, chosen_view),
-        mode=options.one_of("mode", ("FAILFAST", "PERMISSIVE", "DROPMALFORMED"), "FAILFAST"),
-        corrupt_sink=absolute(sink) if sink is not None else None,
-        corrupt_format=options.one_of("corruptBatchFormat", ("json", "parquet"), "json"),
-        verify_checksums=options.flag("verifyChecksums", options.flag("kafka.check.crcs", True)),
-        decoder=options.one_of("decoder", ("numpy", "plain"), "numpy"),
-        pushdown=options.flag("pushdown", False),
-        split_bytes=options.sized("splitBytes", 256 << 20),
-        chunk_bytes=options.sized("chunkBytes", 4 << 20, 1 << 30),
-        max_decompressed_bytes=options.sized("maxDecompressedBytes", 128 << 20, 1 << 30),
+        mode=options.one_of("mode", (FAILFAST, PERMISSIVE, DROPMALFORMED), default.mode),
+        corrupt_sink=sink,
+        corrupt_format=sink_format,
+        verify_checksums=options.flag("verifyChecksums", checks),
+        decoder=options.one_of("decoder", (NUMPY, PLAIN), default.decoder),
+        pushdown=options.flag("pushdown", default.pushdown),
+        split_bytes=options.size("splitBytes") or default.split_bytes,
+        chunk_bytes=options.size("chunkBytes", 1 << 30) or default.chunk_bytes,
+        max_decompressed_bytes=(
+            options.size("maxDecompressedBytes", 1 << 30) or default.max_decompressed_bytes
+        ),
         min_partitions=options.number("minPartitions"),
         max_records_per_partition=options.number("maxRecordsPerPartition"),
         max_offsets_per_trigger=options.number("maxOffsetsPerTrigger"),
         min_offsets_per_trigger=options.number("minOffsetsPerTrigger"),
-        max_bytes_per_trigger=options.size("maxBytesPerTrigger", None),
-        max_trigger_delay_ms=options.duration_ms("maxTriggerDelay", 15 * 60_000),
+        max_bytes_per_trigger=options.size("maxBytesPerTrigger"),
+        max_trigger_delay_ms=options.duration_ms("maxTriggerDelay", default.max_trigger_delay_ms),
     )
+
+
+def _corrupt_sink(options: _Given) -> tuple[str | None, str]:
+    """(where, in which format)"""
+    where = options.text("corruptBatchSink")
+    kind = options.one_of("corruptBatchFormat", ("json", "parquet"), SourceOptions.corrupt_format)
+    if where is None and options.text("corruptBatchFormat") is not None:
+        raise OptionError("corruptBatchFormat", "is of corruptBatchSink, which is not given")
+    return absolute(where) if where is not None else None, kind
 
 
 def _paths(options: _Given) -> tuple[str, ...]:
@@ -330,8 +354,8 @@ def _bound(options: _Given, side: str) -> Bound | None:
 
 
 def _isolation(options: _Given) -> str:
-    levels = ("read_uncommitted", "read_committed")
-    connector = options.one_of("kafka.isolation.level", levels, levels[0])
+    levels = (READ_UNCOMMITTED, READ_COMMITTED)
+    connector = options.one_of("kafka.isolation.level", levels, SourceOptions.isolation)
     own = options.one_of("isolation", levels, connector)
     if options.text("kafka.isolation.level") is not None and own != connector:
         raise OptionError("isolation", "contradicts kafka.isolation.level")
@@ -340,8 +364,19 @@ def _isolation(options: _Given) -> str:
 
 def _columns(options: _Given, view: str) -> tuple[str, ...]:
     text = options.text("columns")
-    if text is not None and view != "records":
-        raise OptionError("columns", f"is for records; the columns of {view} are chosen by select")
+    with_headers = options.flag("includeHeaders", False)
+    with_batches = options.flag("includeBatchMetadata", False)
+    if view != RECORDS:
+        for name, is_given in (
+            ("columns", text is not None),
+            ("includeHeaders", with_headers),
+            ("includeBatchMetadata", with_batches),
+        ):
+            if is_given:
+                raise OptionError(
+                    name, f"is for records; the columns of {view} are chosen by select"
+                )
+    columns = SourceOptions.columns
     if text is not None:
         columns = tuple(each.strip() for each in text.split(",") if each.strip())
         for name in columns:
@@ -349,19 +384,14 @@ def _columns(options: _Given, view: str) -> tuple[str, ...]:
                 raise OptionError("columns", f"no column {name!r}: {', '.join(ALL_COLUMNS)}")
         if not columns or len(set(columns)) < len(columns):
             raise OptionError("columns", f"must name columns, each once, not {text!r}")
-    else:
-        columns = KAFKA_COLUMNS
-    if options.flag("includeHeaders", False) and "headers" not in columns:
-        columns = (*columns, "headers")
-    if options.flag("includeBatchMetadata", False):
-        columns = (*columns, *(each for each in BATCH_COLUMNS if each not in columns))
-    return columns
+    more = (("headers",) if with_headers else ()) + (BATCH_COLUMNS if with_batches else ())
+    return tuple(dict.fromkeys((*columns, *more)))
 
 
 def _where(options: _Given, view: str) -> tuple[Filter, ...]:
     text = options.text("where")
     if text is None:
         return ()
-    if view != "records":
+    if view != RECORDS:
         raise OptionError("where", f"is for records, not for {view}")
     return parse_where(text)

@@ -49,15 +49,15 @@ def tuned_builder(app_name: str = "pykbroker", master: str | None = None) -> Any
     return builder
 
 
-def register(spark: Any, *, ship: bool | None = None) -> Any:
+def register(spark: Any) -> Any:
     """Register `pykbroker` and its views in a session, and let filters be pushed down.
 
-    ship    send the package to the workers: None does so when they could not import it (a cluster,
-            or a package that is on nobody's path but ours). Workers need numpy and pyarrow.
+    Sends the package to the workers if they could not import it (a cluster, or a package that is on
+    nobody's path but ours). Workers need numpy and pyarrow.
     """
     spark.conf.set(PUSHDOWN, "true")
     context = getattr(spark, "_sc", None)
-    if ship if ship is not None else _must_ship(context):
+    if _must_ship(context):
         # Before the sources are registered: they remember the files that there are by then.
         if context is not None:
             context.addPyFile(package())

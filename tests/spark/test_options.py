@@ -13,7 +13,7 @@ from pykbroker.offline import KAFKA_COLUMNS
 from pykbroker.spark import OptionError
 from pykbroker.spark.bounds import Bound
 from pykbroker.spark.option_names import CANONICAL, IGNORED_OPTIONS
-from pykbroker.spark.options import BATCH_COLUMNS, parse_options
+from pykbroker.spark.options import SourceOptions, parse_options
 from pykbroker.types import TopicPartition
 
 
@@ -120,7 +120,31 @@ def test_a_job_of_the_connector_moves_over_by_its_format_and_a_path() -> None:
 def test_columns() -> None:
     assert parsed(columns="value, key").columns == ("value", "key")
     assert parsed(columns="value", includeHeaders=True).columns == ("value", "headers")
-    assert parsed(includeBatchMetadata=True).columns == (*KAFKA_COLUMNS, *BATCH_COLUMNS)
+    assert parsed(columns="headers,key", includeHeaders=True).columns == ("headers", "key")
+
+
+def test_columns_that_say_where_a_record_lies() -> None:
+    assert parsed(columns="codec,offset", includeBatchMetadata=True).columns == (
+        "codec",
+        "offset",
+        "batch_base_offset",
+        "batch_position",
+        "segment_base_offset",
+        "batch_size",
+        "producer_id",
+        "producer_epoch",
+        "base_sequence",
+        "leader_epoch",
+        "is_transactional",
+        "is_control",
+        "key_size",
+        "value_size",
+    )
+
+
+def test_defaults_are_stated_once() -> None:
+    assert parsed() == SourceOptions(paths=("/logs",))
+    assert SourceOptions(paths=("/logs",)).split_bytes == 256 << 20
 
 
 def test_bounds_follow_the_precedence_of_the_connector() -> None:
@@ -178,6 +202,8 @@ def test_durations(text: str, expected: int) -> None:
         ("subscribePattern", {"subscribePattern": "("}),
         ("subscribePattern", {"subscribePattern": "[a-z&&[^b]]"}),
         ("columns", {"view": "batches", "columns": "offset"}),
+        ("includeHeaders", {"view": "segments", "includeHeaders": True}),
+        ("includeBatchMetadata", {"view": "transactions", "includeBatchMetadata": "true"}),
         ("assign", {"assign": "a"}),
         ("assign", {"assign": "{}"}),
         ("assign", {"assign": '{"a":["x"]}'}),
@@ -216,6 +242,7 @@ def test_durations(text: str, expected: int) -> None:
         ("columns", {"columns": "key,key"}),
         ("columns", {"columns": ""}),
         ("corruptBatchFormat", {"corruptBatchFormat": "csv"}),
+        ("corruptBatchFormat", {"corruptBatchFormat": "parquet"}),
         ("storage.region", {"storage.region": "x"}),
         ("storage.access_key", {"path": "s3://b/x", "storage.access_key": "x"}),
     ],
