@@ -2,7 +2,7 @@
 
     topic = in, partition = in         directories             exact: Spark need not look again
     offset = < <= > >=                 segments, index         exact
-    timestamp < <= > >= =              time index, batches     exact but for times that no
+    timestamp < <= > >= =, not null    time index, batches     exact but for times that no
                                                                timestamp can hold: Spark looks again
     all other columns, all operators   in the worker, before rows travel to the JVM; exact
 
@@ -83,8 +83,7 @@ class Pushdown:
         name = _column(each)
         if name is None or name not in columns:
             return False
-        if name == "timestamp":
-            self._narrow_time(each)
+        if name == "timestamp" and self._narrow_time(each):
             return False
         if isinstance(each, IsNotNull) and name in _PRESENT:
             return True
@@ -111,25 +110,38 @@ class Pushdown:
         self.high_offset = _tighter(min, self.high_offset, high)
         return not isinstance(each, In)
 
-    def _narrow_time(self, each: Filter) -> None:
-        """Rows have whole milliseconds, literals microseconds: ms >= t iff ms >= ceil(t).
+    def _narrow_time(self, each: Filter) -> bool:
+        """Whether a range of times says it all.
 
-        Times that microseconds cannot hold are null, and no comparison with null is true.
+        Rows have whole milliseconds, literals microseconds: ms >= t iff ms >= ceil(t). Times that
+        microseconds cannot hold are null, and no comparison with null is true.
         """
         low, high = -MAX_MS, MAX_MS + 1
         if not isinstance(each, IsNotNull):
-            value = getattr(each, "value", None)
-            if not isinstance(value, datetime) or value.tzinfo is None:
-                return
-            first, behind = _range(each, _microseconds)
+            first, behind = _time_range(each)
             if first is None and behind is None:
-                return
+                return False
             if first is not None:
                 low = max(low, -(-first // 1000))
             if behind is not None:
                 high = min(high, -(-behind // 1000))
         self.start_timestamp_ms = _tighter(max, self.start_timestamp_ms, low)
         self.end_timestamp_ms = _tighter(min, self.end_timestamp_ms, high)
+        return not isinstance(each, In)
+
+
+def _time_range(each: Filter) -> tuple[int | None, int | None]:
+    """[low, high) in microseconds, None where it is open; both for what is no range of times."""
+    if isinstance(each, In):
+        times = [value for value in each.value if value is not None]
+        if not times or not all(map(_is_moment, times)):
+            return None, None
+        return _microseconds(min(times)), _microseconds(max(times)) + 1
+    return _range(each, _microseconds) if _is_moment(getattr(each, "value", None)) else (None, None)
+
+
+def _is_moment(value: object) -> bool:
+    return isinstance(value, datetime) and value.tzinfo is not None
 
 
 def _column(each: Filter) -> str | None:
@@ -208,6 +220,8 @@ def _fits(value: object, kind: Any) -> bool:
         return isinstance(value, bytes | bytearray)
     if pa.types.is_boolean(kind):
         return isinstance(value, bool)
+    if pa.types.is_timestamp(kind):
+        return _is_moment(value)
     if pa.types.is_integer(kind):
         bits = kind.bit_width - 1
         return type(value) is int and -(1 << bits) <= value < 1 << bits

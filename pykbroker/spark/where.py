@@ -38,7 +38,7 @@ from pyspark.sql.datasource import (
 
 from pykbroker.offline import ALL_COLUMNS
 from pykbroker.spark.faults import OptionError
-from pykbroker.spark.filters import Pushdown
+from pykbroker.spark.filters import Pushdown, columns_of
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<hex>[xX]'(?:[0-9a-fA-F]{2})*')|(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+)"
@@ -57,16 +57,9 @@ _BY_LOWER: Final = {name.lower(): name for name in ALL_COLUMNS if name != "heade
 def parse_where(text: str) -> tuple[Filter, ...]:
     """The conditions; OptionError for what is none."""
     found = tuple(_Parser(text).conditions())
-    pushed = Pushdown()
-    for each in pushed.push(found, tuple(ALL_COLUMNS)):
-        if not _is_time_range(each):
-            raise OptionError("where", f"cannot compare like this: {each}")
+    left = Pushdown().push(found, tuple(ALL_COLUMNS))
+    assert set(columns_of(left)) <= {"timestamp"}, "whoever reads would not know of a condition"
     return found
-
-
-def _is_time_range(each: Filter) -> bool:
-    kinds = (EqualTo, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, IsNotNull)
-    return isinstance(each, kinds) and each.attribute == ("timestamp",)
 
 
 class _Parser:
@@ -162,8 +155,10 @@ class _Parser:
         if kind != "text" or not inner or "%" in inner or "_" in inner or "\\" in inner:
             raise OptionError("where", f"like takes 'x%', '%x' or '%x%', not {token}")
         before, after = pattern.startswith("%"), pattern.endswith("%")
-        is_binary = pa.types.is_binary(ALL_COLUMNS[path[0]])
-        value: Any = inner.encode() if is_binary else inner
+        column = ALL_COLUMNS[path[0]]
+        if not pa.types.is_binary(column) and not pa.types.is_string(column):
+            raise OptionError("where", f"like is for text, and {path[0]} is {column}")
+        value: Any = inner.encode() if pa.types.is_binary(column) else inner
         if before and after:
             return StringContains(path, value)
         if before or after:
@@ -174,7 +169,9 @@ class _Parser:
         kind, token = self._next()
         column = ALL_COLUMNS[name]
         if pa.types.is_integer(column) and kind == "number":
-            return int(token)
+            bits = column.bit_width - 1
+            if -(1 << bits) <= int(token) < 1 << bits:
+                return int(token)
         if pa.types.is_boolean(column) and token.lower() in ("true", "false"):
             return token.lower() == "true"
         if pa.types.is_binary(column) and kind == "hex":

@@ -112,6 +112,14 @@ def test_times_narrow_but_spark_looks_again(
     assert pushed.end_timestamp_ms == (MAX_MS + 1 if high is None else BASE_MS + high)
 
 
+def test_chosen_times_narrow_and_are_looked_at_in_the_worker() -> None:
+    chosen = In(("timestamp",), (at(1000), at(3000, timezone(timedelta(hours=5)))))
+    pushed, left = push(chosen, Not(EqualTo(("timestamp",), at(1000))))
+    assert left == []
+    assert (pushed.start_timestamp_ms, pushed.end_timestamp_ms) == (BASE_MS + 1, BASE_MS + 4)
+    assert pushed.rows == [chosen, Not(EqualTo(("timestamp",), at(1000)))]
+
+
 @pytest.mark.parametrize(
     "each, rows",
     [
@@ -154,6 +162,8 @@ def test_rows_are_kept_as_sql_says(each: Filter, rows: list[int]) -> None:
         Not(In(("key",), (b"a", None))),
         StringContains(("key",), "text"),
         EqualTo(("producer_id",), True),
+        In(("timestamp",), (datetime(2023, 1, 1),)),
+        Not(EqualTo(("timestamp",), 5)),
     ],
 )
 def test_what_is_not_understood_goes_back_to_spark(each: Filter) -> None:

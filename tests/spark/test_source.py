@@ -95,7 +95,7 @@ def test_nothing_to_read_is_an_empty_frame(spark: Any, logs: Path) -> None:
         ({"subscribe": "nosuch"}, "no topic 'nosuch'"),
         ({"nosuch": "1"}, "option nosuch: is unknown"),
         ({"startingOffsets": '{"plain":{"0":801,"1":0}}'}, "start offset 801 of plain-0"),
-        ({"assign": '{"plain":[7]}'}, "partition 7"),
+        ({"assign": '{"plain":[7]}'}, "no partition plain-7"),
     ],
 )
 def test_what_is_not_there_is_named(

@@ -45,6 +45,30 @@ def test_a_time_that_is_null_compares_with_nothing(tmp_path: Path, where: str) -
     assert offsets(plan_tasks({"path": tmp_path, "where": where})) == [("far", 0, 0)]
 
 
+@pytest.mark.parametrize(
+    "where, expected",
+    [
+        ("timestamp is null", [1, 2]),
+        ("timestamp in ('2023-11-14T22:13:20Z', '2023-11-14T22:13:20.007Z')", [0, 5]),
+        ("timestamp in ('2023-11-14T22:13:20.0005Z')", []),
+        ("timestamp not in ('2023-11-14T22:13:20Z')", [3, 4, 5]),
+        ("timestamp <> '2023-11-14T22:13:20.005Z'", [0, 4, 5]),
+        ("timestamp <> '2023-11-14T22:13:20.0055Z'", [0, 3, 4, 5]),
+        ("timestamp <> '2023-11-14T22:13:20Z' and timestamp < '2023-11-14T22:13:20.007Z'", [3, 4]),
+        ("timestamp is null and timestamp is not null", []),
+    ],
+)
+def test_times_that_are_no_range(tmp_path: Path, where: str, expected: list[int]) -> None:
+    times = (BASE_MS, 2**62, -(2**62), BASE_MS + 5, BASE_MS + 6, BASE_MS + 7)
+    rows = [(None, b"", at, ()) for at in times]
+    write_segment(partition_directory(tmp_path, "far"), [bytes(build_batch(rows))])
+    tasks = plan_tasks({"path": tmp_path, "where": where})
+    assert [row[2] for row in offsets(tasks)] == expected
+    without = plan_tasks({"path": tmp_path, "where": where, "columns": "offset"})
+    batches = [batch for task in without for batch in read_task(task)]
+    assert [offset for each in batches for offset in each.column(0).to_pylist()] == expected
+
+
 def test_columns_are_chosen_and_ordered_as_spark_wants_them():
     batch = pa.RecordBatch.from_pydict({"a": [1, 2], "b": ["x", "y"], "c": [True, False]})
     wanted = pa.schema([("c", pa.bool_()), ("a", pa.int64())])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
+import pyarrow as pa
 import pytest
 from pyspark.sql.datasource import (
     EqualTo,
@@ -21,6 +22,7 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
+from pykbroker.offline import ALL_COLUMNS
 from pykbroker.spark import OptionError
 from pykbroker.spark.where import parse_where
 
@@ -57,10 +59,28 @@ NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
         ("timestamp = '2024-05-01T14:00:00+02:00'", [
             EqualTo(("timestamp",), NOON.astimezone(timezone(timedelta(hours=2))))
         ]),
+        ("timestamp <> '2024-05-01T12:00Z'", [Not(EqualTo(("timestamp",), NOON))]),
+        ("timestamp in ('2024-05-01T12:00Z')", [In(("timestamp",), (NOON,))]),
+        ("timestamp is null", [IsNull(("timestamp",))]),
     ],
 )  # fmt: skip
 def test_conditions(text: str, filters: list[Filter]) -> None:
     assert list(parse_where(text)) == filters
+
+
+@pytest.mark.parametrize("name", [name for name in ALL_COLUMNS if name != "headers"])
+def test_every_column_takes_every_comparison(name: str) -> None:
+    column = ALL_COLUMNS[name]
+    value = "'2024-05-01'"
+    if pa.types.is_integer(column):
+        value = "7"
+    elif pa.types.is_boolean(column):
+        value = "true"
+    for sign in ("=", "<>", "!=", "<", "<=", ">", ">="):
+        assert len(parse_where(f"{name} {sign} {value}")) == 1
+    for behind in (f"in ({value})", f"not in ({value})", "is null", "is not null"):
+        assert len(parse_where(f"{name} {behind}")) == 1
+    assert len(parse_where(f"{name} between {value} and {value}")) == 2
 
 
 @pytest.mark.parametrize(
@@ -80,16 +100,17 @@ def test_conditions(text: str, filters: list[Filter]) -> None:
         ("key like 'a_c%'", "like takes"),
         ("key like '%'", "like takes"),
         ("timestamp > 'noon'", "no ISO 8601"),
-        ("timestamp <> '2024-05-01'", "cannot compare"),
-        ("timestamp in ('2024-05-01')", "cannot compare"),
-        ("timestamp is null", "cannot compare"),
+        ("timestamp <> 'noon'", "no ISO 8601"),
+        ("timestamp like '2024%'", "like is for text, and timestamp is timestamp"),
+        ("partition like '1%'", "like is for text, and partition is int32"),
         ("offset not = 3", "not behind offset"),
         ("offset not < 3", "not behind offset"),
         ("offset not between 3 and 4", "not behind offset"),
         ("offset = 1;", "cannot read ';'"),
         ("key = 'open", "cannot read"),
         ("key + 1", "cannot read"),
-        ("producer_epoch = 99999999999999", "cannot compare"),
+        ("producer_epoch = 99999999999999", "99999999999999 is no value of producer_epoch"),
+        ("offset in (1, 9223372036854775808)", "9223372036854775808 is no value of offset"),
     ],
 )
 def test_what_is_no_condition(text: str, complaint: str) -> None:
