@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from struct import Struct
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ import pyarrow as pa
 from pykbroker.offline.columns import TIMESTAMP_TYPE
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.reader import LogScan, Names, names_of, open_log, read_split
-from pykbroker.offline.split import READ_COMMITTED, ReadOptions, Split
+from pykbroker.offline.split import READ_COMMITTED, Split
 from pykbroker.offline.storage import join, list_directory, open_file
 from pykbroker.protocol.api import (
     metadata_record_class,
@@ -111,12 +112,17 @@ def cluster_metadata(paths: Names, **options: Any) -> Any:
     """All records of `__cluster_metadata` (CLUSTER_METADATA_SCHEMA).
 
     Where the log does not begin at offset 0, the newest snapshot that it continues comes first
-    (`source` is snapshot; all its records have the snapshot's offset).
+    (`source` is snapshot; its records are numbered from 0), unless a later start is asked for. What
+    is corrupt in it is in no side table: see `mode`.
     """
     scan = open_log(paths, CLUSTER_METADATA, columns=_COLUMNS, **options)
+    low, high = options.get("start_timestamp_ms"), options.get("end_timestamp_ms")
     found = [
         records_of(CLUSTER_METADATA, rows, source="snapshot")
-        for rows in _snapshot_rows(names_of(paths) or (), scan)
+        for split in _snapshots(names_of(paths) or (), scan)
+        for rows in read_split(
+            replace(split, start_timestamp_ms=low, end_timestamp_ms=high), scan.options
+        )
     ]
     found += [records_of(CLUSTER_METADATA, rows) for rows in scan]
     return pa.Table.from_batches(found, schema=CLUSTER_METADATA_SCHEMA)
@@ -245,9 +251,13 @@ _DECODERS: Final[dict[str, Callable[[dict[str, Any], bytes | None, bytes | None]
 }
 
 
-def _snapshot_rows(paths: tuple[str, ...], scan: LogScan) -> Iterator[Any]:
-    """Rows of the metadata snapshot that the log continues."""
-    wanted = [TopicPartition(each.topic, each.partition) for each in scan.partitions]
+def _snapshots(paths: tuple[str, ...], scan: LogScan) -> Iterator[Split]:
+    """The metadata snapshot that the log continues, as a split of its own."""
+    wanted = [
+        TopicPartition(each.topic, each.partition)
+        for each in scan.partitions
+        if 0 < each.log_start_offset >= each.start_offset
+    ]
     for files in read_partitions(paths, wanted):
         names = (list_directory(files.directory) or ({}, []))[0]
         snapshots = sorted(
@@ -255,11 +265,10 @@ def _snapshot_rows(paths: tuple[str, ...], scan: LogScan) -> Iterator[Any]:
             for name in names
             if name.endswith(".checkpoint") and name[:20].isdigit() and int(name[:20]) > 0
         )
-        if files.log_start_offset == 0 or not snapshots:
+        if not snapshots:
             continue
         reach = [name for name in snapshots if int(name[:20]) <= files.log_start_offset]
         path = join(files.directory, (reach or snapshots)[-1])
         with open_file(path) as opened:
             size = opened.size
-        split = Split(path, files.topic, files.partition, 0, 0, size)
-        yield from read_split(split, ReadOptions(columns=_COLUMNS))
+        yield Split(path, files.topic, files.partition, 0, 0, size)

@@ -67,7 +67,7 @@ class LogScan:
 
     def __init__(self, planned: Plan, options: ReadOptions) -> None:
         self._plan = planned
-        self._options = options
+        self.options = options
         self.schema = schema_of(options.columns)
         self._left_out = LeftOut()
 
@@ -100,7 +100,7 @@ class LogScan:
     def __iter__(self) -> Iterator[Any]:
         left_out = self._left_out = LeftOut()
         for split in self.splits:
-            yield from read_split(split, self._options, left_out.note)
+            yield from read_split(split, self.options, left_out.note)
 
     def to_reader(self) -> Any:
         """A pyarrow.RecordBatchReader."""
@@ -158,7 +158,7 @@ def open_log(
     end_offsets: Offsets = None,
     start_timestamp_ms: int | None = None,
     end_timestamp_ms: int | None = None,
-    columns: Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
     headers: bool = False,
     isolation: str = READ_UNCOMMITTED,
     mode: str = FAILFAST,
@@ -187,7 +187,7 @@ def open_log(
     fail_on_data_loss   OffsetsGone when offsets that were asked for are not there; else
                         less is read
     """
-    chosen = KAFKA_COLUMNS if columns is None else tuple(columns)
+    chosen = KAFKA_COLUMNS if columns is None else names_of(columns) or ()
     if headers and "headers" not in chosen:
         chosen = (*chosen, "headers")
     options = ReadOptions(

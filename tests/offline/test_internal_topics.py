@@ -6,7 +6,9 @@ import json
 import struct
 from pathlib import Path
 
-from pykbroker.offline import cluster_metadata, consumer_offsets, transaction_state
+import pytest
+
+from pykbroker.offline import CorruptSegment, cluster_metadata, consumer_offsets, transaction_state
 from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.messages.group_metadata_key import GroupMetadataKey
 from pykbroker.protocol.messages.offset_commit_key import OffsetCommitKey
@@ -123,8 +125,9 @@ def test_cluster_metadata_with_the_snapshot_that_it_continues(tmp_path: Path):
         return b"\x01\x02\x00" + encoded(record, 0)
 
     directory = partition_directory(tmp_path, "__cluster_metadata")
-    old = build_batch([(None, value("old"), BASE_MS, ())], base_offset=99)
-    (directory / f"{100:020d}-{1:010d}.checkpoint").write_bytes(old)
+    old = build_batch([(None, value("old"), BASE_MS, ())])
+    snapshot = directory / f"{100:020d}-{1:010d}.checkpoint"
+    snapshot.write_bytes(old)
     rows = [(None, value("new"), BASE_MS, ()), (None, b"\x01\x7f\x00", BASE_MS, ())]
     write_segment(directory, [bytes(build_batch(rows, base_offset=100))])
     first, second, unknown = cluster_metadata(str(tmp_path)).to_pylist()
@@ -132,3 +135,9 @@ def test_cluster_metadata_with_the_snapshot_that_it_continues(tmp_path: Path):
     assert (second["record_type"], second["type_id"], second["offset"]) == ("TopicRecord", 2, 100)
     assert [json.loads(row["value_json"])["name"] for row in (first, second)] == ["old", "new"]
     assert unknown["fault"] == "ValueError: unknown record type 127"
+    for later in ({"start_offsets": 101}, {"start_timestamp_ms": BASE_MS + 1}):
+        assert "snapshot" not in cluster_metadata(str(tmp_path), **later)["source"].to_pylist()
+    snapshot.write_bytes(old[:-1] + b"!")
+    with pytest.raises(CorruptSegment, match=r"\.checkpoint, position 0: the checksum"):
+        cluster_metadata(str(tmp_path))
+    assert cluster_metadata(str(tmp_path), mode="PERMISSIVE")["offset"].to_pylist() == [100, 101]

@@ -165,6 +165,9 @@ def test_refusals(logs: str, tmp_path: Path):
     for none in ("(", "[a-z&&b]", "[a-z&&[^b]]", "[[a]b]", "[a[b]]", r"\\[^[:]"):
         with pytest.raises(UnknownTopic, match="Python's syntax"):
             open_log(logs, topic_pattern=none)
+    assert open_log(logs, columns="key").schema.names == ["key"]
+    with pytest.raises(UnknownColumn, match="columns must be named"):
+        open_log(logs, columns=[])
     with pytest.raises(UnknownColumn, match="no column 'keys'"):
         open_log(logs, columns=["keys"])
     with pytest.raises(BadOption, match="mode must be one of"):
