@@ -9,7 +9,7 @@ Out     a pyarrow table of FINDING_SCHEMA, partition by partition. No row: nothi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa
@@ -54,21 +54,36 @@ def fsck(
 
 
 def _findings(files: PartitionFiles) -> list[Finding]:
+    """Each once: several checks may meet a file that cannot be read."""
+    return list(dict.fromkeys(structure_findings(files) + _checked(_unreadable, files)))
+
+
+def structure_findings(files: PartitionFiles) -> list[Finding]:
+    """What headers, indexes and small files say that is not so: all but what decoding finds."""
+    return [finding for check in (_changed, _misfits) for finding in _checked(check, files)]
+
+
+def _checked(
+    check: Callable[[PartitionFiles], Iterator[Finding]], files: PartitionFiles
+) -> list[Finding]:
     found: list[Finding] = []
-    for check in (_changed, _unreadable, _misfits):
-        try:
-            found += check(files)
-        except FileNotFoundError:
-            raise  # it is listed again
-        except OSError as fault:
-            path = fault.filename or files.directory
-            unread = Finding(ERROR, "files", path, None, None, f"cannot be read: {fault}")
-            found += [unread] if unread not in found else []
+    try:
+        for finding in check(files):
+            found.append(finding)
+    except FileNotFoundError:
+        raise  # it is listed again
+    except OSError as fault:
+        found.append(unreadable_file(fault, files.directory))
     return found
 
 
+def unreadable_file(fault: OSError, place: str) -> Finding:
+    """The file that an error names, else the place that was read."""
+    path = fault.filename or place
+    return Finding(ERROR, "files", path, None, None, f"cannot be read: {fault}")
+
+
 def _misfits(files: PartitionFiles) -> Iterator[Finding]:
-    """What headers, indexes and small files say that is not so."""
     yield from PartitionCheck(files).findings()
 
 
