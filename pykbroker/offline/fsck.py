@@ -16,11 +16,10 @@ import pyarrow as pa
 
 from pykbroker.offline.findings import ERROR, FINDING_SCHEMA, NOTE, Finding
 from pykbroker.offline.frozen_end import freeze, frozen_segments
-from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
 from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.reader import Names, names_of, numbers_of, read_split
-from pykbroker.offline.selecting import select_partitions, while_listed
+from pykbroker.offline.selecting import look_at_each
 from pykbroker.offline.snapshot_sizes import changed_segment
 from pykbroker.offline.split import DROPMALFORMED, Corruption, ReadOptions, Selection, Split
 
@@ -44,12 +43,17 @@ def fsck(
     selection = Selection(
         names_of(paths) or (), names_of(topics), partitions=numbers_of(partitions)
     )
-    rows = [
-        {"topic": files.topic, "partition": files.partition, **finding._asdict()}
-        for files in read_partitions(selection.paths, select_partitions(selection))
-        for finding in while_listed(selection.paths, files, _findings, may_be_changed=True) or ()
-        if notes or finding.severity != NOTE
-    ]
+
+    def rows_of(files: PartitionFiles) -> list[dict[str, Any]]:
+        place = {"topic": files.topic, "partition": files.partition}
+        return [
+            place | finding._asdict()
+            for finding in _findings(files)
+            if notes or finding.severity != NOTE
+        ]
+
+    found = look_at_each(selection, rows_of, may_be_changed=True)
+    rows = [row for rows in found for row in rows]
     return pa.Table.from_pylist(rows, schema=FINDING_SCHEMA)
 
 

@@ -19,10 +19,9 @@ from pykbroker.offline.aborted_ranges import AbortedByOffset
 from pykbroker.offline.faults import OffsetsGone
 from pykbroker.offline.file_identity import HEAD_BYTES, identity_of
 from pykbroker.offline.frozen_end import FrozenEnd, freeze, open_listed
-from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_cuts import SegmentCuts, is_older
-from pykbroker.offline.selecting import select_partitions, while_listed
+from pykbroker.offline.selecting import look_at_each
 from pykbroker.offline.split import (
     DEFAULT_SPLIT_BYTES,
     EARLIEST,
@@ -71,33 +70,24 @@ class Plan:
 
 def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
     """(log start, end that may be read now) of each partition, without planning the splits."""
-    found: dict[TopicPartition, tuple[int, int]] = {}
-    for files in read_partitions(selection.paths, select_partitions(selection)):
-        ends = while_listed(selection.paths, files, lambda each: _ends(each, selection))
-        if ends is not None:
-            found[TopicPartition(files.topic, files.partition)] = ends
-    return found
+    return dict(look_at_each(selection, lambda files: _ends(files, selection)))
 
 
-def _ends(files: PartitionFiles, selection: Selection) -> tuple[int, int]:
+def _ends(files: PartitionFiles, selection: Selection) -> tuple[TopicPartition, tuple[int, int]]:
     end, transactions = _readable_end(files, freeze(files), selection)
     if transactions is not None and selection.is_strict:
         transactions.refuse_open()
-    return files.log_start_offset, max(end, files.log_start_offset)
+    low = files.log_start_offset
+    return TopicPartition(files.topic, files.partition), (low, max(end, low))
 
 
 def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
     """Freeze the ends, resolve the offsets, cut the splits."""
-    splits: list[Split] = []
-    partitions: list[PlannedPartition] = []
-    for files in read_partitions(selection.paths, select_partitions(selection)):
-        planned = while_listed(
-            selection.paths, files, lambda each: plan_partition(each, selection, split_bytes)
-        )
-        if planned is not None:
-            partitions.append(planned[0])
-            splits += planned[1]
-    return Plan(splits, partitions)
+    planned = look_at_each(selection, lambda files: plan_partition(files, selection, split_bytes))
+    return Plan(
+        [split for _, splits in planned for split in splits],
+        [partition for partition, _ in planned],
+    )
 
 
 def plan_partition(

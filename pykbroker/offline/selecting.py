@@ -68,6 +68,36 @@ def _is_chosen(each: TopicPartition, selection: Selection, pattern: re.Pattern[s
     return each.topic not in INTERNAL_TOPICS
 
 
+def look_at_each(
+    selection: Selection,
+    look: Callable[[PartitionFiles], _Found],
+    *,
+    may_be_changed: bool = False,
+) -> list[_Found]:
+    """What `look` finds in each partition of a selection, in order; see `while_listed`.
+
+    One that is deleted meanwhile is left out, or UnknownTopic if it, or its topic, was named.
+    """
+    chosen = select_partitions(selection)
+    listed = {
+        TopicPartition(files.topic, files.partition): files
+        for files in read_partitions(selection.paths, chosen)
+    }
+    found: list[_Found] = []
+    for partition in chosen:
+        files = listed.get(partition)
+        seen = (
+            None
+            if files is None
+            else while_listed(selection.paths, files, look, may_be_changed=may_be_changed)
+        )
+        if seen is not None:
+            found.append(seen)
+        elif selection.topics is not None or selection.only is not None:
+            raise UnknownTopic(f"{partition} was deleted while it was looked at")
+    return found
+
+
 def while_listed(
     paths: Iterable[str],
     files: PartitionFiles,

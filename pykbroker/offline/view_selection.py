@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
 from pykbroker.offline.faults import BadOption
-from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.reader import Names, names_of, numbers_of
-from pykbroker.offline.selecting import select_partitions, while_listed
+from pykbroker.offline.selecting import look_at_each
 from pykbroker.offline.split import Selection
 
 _Row = TypeVar("_Row")
@@ -34,7 +33,4 @@ def of_partitions(
     selection: Selection, rows_of: Callable[[PartitionFiles], list[_Row]]
 ) -> list[_Row]:
     """The rows of all partitions; one whose segments are replaced meanwhile is begun anew."""
-    rows: list[_Row] = []
-    for files in read_partitions(selection.paths, select_partitions(selection)):
-        rows += while_listed(selection.paths, files, rows_of) or ()
-    return rows
+    return [row for rows in look_at_each(selection, rows_of) for row in rows]

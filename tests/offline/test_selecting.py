@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from pykbroker.offline import (
     open_log,
     plan,
     planning,
+    selecting,
 )
 from pykbroker.types import TopicPartition
 from tests.offline.samples import (
@@ -88,3 +90,29 @@ def test_partitions_one_by_one(tmp_path: Path):
     for wrong in ({"only": only | {TopicPartition("b", 1)}}, {"start_offsets": {"b": {1: 0}}}):
         with pytest.raises(UnknownTopic, match="no partition b-1 in"):
             plan(Selection(paths, **wrong))
+
+
+def test_a_partition_that_is_deleted_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As if it had been deleted a moment before: a name that is nowhere, or nothing to read."""
+    for topic in ("a", "b"):
+        write_segment(partition_directory(tmp_path, topic), simple_batches(1))
+    found = selecting.find_partitions
+
+    def deleted_behind(paths: object) -> object:
+        there = found(paths)  # type: ignore[arg-type]
+        shutil.rmtree(tmp_path / "b-0", ignore_errors=True)
+        return there
+
+    monkeypatch.setattr(selecting, "find_partitions", deleted_behind)
+    paths = (str(tmp_path),)
+    named = (
+        Selection(paths, topics=("b",)),
+        Selection(paths, only=frozenset({TopicPartition("b", 0)})),
+    )
+    for selection in named:
+        write_segment(partition_directory(tmp_path, "b"), simple_batches(1))
+        with pytest.raises(UnknownTopic, match="b-0 was deleted while it was looked at"):
+            plan(selection)
+    for all_topics in (Selection(paths), Selection(paths, topic_pattern=".*")):
+        write_segment(partition_directory(tmp_path, "b"), simple_batches(1))
+        assert [each.topic for each in plan(all_topics).partitions] == ["a"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,12 @@ from pykbroker.offline import (
     log_ends,
     open_log,
     segments,
+    selecting,
     transactions,
-    view_selection,
 )
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 VIEWS = [batches, segments, transactions]
-fsck_module = sys.modules[fsck.__module__]
 
 
 @pytest.mark.parametrize("view", [*VIEWS, fsck])
@@ -37,8 +35,7 @@ def test_segments_that_go_after_they_were_listed(
     directory = partition_directory(tmp_path)
     for base in (0, 100, 200):
         write_segment(directory, simple_batches(10, base_offset=base), base)
-    module = fsck_module if view is fsck else view_selection
-    real = module.read_partitions
+    real = selecting.read_partitions
 
     def listed_just_before(*arguments: Any) -> Any:
         found = real(*arguments)
@@ -48,7 +45,7 @@ def test_segments_that_go_after_they_were_listed(
             write_segment(directory, simple_batches(3), 0)
         return found
 
-    monkeypatch.setattr(module, "read_partitions", listed_just_before)
+    monkeypatch.setattr(selecting, "read_partitions", listed_just_before)
     seen = view(str(tmp_path))
     monkeypatch.undo()
     assert seen.equals(view(str(tmp_path)))
