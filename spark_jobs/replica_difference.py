@@ -180,8 +180,11 @@ def _batches(spark: Any, arguments: Namespace, damage: Any) -> Any:
 
 def _records(spark: Any, arguments: Namespace, _damage: Any) -> Any:
     rows = records(spark, arguments, _COLUMNS)
-    # Nulls do not enter a hash, so which are null does.
-    mark = f.xxhash64("timestamp_ms", f.isnull("key"), "key", f.isnull("value"), "value", "headers")
+    headers = f.transform(
+        "headers", lambda each: f.struct(*_with_nulls(each["key"], each["value"]))
+    )
+    parts = _with_nulls(*map(f.col, ("key", "value")), f.size("headers"), headers)
+    mark = f.xxhash64("timestamp_ms", *parts)
     return rows.select(
         *PLACE,
         "offset",
@@ -189,6 +192,11 @@ def _records(spark: Any, arguments: Namespace, _damage: Any) -> Any:
         mark.alias("mark"),
         f.lit(False).alias("is_damaged"),
     )
+
+
+def _with_nulls(*columns: Any) -> list[Any]:
+    """For a hash, which passes over nulls: whether each is null, and it."""
+    return [part for column in columns for part in (column.isNull(), column)]
 
 
 def _compare(here: Any, there: Any, reach: Any) -> Any:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from pykbroker.offline import batches
-from pykbroker.protocol.record_batch import compute_crc
+from pykbroker.protocol.record_batch import build_batch, compute_crc
 from spark_jobs.replica_difference import JOB
 from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
-from tests.offline.samples import partition_directory, simple_batches, write_segment
+from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
 
@@ -172,3 +172,28 @@ def test_a_partition_in_which_nothing_is_left(run_job: RunJob, tmp_path: Path):
     assert outcome.summary["partitions_in_one_copy_only"] == 0
     assert outcome.summary["partitions_starting_later_there"] == 1
     assert outcome.exit_code == 1
+
+
+HEADERS: list[list[tuple[str, bytes | None]]] = [
+    [],
+    [("a", None)],
+    [("a", b"")],
+    [("a", b"b")],
+    [("a", None), ("b", None)],
+    [("b", None), ("a", None)],
+    [("a", b"b"), ("a", b"b")],
+]
+
+
+def test_headers_that_differ(run_job: RunJob, tmp_path: Path):
+    """Each list of headers against each: a null is no empty value, nor nothing."""
+    for name, kinds in (
+        ("here", [each for each in HEADERS for _ in HEADERS]),
+        ("there", HEADERS * len(HEADERS)),
+    ):
+        rows = [(b"k", b"v", BASE_MS, headers) for headers in kinds]
+        write_segment(partition_directory(tmp_path / name), [bytes(build_batch(rows))])
+    outcome = compare(run_job, tmp_path, "--by", "records")
+    assert outcome.summary["equal"] == len(HEADERS)
+    found = {row["offset"] for row in outcome.tables["differences"].to_pylist()}
+    assert found == set(range(len(HEADERS) ** 2)) - set(range(0, 100, len(HEADERS) + 1))
