@@ -4,7 +4,8 @@
 --by headers counts a batch in the bucket of its largest timestamp: it reads only headers, and is
 exact where batches are short. (Of a batch that is partly in --since to --until, only the records
 that are in it count.) Bytes are those of keys and values; with --by headers, those on
-disk. A time that no calendar has (microseconds taken for ms) is a row with `bucket_ms` alone.
+disk. A time that no calendar has (microseconds taken for ms) is a row with `bucket_ms` alone;
+records without a time (-1) are a row with neither `bucket_ms` nor `bucket`.
 """
 
 from __future__ import annotations
@@ -88,22 +89,23 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         .toArrow()
     )
     records = table.column("records").to_pylist()
-    dated = [pictures.has_date(at) for at in table.column("bucket_ms").to_pylist()]
+    buckets = table.column("bucket_ms").to_pylist()
+    timed = [count for count, at in zip(records, buckets, strict=True) if at is not None]
     summary = {
         "every_ms": every,
         "records": sum(records),
         "bytes": sum(table.column("bytes").to_pylist()),
-        "buckets": len(records),
+        "buckets": len(timed),
         "records_without_a_date": sum(
-            n for n, is_in in zip(records, dated, strict=True) if not is_in
+            count for count, at in zip(records, buckets, strict=True) if not pictures.has_date(at)
         ),
-        "peak_records_per_second": max(records, default=0) * 1000 / every,
+        "peak_records_per_second": max(timed, default=0) * 1000 / every,
     }
     return Outcome({"rate": table}, summary)
 
 
 def _has_date(time: Any) -> Any:
-    return (time >= pictures.FIRST_MS) & (time < pictures.LAST_MS)
+    return (time >= 0) & (time < pictures.LAST_MS)
 
 
 def _with_records(batches: Any) -> Any:
@@ -125,7 +127,7 @@ def _by_headers(batches: Any, every: int) -> Any:
     at = f.col("max_timestamp_ms")
     return _with_records(batches).select(
         "topic",
-        (at - f.pmod(at, f.lit(every))).alias("bucket_ms"),
+        f.when(at >= 0, at - at % every).alias("bucket_ms"),
         f.col("record_count").alias("records"),
         f.col("size_bytes").alias("bytes"),
     )
@@ -137,12 +139,13 @@ def _count(batches: Iterator[Any], every: int) -> Iterator[Any]:
         if not batch.num_rows:
             continue
         times = batch.column("timestamp_ms").to_numpy(zero_copy_only=False)
-        buckets, place = np.unique(times // every, return_inverse=True)
+        # Those without a time are a bucket of their own, below the first.
+        buckets, place = np.unique(np.maximum(times // every, -1), return_inverse=True)
         sizes = sizes_of(batch, "key_size") + sizes_of(batch, "value_size")
         yield pa.RecordBatch.from_arrays(
             [
                 pa.repeat(batch.column("topic")[0], len(buckets)),
-                pa.array(buckets * every),
+                pa.array(buckets * every, mask=buckets < 0),
                 pa.array(np.bincount(place, minlength=len(buckets)).astype(np.int64)),
                 pa.array(np.bincount(place, weights=sizes).astype(np.int64)),
             ],
@@ -181,7 +184,7 @@ def draw(outcome: Outcome) -> Any:
     starts = [row["bucket_ms"] for topic in shown for row in by_topic[topic]]
     pictures.time_axis(axes, [*starts, *(start + every for start in starts)], every // 2)
     left_out = outcome.summary["records_without_a_date"]
-    below = f"not drawn: {left_out} records with times that no calendar has" if left_out else ""
+    below = f"not drawn: {left_out} records whose time is no date" if left_out else ""
     pictures.label(axes, below, f"records in {_in_words(every)}{scale}")
     pictures.legend(axes)
     return made

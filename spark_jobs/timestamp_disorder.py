@@ -1,19 +1,23 @@
 """Records that are late: with a timestamp below one that stands before them in their partition.
 
 How late is the distance to the largest timestamp so far. Two passes: headers tell what the
-largest timestamp before each split is, then the workers look at every record. Offsets that are
-not there (compaction, control records, lost) are counted too, and the longest time without a
-record. With conditions on records (--option where=...) all of this is of those records alone, both
-passes read them, and no offset is missing: `missing_offsets` is null.
+largest timestamp before each split is (records do, in the batches in which a range of offsets
+begins or ends), then the workers look at every record. Offsets that are not there (compaction,
+control records, lost) are counted too, and the longest time without a record. Records without a
+time (-1) are counted, and are neither late nor the end of a pause. With conditions on records
+(--option where=...) all of this is of those records alone, both passes read them, and no offset is
+missing: `missing_offsets` is null.
 """
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +37,8 @@ from spark_jobs.results import Outcome, rows_table
 from spark_jobs.sizes import Integers, integers, percentiles
 
 COLUMNS: Final = ("topic", "partition", "offset", "timestamp_ms")
-_NEVER: Final = -(1 << 62)
+#: The time of a record that has none: below every other.
+_NO_TIME: Final = -1
 _NAMES: Final = ("topic", "partition", "segment", "position")
 _PLACE: Final = [
     ("topic", pa.string()),
@@ -61,17 +66,15 @@ _RESULT: Final = pa.schema(
         ("late_p99_ms", pa.int64()),
         ("late_max_ms", pa.int64()),
         ("longest_pause_ms", pa.int64()),
+        ("without_time", pa.int64()),
         ("missing_offsets", pa.int64()),
     ]
 )
 
 
-class Before(NamedTuple):
-    """The largest timestamp of what stands before a place in a partition."""
-
-    segment: int
-    position: int
-    largest: int
+Partition = tuple[str, int]
+#: topic, partition, segment, position
+Place = tuple[str, int, int, int]
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
@@ -79,28 +82,22 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     tasks = plan_tasks(options, spark.sparkContext.defaultParallelism)
     step("finding the largest timestamps")
     splits = spread(spark, tasks, _bounds, _SPLIT_DDL).toArrow().to_pylist()
-    known: dict[tuple[str, int], list[Before]] = {}
-    for row in splits:
-        before = Before(row["segment"], row["position"], row["largest"])
-        known.setdefault((row["topic"], row["partition"]), []).append(before)
+    before = _largest_before(splits)
 
     def late(task: LogTask) -> Iterator[Any]:
         for split in task.splits:
-            place = (split.segment_base_offset, split.start_position)
-            mine = known.get((split.topic, split.partition), [])
-            largest = max((each.largest for each in mine if each[:2] < place), default=_NEVER)
-            yield from _late_of(split, task, largest)
+            yield from _late_of(split, task, before.get(_place(split), _NO_TIME))
 
     step("looking at every timestamp")
     found = spread(spark, tasks, late, _LATE_DDL).toArrow()
     rows = _rows(found, splits)
-    names = ["records", "late_records", "missing_offsets"]
+    names = ["records", "late_records", "without_time", "missing_offsets"]
     if any(map(_has_conditions, tasks)):
         names.remove("missing_offsets")
         rows = [row | {"missing_offsets": None} for row in rows]
     summary = {name: sum(row[name] for row in rows) for name in names}
     summary["late_max_ms"] = max((row["late_max_ms"] for row in rows), default=0)
-    lateness = found.select(["topic", "late_ms", "records"])
+    lateness = found.select(["topic", "late_ms", "records"]).filter(pc.field("late_ms").is_valid())
     grouped = lateness.group_by(["topic", "late_ms"]).aggregate([("records", "sum")])
     grouped = grouped.rename_columns(["topic", "late_ms", "records"])
     return Outcome(
@@ -112,9 +109,24 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     )
 
 
-def _place(split: Split) -> dict[str, Any]:
-    values = (split.topic, split.partition, split.segment_base_offset, split.start_position)
-    return dict(zip(_NAMES, values, strict=True))
+def _place(split: Split) -> Place:
+    return (split.topic, split.partition, split.segment_base_offset, split.start_position)
+
+
+def _named_place(split: Split) -> dict[str, Any]:
+    return dict(zip(_NAMES, _place(split), strict=True))
+
+
+def _largest_before(splits: Sequence[dict[str, Any]]) -> dict[Place, int]:
+    """The largest timestamp of what stands before each split in its partition."""
+    reached: dict[Partition, int] = {}
+    found: dict[Place, int] = {}
+    for row in sorted(splits, key=itemgetter(*_NAMES)):
+        partition = (row["topic"], row["partition"])
+        largest = reached.get(partition, _NO_TIME)
+        found[*partition, row["segment"], row["position"]] = largest
+        reached[partition] = max(largest, row["largest"])
+    return found
 
 
 def _has_conditions(task: LogTask) -> bool:
@@ -129,14 +141,14 @@ def _bounds(task: LogTask) -> Iterator[Any]:
     for split in task.splits:
         largest, first, following = bounds_of(split, task)
         if first >= 0:
-            row = _place(split) | {"largest": largest}
+            row = _named_place(split) | {"largest": largest}
             row |= {"first_offset": max(first, split.start_offset)}
             row |= {"next_offset": min(following, split.end_offset)}
             yield pa.RecordBatch.from_pylist([row], schema=_SPLIT_SCHEMA)
 
 
 def _bounds_of_rows(split: Split, task: LogTask) -> tuple[int, int, int]:
-    largest, first, following = _NEVER, -1, 0
+    largest, first, following = _NO_TIME, -1, 0
     for batch in chosen_rows(split, task.read_options, task.filters):
         largest = max(largest, int(integers(batch, "timestamp_ms").max()))
         offsets = integers(batch, "offset")
@@ -146,7 +158,7 @@ def _bounds_of_rows(split: Split, task: LogTask) -> tuple[int, int, int]:
 
 
 def _bounds_of_batches(split: Split, task: LogTask) -> tuple[int, int, int]:
-    largest, first, following = _NEVER, -1, 0
+    largest, first, following = _NO_TIME, -1, 0
     for batches in scan_batches(split, task.read_options.mode):
         if first < 0:
             first = batches.column("base_offset")[0].as_py()
@@ -159,53 +171,60 @@ def _bounds_of_batches(split: Split, task: LogTask) -> tuple[int, int, int]:
 
 
 def _late_of(split: Split, task: LogTask, largest: int) -> Iterator[Any]:
-    """In the workers: how often each lateness occurs in a split (0: in order)."""
-    counted: dict[int, int] = {}
+    """In the workers: how often each lateness occurs in a split (0: in order; null: no time)."""
+    counted: Counter[int | None] = Counter()
     pause = 0
     for batch in chosen_rows(split, task.read_options, task.filters):
         times = integers(batch, "timestamp_ms")
-        reached: Integers = np.maximum.accumulate(np.concatenate([[largest], times]))
-        if largest == _NEVER:
-            reached[0] = times[0]
-        pause = max(pause, int(np.diff(reached).max(initial=0)))
-        values, counts = np.unique(reached[1:] - times, return_counts=True)
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-            counted[value] = counted.get(value, 0) + count
+        timed = times[times > _NO_TIME]
+        if timed.size < times.size:
+            counted[None] += times.size - timed.size
+        if not timed.size:
+            continue
+        if largest == _NO_TIME:
+            largest = int(timed[0])
+        reached: Integers = np.maximum.accumulate(np.concatenate([[largest], timed]))
+        pause = max(pause, int(np.diff(reached).max()))
+        values, counts = np.unique(reached[1:] - timed, return_counts=True)
+        counted.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
         largest = int(reached[-1])
-    place = _place(split)
+    place = _named_place(split)
     rows = [
         place | {"late_ms": value, "records": count, "longest_pause_ms": pause}
-        for value, count in sorted(counted.items())
+        for value, count in counted.items()
     ]
     yield pa.RecordBatch.from_pylist(rows, schema=_LATE_SCHEMA)
 
 
-def _rows(found: pa.Table, splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    by_partition: dict[tuple[str, int], dict[int, int]] = {}
-    pauses: dict[tuple[str, int], int] = {}
+def _rows(found: pa.Table, splits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    by_partition: dict[Partition, Counter[int | None]] = {}
+    pauses: dict[Partition, int] = {}
     for row in found.to_pylist():
         partition = (row["topic"], row["partition"])
-        counts = by_partition.setdefault(partition, {})
-        counts[row["late_ms"]] = counts.get(row["late_ms"], 0) + row["records"]
+        by_partition.setdefault(partition, Counter())[row["late_ms"]] += row["records"]
         pauses[partition] = max(pauses.get(partition, 0), row["longest_pause_ms"])
+    ranges: dict[Partition, tuple[int, int]] = {}
+    for row in splits:
+        partition = (row["topic"], row["partition"])
+        first, following = row["first_offset"], row["next_offset"]
+        low, high = ranges.get(partition, (first, following))
+        ranges[partition] = (min(low, first), max(high, following))
     return [
-        _row(partition, counts, pauses[partition], splits)
+        _row(partition, counts, ranges[partition]) | {"longest_pause_ms": pauses[partition]}
         for partition, counts in sorted(by_partition.items())
     ]
 
 
 def _row(
-    partition: tuple[str, int], counts: dict[int, int], pause: int, splits: list[dict[str, Any]]
+    partition: Partition, counts: Mapping[int | None, int], offsets: tuple[int, int]
 ) -> dict[str, Any]:
     records = sum(counts.values())
-    late = sorted((value, count) for value, count in counts.items() if value > 0)
-    mine = [row for row in splits if (row["topic"], row["partition"]) == partition]
-    span = max(row["next_offset"] for row in mine) - min(row["first_offset"] for row in mine)
+    late = sorted((value, count) for value, count in counts.items() if value)
     row: dict[str, Any] = {"topic": partition[0], "partition": partition[1], "records": records}
     row["late_records"] = sum(count for _, count in late)
     row["late_share"] = row["late_records"] / records
-    row["longest_pause_ms"] = pause
-    row["missing_offsets"] = span - records
+    row["without_time"] = counts.get(None, 0)
+    row["missing_offsets"] = offsets[1] - offsets[0] - records
     p50 = p99 = 0
     if late:
         values, numbers = np.array(late, np.int64).T

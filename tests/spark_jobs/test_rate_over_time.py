@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from pykbroker.protocol.record_batch import build_batch
 from pykbroker.spark.faults import OptionError
 from spark_jobs.rate_over_time import JOB, duration_ms
 from tests.offline.samples import (
@@ -69,6 +70,29 @@ def test_times_that_no_calendar_has(run_job: RunJob, tmp_path: Path, by: str):
     # A single bucket is a dot between two zeros.
     assert axes.lines[0].get_ydata().tolist() == [0, 2, 0]
     assert axes.lines[1].get_marker() == "o"
+
+
+@pytest.mark.parametrize("by", ["records", "headers"])
+def test_records_without_a_time(run_job: RunJob, tmp_path: Path, by: str):
+    """They are of no piece of time, and do not widen it."""
+    times = [[-1, -1, -1], [BASE_MS, -1], [BASE_MS + 1000]]
+    batches = [
+        bytes(build_batch([(b"k", b"v", at, ()) for at in mine], base_offset=3 * n))
+        for n, mine in enumerate(times)
+    ]
+    write_segment(partition_directory(tmp_path), batches)
+    outcome = run_job(JOB, "--path", str(tmp_path), "--by", by)
+    found = [
+        (row["bucket_ms"], row["records"], row["bucket"] is None)
+        for row in outcome.tables["rate"].to_pylist()
+    ]
+    # A batch is counted by its largest time.
+    none, first = (3, 2) if by == "headers" else (4, 1)
+    assert found == [(None, none, True), (BASE_MS, first, False), (BASE_MS + 1000, 1, False)]
+    summary = outcome.summary
+    assert (summary["every_ms"], summary["records"], summary["buckets"]) == (1000, 6, 2)
+    assert summary["records_without_a_date"] == none
+    assert summary["peak_records_per_second"] == first
 
 
 @pytest.mark.parametrize("by", ["records", "headers"])

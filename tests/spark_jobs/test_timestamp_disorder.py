@@ -89,3 +89,34 @@ def test_offsets_missing_from_a_batch_at_the_edge(
     offsets = f'startingOffsets={{"t":{{"0":{start}}}}}'
     outcome = run_job(JOB, "--path", str(tmp_path), "--option", offsets)
     assert outcome.summary["missing_offsets"] == missing
+
+
+@pytest.mark.parametrize("split_bytes", ["256m", "100"])
+@pytest.mark.parametrize("where", [(), ("--option", "where=key = 'k'")])
+def test_records_without_a_time(
+    run_job: RunJob, tmp_path: Path, split_bytes: str, where: tuple[str, ...]
+):
+    """They are not late, and there is no pause behind them."""
+    times = [[-1, -1], [BASE_MS, -1], [-1, BASE_MS + 7], [-1, BASE_MS + 5]]
+    batches = [
+        bytes(build_batch([(b"k", b"v", at, ()) for at in mine], base_offset=2 * n))
+        for n, mine in enumerate(times)
+    ]
+    write_segment(partition_directory(tmp_path), batches, index_every=1)
+    words = ("--path", str(tmp_path), "--option", f"splitBytes={split_bytes}", *where)
+    outcome = run_job(JOB, *words)
+    (row,) = outcome.tables["disorder"].to_pylist()
+    assert (row["records"], row["without_time"], row["late_records"]) == (8, 5, 1)
+    assert (row["late_max_ms"], row["longest_pause_ms"]) == (2, 7)
+    assert row["missing_offsets"] == (None if where else 0)
+    found = [(row["late_ms"], row["records"]) for row in outcome.tables["lateness"].to_pylist()]
+    assert found == [(0, 2), (2, 1)]
+
+
+def test_no_record_has_a_time(run_job: RunJob, tmp_path: Path):
+    batch = build_batch([(b"k", b"v", -1, ())] * 3)
+    write_segment(partition_directory(tmp_path), [bytes(batch)])
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    (row,) = outcome.tables["disorder"].to_pylist()
+    assert (row["records"], row["without_time"], row["longest_pause_ms"]) == (3, 3, 0)
+    assert outcome.tables["lateness"].num_rows == 0
