@@ -55,10 +55,11 @@ def lanes_of(tasks: Sequence[LogTask]) -> list[Lane]:
 def shared(lanes: list[Lane], count: int) -> list[tuple[Lane, ...]]:
     """Partitions dealt out, the largest first, each to who has the least."""
     hands: list[tuple[int, int, list[Lane]]] = [(0, number, []) for number in range(count)]
-    sizes = {lane: sum(split.size_bytes for split in lane.splits) for lane in lanes}
-    for lane in sorted(lanes, key=lambda each: -sizes[each]):
-        size, number, mine = heapq.heappop(hands)
-        heapq.heappush(hands, (size + sizes[lane], number, [*mine, lane]))
+    sized = ((sum(split.size_bytes for split in lane.splits), lane) for lane in lanes)
+    for size, lane in sorted(sized, key=itemgetter(0), reverse=True):
+        held, number, mine = hands[0]
+        mine.append(lane)
+        heapq.heapreplace(hands, (held + size, number, mine))
     return [tuple(mine) for _, _, mine in sorted(hands, key=itemgetter(1))]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,14 +101,13 @@ def _with_nulls(batch: Any, name: str) -> Any:
 
 
 def _groups(sizes: pa.Table) -> Iterator[tuple[str, str, pa.Table]]:
-    names = sizes.select(["topic", "part"]).group_by(["topic", "part"], use_threads=False)
-    for row in names.aggregate([]).to_pylist():
-        topic, part = row["topic"], row["part"]
-        yield (
-            topic,
-            part,
-            sizes.filter((pc.field("topic") == topic) & (pc.field("part") == part)),
-        )
+    """The rows of each topic and part: neighbours, as the table is sorted by them."""
+    keys = [sizes.column(name) for name in ("topic", "part")]
+    begins = pc.or_(*(pc.not_equal(key[1:], key[:-1]) for key in keys)).to_numpy()
+    places = [0, *(np.flatnonzero(begins) + 1).tolist(), sizes.num_rows]
+    for start, end in pairwise(places if sizes.num_rows else ()):
+        topic, part = (key[start].as_py() for key in keys)
+        yield topic, part, sizes.slice(start, end - start)
 
 
 def _row(topic: str, part: str, sizes: pa.Table) -> dict[str, Any]:

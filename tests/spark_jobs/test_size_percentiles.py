@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,12 @@ import pandas as pd
 import pyarrow as pa
 
 from spark_jobs.results import Outcome
-from spark_jobs.size_percentiles import JOB, SHARES
+from spark_jobs.size_percentiles import JOB, SHARES, _groups
 from tests.offline.samples import partition_directory
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
+
+PARTS = ("key", "record", "value")
 
 
 def test_flights(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame):
@@ -51,6 +54,19 @@ def test_one_large_record_hides_no_other():
     assert left.get_xscale() == right.get_xscale() == "log"
     assert left.lines[0].get_ydata().tolist() == [0, 0.1, 1]
     assert [each.get_text() for each in right.get_yticklabels()] == ["a", "b"]
+
+
+def test_each_topic_is_looked_at_once():
+    """Ten thousand topics: to look through the table for each would take a minute."""
+    names = [f"t{number:05d}" for number in range(10_000)]
+    rows = [(name, part, size) for name in names for part in PARTS for size in (1, 2)]
+    topics, parts, found = zip(*rows, strict=True)
+    sizes = pa.table({"topic": topics, "part": parts, "size": found, "records": found})
+    began = time.process_time()
+    groups = list(_groups(sizes))
+    assert time.process_time() - began < 5
+    assert [group[:2] for group in groups] == [(name, part) for name in names for part in PARTS]
+    assert all(group[2].column("size").to_pylist() == [1, 2] for group in groups)
 
 
 def test_no_records_are_no_picture(run_job: RunJob, tmp_path: Path):
