@@ -2,7 +2,7 @@
 
 `lag` has one row for each group and partition as it is now: committed offset, end of the log,
 lag. `history` has every commit that compaction has left, with the end of the log at that time as
-the timestamps of the records tell it (null where they do not: producers may stamp records as they
+the timestamps of the batches tell it (null where they do not: producers may stamp records as they
 like). Commits that were deleted (tombstones) end a line; those of transactions count when these are
 committed. --topics and --topic-pattern choose the topics that were consumed, --since and --until
 the commits, by the time at which they were written.
@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,19 +25,24 @@ from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline import OfflineError, Selection, UnknownTopic, log_ends, records_of
+from pykbroker.offline import OfflineError, UnknownTopic, log_ends, records_of
 from pykbroker.offline.layout import find_partitions
 from pykbroker.offline.split import topic_pattern
 from pykbroker.spark import map_batches
 from pykbroker.spark.options import parse_options
+from pykbroker.spark.tasks import base_selection
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.reading import source_options
 from spark_jobs.results import Outcome, rows_table
+from spark_jobs.sizes import Integers, integers
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
-_MOST_POINTS: Final = 5000
+#: Types of records: now, and before Kafka 0.9.
+_COMMIT_TYPES: Final = pa.array(["OffsetCommit", "LegacyOffsetCommit"])
+#: How options begin that choose records: of the commits, not of what was consumed.
+_OF_COMMITS: Final = ("starting", "ending", "where")
 #: Lines of no more commits have a dot on each of them.
 _MARKED: Final = 40
 _COMMIT: Final = pa.schema(
@@ -54,6 +60,15 @@ _DDL: Final = (
     "`group` string, topic string, topic_partition int, partition int, offset bigint, "
     "commit_timestamp_ms bigint, committed_offset bigint"
 )
+_GROWTH: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("number", pa.int64()),
+        ("end", pa.int64()),
+    ]
+)
+_GROWTH_DDL: Final = "topic string, partition int, number bigint, end bigint"
 _PLACE: Final = [("group", pa.string()), ("topic", pa.string()), ("partition", pa.int32())]
 _HISTORY: Final = pa.schema(
     [
@@ -75,6 +90,8 @@ _LAG: Final = pa.schema(
     ]
 )
 Place = tuple[str, int]
+#: By partition: times, ascending, and what belongs to each of them.
+Growth = dict[Place, tuple[Integers, Integers]]
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -83,24 +100,22 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("decoding commits")
-    commits = _all_commits(spark, arguments)
+    pattern = arguments.topic_pattern and topic_pattern(arguments.topic_pattern)
+    commits = _all_commits(spark, arguments, pattern)
     if arguments.group is not None:
         commits = commits.where(f.col("group") == arguments.group)
-    named = _named_topics(arguments)
+    named = parse_options(source_options(arguments)).topics or ()
     if named:
         commits = commits.where(f.col("topic").isin(*named))
     found = commits.orderBy("group", "topic", "topic_partition", "offset").toArrow().to_pylist()
-    if arguments.topic_pattern is not None:
-        chosen = topic_pattern(arguments.topic_pattern)
-        found = [row for row in found if chosen.fullmatch(row["topic"])]
-        if not found:
-            _check_pattern(spark, arguments)
+    if pattern is not None and not found:
+        _check_pattern(spark, arguments, pattern)
     _check_names(spark, arguments, named, found)
-    topics = sorted({row["topic"] for row in found})
     step("finding the ends of the logs")
-    ends = _ends(arguments, topics)
-    growth = _growth(spark, arguments, sorted({topic for topic, _ in ends}))
-    history = [_history_row(row, growth) for row in found if row["committed_offset"] is not None]
+    committed = [row for row in found if row["committed_offset"] is not None]
+    ends = _ends(arguments, {row["topic"] for row in found})
+    growth = _growth(spark, arguments, _moments(committed, ends))
+    history = [_history_row(row, growth) for row in committed]
     lag = _lag(found, ends)
     known = [row["lag"] for row in lag if row["lag"] is not None]
     summary = {
@@ -114,17 +129,13 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     )
 
 
-def _named_topics(arguments: Namespace) -> list[str]:
-    names = (name.strip() for name in (arguments.topics or "").split(","))
-    return [name for name in names if name]
-
-
-def _all_commits(spark: Any, arguments: Namespace) -> Any:
-    return map_batches(spark, commit_options(arguments), _commits, _DDL)
+def _all_commits(spark: Any, arguments: Namespace, pattern: re.Pattern[str] | None = None) -> Any:
+    options = commit_options(arguments)
+    return map_batches(spark, options, lambda batches: _commits(batches, pattern), _DDL)
 
 
 def _check_names(
-    spark: Any, arguments: Namespace, named: list[str], found: list[dict[str, Any]]
+    spark: Any, arguments: Namespace, named: Sequence[str], found: list[dict[str, Any]]
 ) -> None:
     """OfflineError for a group that never committed, a topic that is nowhere."""
     paths = parse_options(commit_options(arguments)).paths
@@ -144,14 +155,13 @@ def _check_names(
         raise UnknownTopic(f"no topic {topic!r} and no commits to it in {where}; {_some(topics)}")
 
 
-def _check_pattern(spark: Any, arguments: Namespace) -> None:
+def _check_pattern(spark: Any, arguments: Namespace, pattern: re.Pattern[str]) -> None:
     """UnknownTopic for a pattern that fits no topic of the logs, and none that was committed to."""
     paths = parse_options(commit_options(arguments)).paths
     every = _all_commits(spark, Namespace(**vars(arguments) | {"since": None, "until": None}))
     topics = {row["topic"] for row in every.select("topic").distinct().collect()}
     topics |= {each.topic for each in find_partitions(paths)}
-    chosen = topic_pattern(arguments.topic_pattern)
-    if not any(map(chosen.fullmatch, topics)):
+    if not any(map(pattern.fullmatch, topics)):
         told = f"no topic and no commits fit the pattern {arguments.topic_pattern!r}"
         raise UnknownTopic(f"{told} in {', '.join(paths)}; {_some(topics)}")
 
@@ -167,45 +177,75 @@ def commit_options(arguments: Namespace) -> dict[str, str]:
     return options | {"subscribe": CONSUMER_OFFSETS, "isolation": "read_committed"}
 
 
-def _commits(batches: Iterator[Any]) -> Iterator[Any]:
-    """In the workers: the commits (and their deletions) of record batches."""
+def _commits(batches: Iterator[Any], pattern: re.Pattern[str] | None) -> Iterator[Any]:
+    """In the workers: the commits (and their deletions) of record batches, to topics that fit."""
     for batch in batches:
         rows = records_of(CONSUMER_OFFSETS, batch)
-        of_commits = pc.equal(rows.column("record_type"), "OffsetCommit")
-        yield rows.filter(pc.fill_null(of_commits, False)).select(_COMMIT.names).cast(_COMMIT)
+        rows = rows.filter(pc.is_in(rows.column("record_type"), _COMMIT_TYPES))
+        if pattern is not None:
+            fits = [pattern.fullmatch(each) is not None for each in rows["topic"].to_pylist()]
+            rows = rows.filter(pa.array(fits, pa.bool_()))
+        yield rows.select(_COMMIT.names).cast(_COMMIT)
 
 
-def _ends(arguments: Namespace, topics: list[str]) -> dict[Place, int]:
+def consumed_options(arguments: Namespace) -> dict[str, str]:
+    """How the logs that were consumed are read: whatever was asked of the commits, whole."""
+    nothing = dict.fromkeys(("topics", "topic_pattern", "since", "until"))
+    given = source_options(Namespace(**vars(arguments) | nothing))
+    return {name: given[name] for name in given if not name.lower().startswith(_OF_COMMITS)}
+
+
+def _ends(arguments: Namespace, topics: Set[str]) -> dict[Place, int]:
     """The end of each log that is there; a group may have committed to topics that are gone."""
-    paths = parse_options(commit_options(arguments)).paths
-    names = "|".join(map(re.escape, topics))
-    chosen = Selection(paths=paths, topic_pattern=names or "(?!)")
+    every = base_selection(parse_options(consumed_options(arguments)))
+    names = "|".join(map(re.escape, sorted(topics)))
+    chosen = replace(every, topic_pattern=names or "(?!)")
     return {(each.topic, each.partition): end for each, (_, end) in log_ends(chosen).items()}
 
 
-def _growth(spark: Any, arguments: Namespace, topics: list[str]) -> dict[Place, tuple[Any, Any]]:
-    """By partition: times, ascending, and the end of the log that records of that time had reached;
-    thinned out to some thousand points each."""
-    if not topics:
+def _moments(committed: list[dict[str, Any]], there: Mapping[Place, int]) -> dict[Place, Integers]:
+    """When something was committed, by partition."""
+    found: dict[Place, set[int]] = {}
+    for row in committed:
+        place = (row["topic"], row["topic_partition"])
+        if place in there:
+            found.setdefault(place, set()).add(row["commit_timestamp_ms"])
+    return {place: np.array(sorted(times), np.int64) for place, times in found.items()}
+
+
+def _growth(spark: Any, arguments: Namespace, moments: dict[Place, Integers]) -> Growth:
+    """The end of the log that batches of that time had reached, at each moment; 0 if none had."""
+    if not moments:
         return {}
-    options = {"path": arguments.path, "subscribe": ",".join(topics)}
-    given = source_options(arguments)
-    options |= {name: given[name] for name in given if name.startswith("storage.")}
-    batches = spark.read.format("pykbroker.batches").options(**options)
-    own = batches.load().where(~f.col("is_control"))
-    grouped = own.groupBy("topic", "partition", f.col("max_timestamp_ms").alias("at"))
-    found = grouped.agg((f.max("last_offset") + 1).alias("end")).orderBy("topic", "partition", "at")
-    points: dict[Place, list[tuple[int, int]]] = {}
-    for row in found.toArrow().to_pylist():
-        points.setdefault((row["topic"], row["partition"]), []).append((row["at"], row["end"]))
-    growth = {}
-    for place, mine in points.items():
-        table = np.array(mine[:: 1 + len(mine) // _MOST_POINTS], np.int64)
-        growth[place] = (table[:, 0], np.maximum.accumulate(table[:, 1]))
-    return growth
+    topics = ",".join(sorted({topic for topic, _ in moments}))
+    options = consumed_options(arguments) | {"subscribe": topics, "view": "batches"}
+    found = map_batches(spark, options, lambda batches: _reached(batches, moments), _GROWTH_DDL)
+    ends = {place: np.zeros(len(times), np.int64) for place, times in moments.items()}
+    largest = found.groupBy("topic", "partition", "number").agg(f.max("end").alias("end"))
+    for batch in largest.toArrow().to_batches():
+        for row in batch.to_pylist():
+            ends[row["topic"], row["partition"]][row["number"]] = row["end"]
+    return {place: (times, np.maximum.accumulate(ends[place])) for place, times in moments.items()}
 
 
-def _history_row(row: dict[str, Any], growth: dict[Place, tuple[Any, Any]]) -> dict[str, Any]:
+def _reached(batches: Iterator[Any], moments: Mapping[Place, Integers]) -> Iterator[Any]:
+    """In the workers: which moment was the first to see a batch, and how far such batches reach."""
+    for batch in batches:
+        topic, partition = batch["topic"][0], batch["partition"][0]  # of all its rows
+        place = (topic.as_py(), partition.as_py())
+        if place not in moments:
+            continue
+        timed = batch.filter(pc.field("max_timestamp_ms") >= 0)
+        own = timed.filter(pc.invert(timed["is_control"]))
+        numbers = np.searchsorted(moments[place], integers(own, "max_timestamp_ms"))
+        ends = np.zeros(len(moments[place]) + 1, np.int64)
+        np.maximum.at(ends, numbers, integers(own, "last_offset") + 1)
+        seen = np.flatnonzero(ends[:-1])
+        columns = [pa.repeat(topic, len(seen)), pa.repeat(partition, len(seen)), seen, ends[seen]]
+        yield pa.RecordBatch.from_arrays([*map(pa.array, columns)], schema=_GROWTH)
+
+
+def _history_row(row: dict[str, Any], growth: Growth) -> dict[str, Any]:
     made = {
         "group": row["group"],
         "topic": row["topic"],
@@ -215,9 +255,9 @@ def _history_row(row: dict[str, Any], growth: dict[Place, tuple[Any, Any]]) -> d
     }
     known = growth.get((row["topic"], row["topic_partition"]))
     if known is not None:
-        at = int(np.searchsorted(known[0], row["commit_timestamp_ms"], side="right"))
-        end = int(known[1][at - 1]) if at else None
-        if end is not None and end >= row["committed_offset"]:
+        times, ends = known
+        end = int(ends[np.searchsorted(times, row["commit_timestamp_ms"])])
+        if end and end >= row["committed_offset"]:
             made |= {"log_end_offset": end, "lag": end - row["committed_offset"]}
     return made
 
@@ -278,7 +318,7 @@ JOB: Final = Job(
     run,
     arguments=arguments,
     draw=draw,
-    without=("isolation",),
+    without=("isolation", "subscribe", "subscribePattern", "assign"),
     pattern_is_of_logs=False,  # but of those that were consumed
 )
 

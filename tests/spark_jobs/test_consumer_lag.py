@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import random
+import struct
+from pathlib import Path
+
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from pykbroker.offline import OfflineError, UnknownTopic
+from pykbroker.offline import OfflineError, UnknownTopic, batches
+from pykbroker.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
+from pykbroker.protocol.messages.offset_commit_key import OffsetCommitKey
+from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
+from pykbroker.protocol.record_batch import build_batch
+from pykbroker.spark.faults import OptionError
 from spark_jobs.consumer_lag import JOB, commit_options
 from spark_jobs.results import Outcome
+from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
+from tests.offline.test_internal_topics import prefixed, write
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import COMMITS, GROUP, FlightLogs
 
@@ -92,3 +103,86 @@ def test_a_pattern_that_fits_nothing(run_job: RunJob, ours: FlightLogs):
         run_job(JOB, "--path", ours.path, "--topic-pattern", "fl")
     found = run_job(JOB, "--path", ours.path, "--topic-pattern", "pla.*")  # never consumed
     assert found.tables["lag"].num_rows == 0
+
+
+def commit(offset: int, at_ms: int, topic: str = "t") -> tuple[bytes, bytes]:
+    key = OffsetCommitKey(group="g", topic=topic, partition=0)
+    value = OffsetCommitValue(offset=offset, metadata="", commit_timestamp=at_ms)
+    return prefixed(1, key, 0), prefixed(3, value, 3)
+
+
+def test_the_lag_of_each_commit_however_long_the_log(run_job: RunJob, tmp_path: Path):
+    """Of 12,000 batches; not in order of time, and some without one."""
+    chance = random.Random(5)
+    times = [chance.choice([-1, at + chance.randrange(-50, 50)]) for at in range(1000, 13_000)]
+    records = [
+        bytes(build_batch([(None, b"", at, ())], base_offset=n)) for n, at in enumerate(times)
+    ]
+    write_segment(partition_directory(tmp_path), records)
+    moments = [chance.randrange(800, 13_500) for _ in range(300)]
+    write(tmp_path, "__consumer_offsets", [commit(0, at) for at in moments])
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    for at, row in zip(moments, outcome.tables["history"].to_pylist(), strict=True):
+        there = [offset for offset, time in enumerate(times) if 0 <= time <= at]
+        assert row["committed_at_ms"] == at
+        assert row["lag"] == row["log_end_offset"] == (there[-1] + 1 if there else None)
+
+
+@pytest.fixture
+def consumed(tmp_path: Path) -> Path:
+    """Hundred records of which seven are consumed; the high watermark is at 40."""
+    write_segment(partition_directory(tmp_path), simple_batches(10))
+    write(tmp_path, "__consumer_offsets", [commit(7, BASE_MS + 500)])
+    checkpoint = "0\n2\nt 0 40\n__consumer_offsets 0 1\n"
+    (tmp_path / "replication-offset-checkpoint").write_text(checkpoint)
+    return tmp_path
+
+
+def test_damage_in_what_was_consumed(run_job: RunJob, consumed: Path):
+    path = consumed / "t-0" / f"{0:020d}.log"
+    content = bytearray(path.read_bytes())
+    at = batches(str(consumed), "t")["position"][4].as_py()
+    content[at + 8 : at + 12] = struct.pack(">i", 5)
+    path.write_bytes(content)
+    words = ("--path", str(consumed))
+    outcome = run_job(JOB, *words, "--mode", "PERMISSIVE")
+    (row,) = outcome.tables["history"].to_pylist()
+    assert (row["log_end_offset"], row["lag"]) == (100, 93)
+    with pytest.raises(Exception, match="CorruptSegment"):
+        run_job(JOB, *words)
+
+
+def test_ends_by_the_high_watermark(run_job: RunJob, consumed: Path):
+    outcome = run_job(JOB, "--path", str(consumed), "--option", "endBound=hw")
+    for table in ("lag", "history"):
+        (row,) = outcome.tables[table].to_pylist()
+        assert (row["log_end_offset"], row["lag"]) == (40, 33)
+
+
+def test_options_that_are_of_the_commits(run_job: RunJob, consumed: Path):
+    """They say nothing of the logs that were consumed."""
+    for option in ("where=offset = 0", "endingOffsets=latest", "startingTimestamp=1"):
+        outcome = run_job(JOB, "--path", str(consumed), "--option", option)
+        (row,) = outcome.tables["history"].to_pylist()
+        assert row["lag"] == 93
+
+
+@pytest.mark.parametrize("option", ["subscribe=t", "subscribePattern=t", 'assign={"t":[0]}'])
+def test_the_topics_are_not_an_option(option: str):
+    with pytest.raises(SystemExit) as ended:
+        JOB.parse(["--path", "x", "--option", option])
+    assert ended.value.code == 2
+
+
+def test_no_name_between_commas(run_job: RunJob, consumed: Path):
+    with pytest.raises(OptionError, match="one or more topics"):
+        run_job(JOB, "--path", str(consumed), "--topics", ",")
+
+
+def test_a_deletion_in_the_format_of_old_brokers(run_job: RunJob, tmp_path: Path):
+    """That of before 0.9."""
+    legacy = prefixed(0, LegacyOffsetCommitKey(group="g", topic="t", partition=0), 0)
+    write(tmp_path, "__consumer_offsets", [commit(3, BASE_MS), (legacy, None)])
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    assert outcome.tables["lag"].num_rows == 0
+    assert outcome.summary["commits"] == 1
