@@ -1,8 +1,8 @@
 """What other codecs and levels would make of the records: samples, encoded again.
 
 Batches are taken over the whole topic (of each split as many as come to --most, or one of --every
-up to that), decompressed, and encoded with each codec and level (--codecs gzip:1,lz4:9,zstd:3 or
-all). --batch-bytes joins the records of neighbours to batches of that size first: what larger
+up to that), decompressed, and encoded with each codec and level (--codecs gzip:1,lz4:9,zstd:3).
+--batch-bytes joins the records of neighbours to batches of that size first: what larger
 batches (linger.ms, batch.size) would save; samples are then runs of neighbours. (Where batches are
 larger already, the row is that of 0: as they are.) The row `stored` is what the samples take now,
 whatever their codecs.
