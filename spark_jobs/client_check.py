@@ -6,7 +6,7 @@ check_clients   ClientRefusal in one line, within seconds; workers would try for
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from spark_jobs.brokers import check_reachable
@@ -38,6 +38,16 @@ _CHOICES: Final = {
     "auto.offset.reset": ("earliest", "latest", "none"),
 }
 
+#: What the clients raise besides their own.
+_LIBRARY_FAULTS: Final[tuple[type[Exception], ...]] = (
+    AssertionError,
+    AttributeError,
+    ImportError,
+    OSError,
+    TypeError,
+    ValueError,
+)
+
 
 class ClientRefusal(OSError):
     """A client does not take its settings, is not there, or gets no answer."""
@@ -52,11 +62,11 @@ def check_clients(
     """ClientRefusal, or BrokerRefusal, in the driver: before the work, not in each worker."""
     check_reachable(bootstrap)
     asks = _ask_confluent if is_confluent(client) else _ask_kafka_python
-    with _refused_as("producer"):
+    with _named("producer"):
         _check_names(producer)
         asks(bootstrap, producer, is_producer=True)
     if consumer is not None:
-        with _refused_as("consumer"):
+        with _named("consumer"):
             _check_names(consumer)
             if consumer.get("group.id") == "":
                 raise ClientRefusal("group.id is empty")  # confluent-kafka aborts the process
@@ -64,12 +74,37 @@ def check_clients(
 
 
 @contextmanager
-def _refused_as(what: str) -> Iterator[None]:
+def _named(what: str) -> Iterator[None]:
     try:
         yield
-    except Exception as fault:  # KafkaException, AssertionError, ValueError, ImportError ...
+    except ClientRefusal as refusal:
+        raise ClientRefusal(f"{what}: {refusal}") from None
+
+
+@contextmanager
+def _of_the_client() -> Iterator[None]:
+    """ClientRefusal for what a client raises while it is made, and asks: of settings that are
+    objects of Python to it, whatever comes of a text in their place."""
+    faults = (*_LIBRARY_FAULTS, *_kafka_faults())
+    try:
+        yield
+    except faults as fault:
         told = fault.args[0] if fault.args else ""
-        raise ClientRefusal(f"{what}: {error_text(told) or type(fault).__name__}") from None
+        raise ClientRefusal(error_text(told) or type(fault).__name__) from None
+
+
+def _kafka_faults() -> list[type[Exception]]:
+    """The own ones of the libraries that are installed."""
+    found: list[type[Exception]] = []
+    with suppress(ImportError):
+        from confluent_kafka import KafkaException
+
+        found.append(KafkaException)
+    with suppress(ImportError):
+        from kafka.errors import KafkaError
+
+        found.append(KafkaError)
+    return found
 
 
 def _check_names(settings: Mapping[str, str]) -> None:
@@ -89,13 +124,15 @@ def _ask_confluent(bootstrap: str, settings: Mapping[str, str], *, is_producer: 
     errors: list[Any] = []
     # It would tell each attempt on standard error.
     given: dict[str, Any] = {"log_level": "0", "error_cb": errors.append, **settings}
-    if is_producer:
-        asking = ConfluentSender(bootstrap, given).client
-    else:
-        asking = confluent_consumer(bootstrap, given)
+    with _of_the_client():
+        if is_producer:
+            asking = ConfluentSender(bootstrap, given).client
+        else:
+            asking = confluent_consumer(bootstrap, given)
     try:
-        asking.list_topics(timeout=_ANSWER_SECONDS)
-    except Exception:
+        with _of_the_client():
+            asking.list_topics(timeout=_ANSWER_SECONDS)
+    except ClientRefusal:
         asking.poll(0)  # lets it tell why
         if errors:
             raise ClientRefusal(f"no answer from {bootstrap}: {error_text(errors[0])}") from None
@@ -107,15 +144,17 @@ def _ask_confluent(bootstrap: str, settings: Mapping[str, str], *, is_producer: 
 
 def _ask_kafka_python(bootstrap: str, settings: Mapping[str, str], *, is_producer: bool) -> None:
     """Construct a client, which asks for metadata itself."""
-    from kafka import KafkaConsumer, KafkaProducer
+    with _of_the_client():
+        from kafka import KafkaConsumer, KafkaProducer
 
     defaults = KafkaProducer.DEFAULT_CONFIG if is_producer else KafkaConsumer.DEFAULT_CONFIG
     _check_values(settings, defaults)
     given = {"bootstrap.timeout.ms": str(_ANSWER_SECONDS * 1000), **settings}
-    if is_producer:
-        KafkaPythonSender(bootstrap, given).flush()
-    else:
-        kafka_python_consumer(bootstrap, given).close()
+    with _of_the_client():
+        if is_producer:
+            KafkaPythonSender(bootstrap, given).flush()
+        else:
+            kafka_python_consumer(bootstrap, given).close()
 
 
 def _check_values(settings: Mapping[str, str], defaults: Mapping[str, Any]) -> None:

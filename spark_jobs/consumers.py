@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from spark_jobs.clients import by_kafka_python, is_confluent
 
 _IDLE_SECONDS: Final = 30.0
-_FAR: Final = 1 << 62
 
 
 class ConsumerFault(OSError):
@@ -73,26 +72,32 @@ def _read_confluent(
         while open_ends:
             # No more than can come: a call that is not filled waits its time out.
             messages = consumer.consume(max(1, min(500, left)), 0.2)
-            left -= len(messages)
             if messages:
                 idle_until = time.monotonic() + _IDLE_SECONDS
             elif time.monotonic() > idle_until:
                 raise ConsumerFault(f"nothing more of {topic} came, {open_ends} are not reached")
-            size = count = 0
             for message in messages:
                 if message.error():
                     raise ConsumerFault(f"{topic}: {message.error().str()}")
-                count += 1
-                size += len(message.value() or b"") + len(message.key() or b"")
-            for message in messages[-1:] if len(ranges) == 1 else messages:
-                partition, offset = message.partition(), message.offset()
-                assert partition is not None
-                assert offset is not None
-                if offset + 1 >= open_ends.get(partition, _FAR):
-                    del open_ends[partition]
-            yield Received(count, size)
+            wanted = _wanted(messages, open_ends)
+            left -= len(wanted)
+            size = sum(len(each.value() or b"") + len(each.key() or b"") for each in wanted)
+            yield Received(len(wanted), size)
     finally:
         consumer.close()
+
+
+def _wanted(messages: list[Any], open_ends: dict[int, int]) -> list[Any]:
+    """Those before the ends; an end that is reached is no longer open."""
+    found = []
+    for message in messages:
+        partition, offset = message.partition(), message.offset()
+        end = open_ends.get(partition, 0)  # 0: nothing more of it counts
+        if offset < end:
+            found.append(message)
+        if end and offset + 1 >= end:
+            del open_ends[partition]
+    return found
 
 
 def _read_kafka_python(

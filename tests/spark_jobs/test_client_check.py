@@ -111,6 +111,30 @@ def test_values_of_kafka_python_consumers(broker: Broker, name: str, value: str)
         client_check.check_clients(broker.bootstrap_servers, "kafka-python", {}, {name: value})
 
 
+@pytest.mark.parametrize("name", ["_check_names", "_check_values"])
+def test_a_bug_of_ours_is_no_refusal(broker: Broker, monkeypatch: pytest.MonkeyPatch, name: str):
+    def wrong(*_: object) -> None:
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(client_check, name, wrong)
+    with pytest.raises(TypeError, match="a bug"):
+        client_check.check_clients(broker.bootstrap_servers, "kafka-python", {})
+
+
+@pytest.mark.parametrize(
+    "client, name",
+    [
+        ("confluent-kafka", "stats_cb"),  # TypeError
+        ("confluent-kafka", "throttle_cb"),  # ValueError
+        ("confluent-kafka", "default.topic.config"),  # AttributeError
+        ("kafka-python", "metric.reporters"),
+    ],
+)
+def test_settings_that_are_objects_of_python(broker: Broker, client: str, name: str):
+    with pytest.raises(ClientRefusal, match=r"^producer: .*(callable|keys)"):
+        client_check.check_clients(broker.bootstrap_servers, client, {name: "x"})
+
+
 def test_half_a_millisecond(broker: Broker):
     """As librdkafka takes it."""
     settings = {"linger.ms": "0.5", "acks": "all", "retries": "3"}

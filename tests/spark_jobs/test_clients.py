@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import MagicMock
+
 import pytest
 from kafka.errors import KafkaTimeoutError
 
@@ -84,8 +86,26 @@ def test_read_to_end(broker: Broker, read):
     found = list(read(broker.bootstrap_servers, topic, {0: (0, 50), 1: (10, 50)}, {}))
     assert sum(each.records for each in found) == 90
     assert sum(each.bytes for each in found) == 90 * 5
-    part = list(read(broker.bootstrap_servers, topic, {1: (10, 30)}, {}))
-    assert sum(each.records for each in part) == 20
+    for ends in ({1: (10, 30)}, {0: (0, 5), 1: (10, 50)}, {0: (40, 45), 1: (0, 1)}):
+        part = list(read(broker.bootstrap_servers, topic, ends, {}))
+        wanted = sum(end - start for start, end in ends.values())
+        assert sum(each.records for each in part) == wanted
+        assert sum(each.bytes for each in part) == wanted * 5
+
+
+def test_records_behind_the_end_are_not_counted():
+    """Of a topic that grows: one call may bring more than was asked for."""
+    messages = [fake_message(partition, offset) for partition in (0, 1) for offset in range(10)]
+    open_ends = {0: 4, 1: 20}
+    assert consumers._wanted(messages, open_ends) == [*messages[:4], *messages[10:]]
+    assert open_ends == {1: 20}
+    assert consumers._wanted(messages[:10], open_ends) == []
+
+
+def fake_message(partition: int, offset: int) -> MagicMock:
+    return MagicMock(
+        partition=MagicMock(return_value=partition), offset=MagicMock(return_value=offset)
+    )
 
 
 def test_deleted(broker: Broker):
