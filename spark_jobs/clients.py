@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from spark_jobs.latencies import Latencies
 from spark_jobs.reading import name_value
 
 CONFLUENT: Final = "confluent-kafka"
@@ -72,13 +73,13 @@ class Sender(ABC):
     """A producer that counts.
 
     State: `sent` (failed ones too), `acknowledged` and `acknowledged_bytes` (of keys and values),
-    `first_error`, `latencies_ms` (sampled).
+    `first_error`, `latencies` (sampled).
     """
 
     def __init__(self) -> None:
         self.sent = self.acknowledged = self.acknowledged_bytes = 0
         self.first_error: str | None = None
-        self.latencies_ms: list[float] = []
+        self.latencies = Latencies()
 
     def send(self, record: Outgoing) -> None:
         """Hand a record over; waits while the client's buffer is full."""
@@ -98,7 +99,7 @@ class Sender(ABC):
         self.acknowledged += 1
         self.acknowledged_bytes += record.size_bytes
         if began:
-            self.latencies_ms.append((time.perf_counter() - began) * 1000)
+            self.latencies.add((time.perf_counter() - began) * 1000)
 
     def _note_missing(self) -> None:
         if self.errors and self.first_error is None:

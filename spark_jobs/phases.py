@@ -15,8 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spark_jobs import latencies
 from spark_jobs.clients import Outgoing, sender
 from spark_jobs.consumers import read_to_end
+from spark_jobs.latencies import Latencies
 
 _SCHEMA: Final = pa.schema(
     [
@@ -26,12 +28,12 @@ _SCHEMA: Final = pa.schema(
         ("first_error", pa.string()),
         ("began", pa.float64()),
         ("ended", pa.float64()),
-        ("latencies_ms", pa.list_(pa.field("element", pa.float64()))),
+        ("latencies", latencies.TYPE),
     ]
 )
 DDL: Final = (
     "records bigint, bytes bigint, errors bigint, first_error string, began double, ended double, "
-    "latencies_ms array<double>"
+    f"latencies {latencies.DDL}"
 )
 _PAYLOADS: Final = 64
 
@@ -69,7 +71,7 @@ def produce(load: Load) -> Iterator[Any]:
     for number in range(load.records):
         client.send(Outgoing(load.topic, -1, None, payloads[number % _PAYLOADS]))
     client.flush()
-    found = _row(client.acknowledged, client.acknowledged_bytes, began, client.latencies_ms)
+    found = _row(client.acknowledged, client.acknowledged_bytes, began, client.latencies)
     found |= {"errors": client.errors, "first_error": client.first_error}
     yield pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
 
@@ -93,26 +95,26 @@ def _bytes_of(batch: Any) -> int:
 
 
 def _timed(pieces: Iterator[tuple[int, int]]) -> Any:
-    latencies: list[float] = []
+    calls = Latencies()
     records = size = 0
     began = time.time()
     before = time.perf_counter()
     for count, length in pieces:
         now = time.perf_counter()
-        latencies.append((now - before) * 1000)
+        calls.add((now - before) * 1000)
         before = now
         records += count
         size += length
-    found = _row(records, size, began, latencies)
+    found = _row(records, size, began, calls)
     return pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
 
 
-def _row(records: int, size: int, began: float, latencies: list[float]) -> dict[str, Any]:
+def _row(records: int, size: int, began: float, taken: Latencies) -> dict[str, Any]:
     return {
         "records": records,
         "bytes": size,
         "errors": 0,
         "began": began,
         "ended": time.time(),
-        "latencies_ms": latencies,
+        "latencies": taken.pairs,
     }

@@ -24,27 +24,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import plan_tasks
-from spark_jobs import pictures
+from spark_jobs import latencies, pictures
 from spark_jobs.brokers import BrokerRefusal, create_topics, partition_counts
 from spark_jobs.client_check import check_clients
-from spark_jobs.clients import Outgoing, Sender, add_client_arguments, sender
+from spark_jobs.clients import SAMPLE_EVERY, Outgoing, Sender, add_client_arguments, sender
 from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
 from spark_jobs.lanes import Lane, Wanted, first_time, lanes_of, rows_of, shared
+from spark_jobs.latencies import Latencies, shares
 from spark_jobs.progress import step
 from spark_jobs.reading import positive, source_options, spread, without_conditions
 from spark_jobs.results import Outcome, rows_table
 
 COLUMNS: Final = ("key", "value", "timestamp_ms", "headers")
 _STARTS_AFTER_SECONDS: Final = 3.0
-_SAMPLES: Final = pa.list_(pa.field("element", pa.float64()))
 _SCHEMA: Final = pa.schema(
     [
         ("task", pa.int32()),
@@ -55,22 +54,25 @@ _SCHEMA: Final = pa.schema(
         ("first_error", pa.string()),
         ("began", pa.float64()),
         ("ended", pa.float64()),
-        ("latencies_ms", _SAMPLES),
-        ("late_ms", _SAMPLES),
+        ("latencies", latencies.TYPE),
+        ("late", latencies.TYPE),
     ]
 )
 _DDL: Final = (
     "task int, partitions int, records bigint, bytes bigint, errors bigint, first_error string, "
-    "began double, ended double, latencies_ms array<double>, late_ms array<double>"
+    f"began double, ended double, latencies {latencies.DDL}, late {latencies.DDL}"
 )
 _RESULT: Final = pa.schema(
     [
-        *(field for field in _SCHEMA if field.name not in ("latencies_ms", "late_ms")),
+        *(field for field in _SCHEMA if field.type != latencies.TYPE),
         ("records_per_second", pa.float64()),
         *((f"ack_{name}_ms", pa.float64()) for name in ("p50", "p99", "max")),
         *((f"late_{name}_ms", pa.float64()) for name in ("p50", "p99", "max")),
     ]
 )
+
+
+_SAMPLES: Final = pa.schema([("ack_ms", pa.float64()), ("samples", pa.int64())])
 
 
 class Order(NamedTuple):
@@ -195,7 +197,7 @@ def _last_time(spark: Any, arguments: Namespace) -> int:
 def _replay(order: Order) -> Iterator[Any]:
     """In an executor: one producer and its partitions."""
     client = sender(order.bootstrap, order.settings, order.client)
-    late: list[float] = []
+    late = Latencies()
     began = time.time()
     if order.factor is not None:
         began = min(began, order.begins)  # who comes late is late, not fast
@@ -204,8 +206,8 @@ def _replay(order: Order) -> Iterator[Any]:
             assert record.timestamp_ms is not None
             due = order.begins + (record.timestamp_ms - order.first_ms) / 1000 * order.factor
             _wait_until(client, due)
-            if client.sent % 20 == 0 and record.timestamp_ms >= order.first_ms:
-                late.append(max(0.0, time.time() - due) * 1000)
+            if client.sent % SAMPLE_EVERY == 0 and record.timestamp_ms >= order.first_ms:
+                late.add(max(0.0, time.time() - due) * 1000)
         client.send(record if order.keeps_timestamps else record._replace(timestamp_ms=None))
     client.flush()
     row = {
@@ -217,8 +219,8 @@ def _replay(order: Order) -> Iterator[Any]:
         "first_error": client.first_error,
         "began": began,
         "ended": time.time(),
-        "latencies_ms": client.latencies_ms,
-        "late_ms": late,
+        "latencies": client.latencies.pairs,
+        "late": late.pairs,
     }
     yield pa.RecordBatch.from_pylist([row], schema=_SCHEMA)
 
@@ -248,8 +250,8 @@ def _records(lane: Lane, order: Order) -> Iterator[Outgoing]:
 
 
 def _outcome(rows: list[dict[str, Any]]) -> Outcome:
-    latencies = np.concatenate([row["latencies_ms"] for row in rows] or [[]])
-    late = np.concatenate([row["late_ms"] for row in rows] or [[]])
+    acknowledged = Latencies(row["latencies"] for row in rows)
+    late = Latencies(row["late"] for row in rows)
     seconds = max(row["ended"] for row in rows) - min(row["began"] for row in rows)
     records = sum(row["records"] for row in rows)
     summary: dict[str, Any] = {
@@ -259,28 +261,27 @@ def _outcome(rows: list[dict[str, Any]]) -> Outcome:
         "seconds": seconds,
         "records_per_second": records / max(seconds, 1e-9),
     }
-    summary |= _shares("ack", latencies) | _shares("late", late)
+    summary |= _percentiles("ack", acknowledged) | _percentiles("late", late)
     errors = [row["first_error"] for row in rows if row["first_error"]]
     if errors:
         summary["first_error"] = errors[0]
     for row in rows:
         row["records_per_second"] = row["records"] / max(row["ended"] - row["began"], 1e-9)
-        row |= _shares("ack", np.array(row.pop("latencies_ms")))
-        row |= _shares("late", np.array(row.pop("late_ms")))
-    samples = pa.table({"ack_ms": np.sort(latencies)})
-    tables = {"producers": rows_table(rows, _RESULT), "acknowledgements": samples}
+        row |= _percentiles("ack", Latencies([row.pop("latencies")]))
+        row |= _percentiles("late", Latencies([row.pop("late")]))
+    samples = [{"ack_ms": ms, "samples": count} for ms, count in acknowledged.pairs]
+    tables = {
+        "producers": rows_table(rows, _RESULT),
+        "acknowledgements": rows_table(samples, _SAMPLES),
+    }
     return Outcome(tables, summary, exit_code=1 if summary["errors"] else 0)
 
 
-def _shares(name: str, values: Any) -> dict[str, float]:
-    if not len(values):
+def _percentiles(name: str, values: Latencies) -> dict[str, float]:
+    if not values.pairs:
         return {}
-    p50, p99, most = np.percentile(values, (50, 99, 100))
-    return {
-        f"{name}_p50_ms": float(p50),
-        f"{name}_p99_ms": float(p99),
-        f"{name}_max_ms": float(most),
-    }
+    p50, p99, most = values.percentiles((50, 99, 100))
+    return {f"{name}_p50_ms": p50, f"{name}_p99_ms": p99, f"{name}_max_ms": most}
 
 
 def draw(outcome: Outcome) -> Any:
@@ -295,9 +296,10 @@ def draw(outcome: Outcome) -> Any:
     names = [f"producer {row['task']}" for row in rows]
     pictures.bars(left, names, [row["records_per_second"] for row in rows])
     pictures.label(left, "records a second", "")
-    values = outcome.tables["acknowledgements"].column("ack_ms").to_numpy()
-    if len(values):
-        right.plot(values, np.linspace(0, 100, len(values)), color=pictures.COLOURS[1])
+    samples = outcome.tables["acknowledgements"]
+    if samples.num_rows:
+        reached = shares(samples["samples"])
+        right.plot(samples["ack_ms"], reached, color=pictures.COLOURS[1], drawstyle="steps-post")
         right.set_xscale("log")
     pictures.label(right, "ms from send to acknowledgement", "% of the records")
     return made

@@ -20,7 +20,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -34,6 +33,7 @@ from spark_jobs.brokers import BrokerRefusal, create_topics, delete_topics
 from spark_jobs.client_check import check_clients
 from spark_jobs.clients import add_client_arguments
 from spark_jobs.job import Job
+from spark_jobs.latencies import Latencies, shares
 from spark_jobs.phases import DDL, Load, Reading, consume, produce, scan
 from spark_jobs.progress import step
 from spark_jobs.reading import name_value, positive, spread
@@ -53,6 +53,9 @@ _RESULT: Final = pa.schema(
         *((f"{name}_ms", pa.float64()) for name in SHARES),
         ("errors", pa.int64()),
     ]
+)
+_SAMPLES: Final = pa.schema(
+    [("phase", pa.string()), ("latency_ms", pa.float64()), ("samples", pa.int64())]
 )
 _LATENCY_OF: Final = {
     "produce": "send to acknowledgement",
@@ -180,7 +183,7 @@ def _readings(arguments: Namespace, topic: str, count: int) -> list[Reading]:
 def _outcome(phases: dict[str, list[dict[str, Any]]], topic: str) -> Outcome:
     rows = []
     summary: dict[str, Any] = {"topic": topic}
-    samples: dict[str, list[Any]] = {"phase": [], "latency_ms": []}
+    samples: list[dict[str, Any]] = []
     for phase, found in phases.items():
         mine = [row for row in found if row["records"] or row["errors"]]
         seconds = max((row["ended"] for row in mine), default=0.0)
@@ -190,19 +193,20 @@ def _outcome(phases: dict[str, list[dict[str, Any]]], topic: str) -> Outcome:
         made["records_per_second"] = made["records"] / max(seconds, 1e-9)
         made["mb_per_second"] = made["bytes"] / max(seconds, 1e-9) / 1e6
         made["latency_of"] = _LATENCY_OF[phase]
-        values = np.concatenate([row["latencies_ms"] for row in mine] or [[]])
-        if len(values):
-            points = np.percentile(values, list(SHARES.values())).tolist()
+        taken = Latencies(row["latencies"] for row in mine)
+        if taken.pairs:
+            points = taken.percentiles(list(SHARES.values()))
             made |= {f"{name}_ms": at for name, at in zip(SHARES, points, strict=True)}
         rows.append(made)
-        samples["phase"] += [phase] * len(values)
-        samples["latency_ms"] += np.sort(values).tolist()
+        samples += [
+            {"phase": phase, "latency_ms": ms, "samples": count} for ms, count in taken.pairs
+        ]
         summary[f"{phase}_records_per_second"] = made["records_per_second"]
         errors = [row["first_error"] for row in mine if row["first_error"]]
         if errors:
             summary[f"{phase}_first_error"] = errors[0]
     failed = any(row["errors"] for row in rows)
-    tables = {"throughput": rows_table(rows, _RESULT), "latencies": pa.table(samples)}
+    tables = {"throughput": rows_table(rows, _RESULT), "latencies": rows_table(samples, _SAMPLES)}
     return Outcome(tables, summary, exit_code=1 if failed else 0)
 
 
@@ -215,10 +219,10 @@ def draw(outcome: Outcome) -> Any:
     latencies = outcome.tables["latencies"]
     for at, row in enumerate(rows):
         mine = latencies.filter(pc.field("phase") == row["phase"])
-        values = mine.column("latency_ms").to_numpy()
-        if len(values):
-            shares = np.linspace(0, 100, len(values))
-            right.plot(values, shares, color=pictures.COLOURS[at], label=row["latency_of"])
+        if mine.num_rows:
+            style = {"color": pictures.COLOURS[at], "drawstyle": "steps-post"}
+            reached = shares(mine["samples"])
+            right.plot(mine["latency_ms"], reached, label=row["latency_of"], **style)
     right.set_xscale("log")
     pictures.label(right, "ms", "% are faster")
     pictures.legend(right)

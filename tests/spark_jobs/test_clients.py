@@ -40,8 +40,8 @@ def test_records_arrive_as_they_are(broker: Broker, client: str):
         sender.send(record)
     sender.flush()
     assert (sender.sent, sender.errors, sender.first_error) == (count, 0, None)
-    assert len(sender.latencies_ms) == 3
-    assert all(each > 0 for each in sender.latencies_ms)
+    assert len(sender.latencies) == 3
+    assert all(each > 0 for each, _ in sender.latencies.pairs)
     found = open_log(str(broker.data_dir), topic, headers=True).to_pandas()
     assert len(found) == count
     for row in found.to_dict("records"):

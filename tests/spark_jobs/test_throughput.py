@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from unittest.mock import MagicMock
 
+import pyarrow.compute as pc
 import pytest
 
 from pykbroker.testing import Broker
 from spark_jobs import throughput
 from spark_jobs.brokers import BrokerRefusal, partition_counts
+from spark_jobs.clients import SAMPLE_EVERY
 from spark_jobs.consumers import ConsumerFault
 from spark_jobs.results import as_text
 from spark_jobs.throughput import JOB
@@ -33,6 +35,8 @@ def test_three_phases(run_job: RunJob, live_broker: Broker, client: str):
         assert row["records_per_second"] == pytest.approx(RECORDS / row["seconds"])
         assert row["mb_per_second"] == pytest.approx(RECORDS * SIZE / row["seconds"] / 1e6)
         assert 0 <= row["p50_ms"] <= row["p95_ms"] <= row["p99_ms"] <= row["max_ms"]
+    samples = outcome.tables["latencies"].filter(pc.field("phase") == "produce")
+    assert pc.sum(samples["samples"]).as_py() == RECORDS // SAMPLE_EVERY
     assert f"measured-{client}" not in partition_counts(live_broker.bootstrap_servers)
 
 
