@@ -1,6 +1,7 @@
 """Stock Kafka producers in the workers: confluent-kafka where it is installed, else kafka-python.
 
     sender(bootstrap, settings, client)   a producer behind one small face
+    SEND_ONCE                             for the session: no task is run again
 
 Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknowledgement.
 """
@@ -16,11 +17,20 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from pyspark import TaskContext
+
 from spark_jobs.latencies import Latencies
 from spark_jobs.reading import name_value
 
 CONFLUENT: Final = "confluent-kafka"
 SAMPLE_EVERY: Final = 20
+#: What a task sent before it failed would be sent again by the next attempt. Of a lost executor
+#: Spark does not count the failures: see `sender`.
+SEND_ONCE: Final = {
+    "spark.task.maxFailures": "1",
+    "spark.stage.maxConsecutiveAttempts": "1",
+    "spark.speculation": "false",
+}
 #: Settings of kafka-python that are texts whatever they look like: a password of digits.
 _TEXTS: Final = re.compile(r"(_|^)(id|username|password|rack|name)$")
 _FLUSH_SECONDS: Final = 120
@@ -51,6 +61,10 @@ def add_client_arguments(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a setting of new topics",
     )
+
+
+class SenderFault(OSError):
+    """It is not known what was sent already: no bug."""
 
 
 class Outgoing(NamedTuple):
@@ -241,6 +255,15 @@ def is_confluent(client: str) -> bool:
 
 
 def sender(bootstrap: str, settings: Mapping[str, str], client: str = "auto") -> Sender:
-    """The producer to use: `auto`, `confluent-kafka` or `kafka-python`."""
+    """The producer to use: `auto`, `confluent-kafka` or `kafka-python`.
+
+    SenderFault in a task that Spark runs once more.
+    """
+    task = TaskContext.get()
+    if task is not None and task.attemptNumber():
+        raise SenderFault(
+            f"Spark runs task {task.partitionId()} once more: records of its first attempt may "
+            "have been sent, and are not sent again"
+        )
     made = ConfluentSender if is_confluent(client) else KafkaPythonSender
     return made(bootstrap, settings)

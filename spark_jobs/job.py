@@ -22,9 +22,9 @@ import sys
 import tempfile
 import traceback
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -42,7 +42,7 @@ from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, clear_outcome
 
 #: A fault of the logs, or of a broker, that a worker met, in what Spark tells of it.
 _FAULT: Final = re.compile(
-    r"^(?:pykbroker\.(?:offline|spark)\.faults\.\w+|spark_jobs\.consumers\.ConsumerFault): (.+)$",
+    r"^(?:pykbroker\.(?:offline|spark)\.faults\.\w+|spark_jobs\.\w+\.\w+Fault): (.+)$",
     re.MULTILINE,
 )
 
@@ -96,6 +96,8 @@ class Job:
     pattern_is_of_logs: bool = True
     #: Arguments and options of reading that it does not have: see `reading.add_arguments`.
     without: tuple[str, ...] = ()
+    #: Settings of its session, whatever is submitted.
+    conf: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -145,7 +147,7 @@ class Job:
         arguments = self.parse(words)
         spark = None
         try:
-            spark = _session(self.name, arguments.master)
+            spark = _session(self.name, arguments.master, self.conf)
             sys.exit(self.run_and_write(spark, arguments))
         except OfflineError as fault:
             self._refuse(str(fault))
@@ -227,7 +229,7 @@ def _in_one_line(fault: PySparkException) -> str | None:
     return None if "Traceback (most recent call last)" in text else text.strip().splitlines()[0]
 
 
-def _session(name: str, master: str | None) -> Any:
+def _session(name: str, master: str | None, conf: Mapping[str, str]) -> Any:
     """OfflineError when there can be none: no Java, a master that is not there."""
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if master is None and not is_submitted:
@@ -235,6 +237,8 @@ def _session(name: str, master: str | None) -> Any:
     builder = tuned_builder(f"pykbroker {name}", master)
     if not is_submitted:  # Spark's 200 are for a cluster; whoever submits says his own
         builder = builder.config("spark.sql.shuffle.partitions", str(2 * (os.cpu_count() or 1)))
+    for key, value in conf.items():
+        builder = builder.config(key, value)
     # The display asks for every task at once; otherwise Spark counts them some seconds later.
     builder = builder.config("spark.ui.liveUpdate.period", "0")
     try:

@@ -33,7 +33,14 @@ from pykbroker.spark import plan_tasks
 from spark_jobs import latencies, pictures
 from spark_jobs.brokers import BrokerRefusal, create_topics, partition_counts
 from spark_jobs.client_check import check_clients
-from spark_jobs.clients import SAMPLE_EVERY, Outgoing, Sender, add_client_arguments, sender
+from spark_jobs.clients import (
+    SAMPLE_EVERY,
+    SEND_ONCE,
+    Outgoing,
+    Sender,
+    add_client_arguments,
+    sender,
+)
 from spark_jobs.exact_batches import exact_batches
 from spark_jobs.job import Job
 from spark_jobs.lanes import Lane, Wanted, first_time, lanes_of, rows_of, shared
@@ -305,7 +312,15 @@ def draw(outcome: Outcome) -> Any:
     return made
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, counts_left_out=False)
+JOB: Final = Job(
+    __file__,
+    __doc__,
+    run,
+    arguments=arguments,
+    draw=draw,
+    counts_left_out=False,
+    conf=SEND_ONCE,
+)
 
 if __name__ == "__main__":
     JOB.main()

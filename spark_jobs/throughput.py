@@ -31,7 +31,7 @@ from pykbroker.spark import map_batches
 from spark_jobs import pictures
 from spark_jobs.brokers import BrokerRefusal, create_topics, delete_topics
 from spark_jobs.client_check import check_clients
-from spark_jobs.clients import add_client_arguments
+from spark_jobs.clients import SEND_ONCE, add_client_arguments
 from spark_jobs.job import Job
 from spark_jobs.latencies import Latencies, shares
 from spark_jobs.phases import DDL, Load, Reading, consume, produce, scan
@@ -229,7 +229,9 @@ def draw(outcome: Outcome) -> Any:
     return made
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, reads_logs=False)
+JOB: Final = Job(
+    __file__, __doc__, run, arguments=arguments, draw=draw, reads_logs=False, conf=SEND_ONCE
+)
 
 if __name__ == "__main__":
     JOB.main()

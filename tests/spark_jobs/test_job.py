@@ -90,7 +90,7 @@ def test_a_path_that_may_not_be_read_is_one_line(
     def refused(spark: object, given: object) -> Outcome:
         raise PermissionError(13, "Permission denied", "logs")
 
-    monkeypatch.setattr("spark_jobs.job._session", lambda name, master: MagicMock())
+    monkeypatch.setattr("spark_jobs.job._session", lambda *_: MagicMock())
     words = ["--path", "logs", "--quiet", "--out", str(tmp_path / "out")]
     with pytest.raises(SystemExit) as ended:
         Job(__file__, None, refused).main(words)
@@ -101,7 +101,7 @@ def test_a_path_that_may_not_be_read_is_one_line(
 def test_a_bug_is_no_finding(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     """Exit code 1 says that something was found."""
     work = MagicMock(side_effect=ZeroDivisionError("of ours"))
-    monkeypatch.setattr("spark_jobs.job._session", lambda name, master: MagicMock())
+    monkeypatch.setattr("spark_jobs.job._session", lambda *_: MagicMock())
     monkeypatch.setattr("spark_jobs.job.Target", MagicMock())
     with pytest.raises(SystemExit) as ended:
         Job(__file__, None, work).main(["--path", "x", "--quiet"])
@@ -114,7 +114,7 @@ def test_an_out_that_cannot_be_written_is_told_before_the_work(
 ):
     (tmp_path / "file").write_text("")
     work = MagicMock()
-    monkeypatch.setattr("spark_jobs.job._session", lambda name, master: MagicMock())
+    monkeypatch.setattr("spark_jobs.job._session", lambda *_: MagicMock())
     with pytest.raises(SystemExit) as ended:
         Job(__file__, None, work).main(["--path", "x", "--out", str(tmp_path / "file" / "out")])
     assert ended.value.code == 2
@@ -151,7 +151,7 @@ def test_a_session_that_does_not_stop_is_no_finding(
     """The exit code is that of the work, also where the JVM has died."""
     session = MagicMock()
     session.stop.side_effect = ConnectionRefusedError()
-    monkeypatch.setattr("spark_jobs.job._session", lambda name, master: session)
+    monkeypatch.setattr("spark_jobs.job._session", lambda *_: session)
     work = MagicMock(side_effect=fault, return_value=Outcome())
     with pytest.raises(SystemExit) as ended:
         Job(__file__, None, work).main(["--path", "x", "--quiet", "--out", str(tmp_path)])

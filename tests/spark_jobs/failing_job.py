@@ -1,0 +1,33 @@
+"""A program for test_send_once: a job whose task notes each attempt in a file, and fails."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from spark_jobs.clients import SEND_ONCE
+from spark_jobs.job import Job
+from spark_jobs.reading import spread
+from spark_jobs.results import Outcome
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--notes")
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    def note(path: str) -> Iterator[Any]:
+        with open(path, "a") as notes:
+            notes.write("sent\n")
+        raise ValueError("in the middle of it")
+        yield
+
+    spread(spark, [arguments.notes], note, "number bigint").collect()
+    return Outcome()
+
+
+JOB = Job(__file__, __doc__, run, arguments=arguments, reads_logs=False, conf=SEND_ONCE)
+
+if __name__ == "__main__":
+    JOB.main()
