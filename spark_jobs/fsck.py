@@ -14,27 +14,36 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.offline import FINDING_SCHEMA, Corruption, ReadOptions, Split, read_split
+from pykbroker.offline import (
+    FINDING_SCHEMA,
+    Corruption,
+    ReadOptions,
+    Selection,
+    Split,
+    pack_splits,
+    read_split,
+)
 from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
-from pykbroker.offline.layout import read_partitions
-from pykbroker.offline.partition_check import PartitionCheck
+from pykbroker.offline.fsck import structure_findings, unreadable_file
 from pykbroker.offline.partition_files import PartitionFiles
-from pykbroker.offline.selecting import select_partitions, while_listed
-from pykbroker.offline.split import PERMISSIVE
-from pykbroker.spark import map_splits
+from pykbroker.offline.planning import plan_partition
+from pykbroker.offline.selecting import look_at_each, while_listed
+from pykbroker.offline.split import DROPMALFORMED
+from pykbroker.spark.options import SourceOptions, parse_options
+from pykbroker.spark.tasks import base_selection
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import selection, source_options, spread
+from spark_jobs.reading import source_options, spread
 from spark_jobs.results import Outcome
 
 COLUMNS: Final = ("offset", "timestamp", "key", "value", "headers")
@@ -55,6 +64,10 @@ LESS: Final = (
     "verifyChecksums",
     "kafka.check.crcs",
 )
+#: Options of tasks, which are cut by their size alone.
+_OF_TASKS: Final = ("minPartitions", "maxRecordsPerPartition")
+#: So finely splits are cut, to be packed evenly.
+_CUT: Final = 32 << 20
 #: Not a finding: what was read of a file.
 _READ: Final = "read"
 #: The height of a bar; its remark stands above it.
@@ -65,20 +78,22 @@ _COLOURS: Final = {ERROR: pictures.BAD, WARNING: pictures.OPEN, NOTE: "#555555"}
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
-    arguments.mode = PERMISSIVE
+    options = parse_options(source_options(arguments, COLUMNS))
+    chosen = base_selection(options)
+    cut = min(options.split_bytes, _CUT)
+    step("listing what there is")
+    planned = look_at_each(chosen, lambda each: _planned(each, chosen, cut), may_be_changed=True)
+    splits = [split for each in planned for split in each.splits]
+    tasks = pack_splits(splits, options.split_bytes, spark.sparkContext.defaultParallelism)
+    how = read_options(options)
     step("verifying checksums and decoding every record")
-    read = map_splits(spark, source_options(arguments, COLUMNS), _read, _DDL).toArrow()
+    read = spread(spark, tasks, lambda task: _read(task, how), _DDL).toArrow()
     step("checking offsets, sequences and indexes")
-    chosen = selection(arguments)
-    files = read_partitions(chosen.paths, select_partitions(chosen))
+    files = [each.files for each in planned]
     structure = spread(spark, files, _check, _DDL).toArrow()
-    found = pa.concat_tables([read, structure])
-    severity = pc.field("severity")
-    order = [(name, "ascending") for name in ("severity", "topic", "partition", "path", "position")]
-    findings = found.filter(severity != _READ).sort_by(order).drop_columns(["records", "bytes"])
-    files_read = found.filter(severity == _READ).select(
-        ["topic", "partition", "path", "records", "bytes"]
-    )
+    unplanned = [_rows(each.files, each.unreadable) for each in planned]
+    found = pa.concat_tables([read, structure, pa.Table.from_batches(unplanned, _FINDINGS)])
+    findings, files_read = _apart(found)
     counts = dict.fromkeys((ERROR, WARNING, NOTE), 0)
     for each in findings.column("severity").to_pylist():
         counts[each] += 1
@@ -94,32 +109,87 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     return Outcome(tables, summary, exit_code=1 if counts[ERROR] else 0)
 
 
-def _read(split: Split, options: ReadOptions) -> Iterator[Any]:
+def _apart(found: Any) -> tuple[Any, Any]:
+    """Findings, each once (several checks may meet a file that cannot be read), and what was read
+    of each file."""
+    severity = pc.field("severity")
+    findings = found.filter(severity != _READ).select(FINDING_SCHEMA.names)
+    order = ("severity", "topic", "partition", "path", "position")
+    findings = findings.group_by(findings.column_names).aggregate([])
+    places = ["topic", "partition", "path"]
+    sums = [("records", "sum"), ("bytes", "sum")]
+    files = found.filter(severity == _READ).group_by(places).aggregate(sums)
+    files = files.rename_columns([*places, "records", "bytes"])
+    return (
+        findings.sort_by([(name, "ascending") for name in order]),
+        files.sort_by([(name, "ascending") for name in places]),
+    )
+
+
+class _Planned(NamedTuple):
+    """A partition, and what has to be decoded of it."""
+
+    files: PartitionFiles
+    splits: list[Split]
+    unreadable: list[Finding]
+
+
+def _planned(files: PartitionFiles, chosen: Selection, cut: int) -> _Planned:
+    try:
+        return _Planned(files, plan_partition(files, chosen, cut)[1], [])
+    except FileNotFoundError:
+        raise  # it is listed again
+    except OSError as fault:
+        return _Planned(files, [], [unreadable_file(fault, files.directory)])
+
+
+def read_options(options: SourceOptions) -> ReadOptions:
+    """Everything is decoded; offsets are judged with the structure."""
+    return ReadOptions(
+        COLUMNS,
+        DROPMALFORMED,
+        decoder=options.decoder,
+        chunk_bytes=options.chunk_bytes,
+        max_decompressed_bytes=options.max_decompressed_bytes,
+        verify_offsets=False,
+    )
+
+
+def _read(task: Sequence[Split], options: ReadOptions) -> Iterator[Any]:
     """In the workers: decode everything; a row for each fault, and one for what was read."""
-    faults: list[Corruption] = []
-    records = sum(batch.num_rows for batch in read_split(split, options, faults.append))
-    place = {"topic": split.topic, "partition": split.partition, "path": split.path}
-    rows = [
-        place
-        | {"severity": ERROR, "check": "batches", "position": fault.position}
-        | {"offset": fault.base_offset, "detail": fault.reason}
-        for fault in faults
-    ]
-    rows.append(place | {"severity": _READ, "records": records, "bytes": split.size_bytes})
+    rows: list[dict[str, Any]] = []
+    for split in task:
+        faults: list[Corruption] = []
+        found: list[Finding] = []
+        records = 0
+        try:
+            for batch in read_split(split, options, faults.append):
+                records += batch.num_rows
+        except OSError as fault:
+            found.append(unreadable_file(fault, split.path))
+        found += [
+            Finding(ERROR, "batches", each.path, each.position, each.base_offset, each.reason)
+            for each in faults
+        ]
+        place = {"topic": split.topic, "partition": split.partition}
+        rows += [place | each._asdict() for each in found]
+        read = {"path": split.path, "records": records, "bytes": split.size_bytes}
+        rows.append(place | {"severity": _READ} | read)
     yield pa.RecordBatch.from_pylist(rows, schema=_FINDINGS)
 
 
 def _check(files: PartitionFiles) -> Iterator[Any]:
-    """In the workers: what headers and indexes say."""
-    rows = [
-        {"topic": files.topic, "partition": files.partition} | Finding._asdict(finding)
-        for finding in while_listed([files.directory], files, _findings) or ()
-    ]
-    yield pa.RecordBatch.from_pylist(rows, schema=_FINDINGS)
+    """In the workers: what headers, indexes and small files say."""
+    paths = [files.directory]
+    found = while_listed(paths, files, structure_findings, may_be_changed=True)
+    yield _rows(files, found or [])
 
 
-def _findings(files: PartitionFiles) -> list[Finding]:
-    return list(PartitionCheck(files).findings())
+def _rows(files: PartitionFiles, findings: Sequence[Finding]) -> Any:
+    place = {"topic": files.topic, "partition": files.partition}
+    return pa.RecordBatch.from_pylist(
+        [place | each._asdict() for each in findings], schema=_FINDINGS
+    )
 
 
 def draw(outcome: Outcome) -> Any:
@@ -176,7 +246,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
 
 
-JOB: Final = Job(__file__, __doc__, run, draw=draw, without=LESS)
+JOB: Final = Job(__file__, __doc__, run, draw=draw, without=(*LESS, *_OF_TASKS))
 
 if __name__ == "__main__":
     JOB.main()

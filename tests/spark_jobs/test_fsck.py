@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pykbroker.offline import Selection, batches
+from pykbroker.offline import Selection, Split, batches
+from pykbroker.spark.options import SourceOptions
+from spark_jobs import fsck
 from spark_jobs.fsck import JOB
 from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
@@ -209,6 +214,83 @@ def test_damage_in_an_aborted_transaction(run_job: RunJob, apache: FlightLogs, t
     outcome = run_job(JOB, "--path", str(logs))
     assert not outcome.summary["is_sound"]
     assert hidden["position"] in [row["position"] for row in findings(outcome)]
+
+
+def two_partitions(logs: Path) -> tuple[Path, Path]:
+    """Of two segments each; the first ones."""
+    found = []
+    for number in range(2):
+        directory = partition_directory(logs, "t", number)
+        for base in (0, 20):
+            write_segment(directory, [batch(base), batch(base + 10)])
+        found.append(first(directory, ".log"))
+    return found[0], found[1]
+
+
+def test_a_snapshot_that_is_not_what_it_was(run_job: RunJob, tmp_path: Path):
+    """A finding as any other: all the rest is checked."""
+    changed, damaged = two_partitions(tmp_path)
+    sizes = {"t-0": {changed.name: changed.stat().st_size + 1}}
+    (tmp_path / "snapshot.json").write_text(json.dumps({"version": 1, "sizes": sizes}))
+    flip(damaged, 100)
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    found = [(row["partition"], row["check"], row["path"]) for row in findings(outcome)]
+    assert found == [(0, "files", str(changed)), (1, "batches", str(damaged))]
+    assert outcome.summary["records"] == 70
+    assert outcome.exit_code == 1
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A segment of one of two partitions that this process (no worker) cannot read."""
+    segment, _ = two_partitions(tmp_path)
+    opened = os.open
+
+    def refuse(path: str, *rest: Any, **named: Any) -> int:
+        if os.fspath(path) == str(segment):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(segment))
+        return opened(path, *rest, **named)
+
+    monkeypatch.setattr(os, "open", refuse)
+    return segment
+
+
+def test_a_file_that_cannot_be_read_when_it_is_planned(run_job: RunJob, broken: Path):
+    outcome = run_job(JOB, "--path", str(broken.parents[1]))
+    (row,) = findings(outcome)
+    assert (row["severity"], row["check"], row["path"]) == ("error", "files", str(broken))
+    assert "Input/output error" in row["detail"]
+    assert outcome.summary["records"] == 40
+    assert outcome.exit_code == 1
+
+
+def test_a_file_that_cannot_be_read_in_a_worker(broken: Path):
+    """What can be read of the task is."""
+    splits = [
+        Split(str(path), "t", 0, int(path.stem), 0, path.stat().st_size)
+        for path in sorted(broken.parent.glob("*.log"))
+    ]
+    (found,) = fsck._read(tuple(splits), fsck.read_options(SourceOptions(paths=("x",))))
+    rows = [(row["check"], row["path"], row["records"]) for row in found.to_pylist()]
+    paths = [split.path for split in splits]
+    assert rows == [("files", paths[0], None), (None, paths[0], 0), (None, paths[1], 20)]
+
+
+def test_an_offset_out_of_order_is_one_finding(run_job: RunJob, tmp_path: Path):
+    parts = [batch(base) for base in (0, 10, 20)]
+    parts[2] = (5).to_bytes(8) + parts[2][8:]
+    write_segment(partition_directory(tmp_path), parts)
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    assert [row["check"] for row in findings(outcome)] == ["offsets"]
+
+
+def test_a_segment_is_one_row(run_job: RunJob, tmp_path: Path):
+    path = write_segment(
+        partition_directory(tmp_path), [batch(n * 10) for n in range(50)], index_every=100
+    )
+    outcome = run_job(JOB, "--path", str(tmp_path), "--option", "splitBytes=1000")
+    (row,) = outcome.tables["files"].to_pylist()
+    assert (row["path"], row["records"], row["bytes"]) == (str(path), 500, path.stat().st_size)
 
 
 def test_remarks_stand_within_the_picture():
