@@ -31,7 +31,7 @@ from pyspark.sql import functions as f
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.offline import Corruption, ReadOptions, Split, read_split
-from pykbroker.offline.split import PERMISSIVE
+from pykbroker.offline.split import DROPMALFORMED
 from pykbroker.spark import map_splits
 from pykbroker.spark.bounds import LATEST
 from pykbroker.spark.options import parse_options
@@ -80,7 +80,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
-    arguments.mode = PERMISSIVE
+    arguments.mode = DROPMALFORMED
     there = Namespace(**vars(arguments) | {"path": arguments.other})
     step("finding the ends")
     reach = _reach(spark, arguments, "here").join(_reach(spark, there, "there"), PLACE, "full")
