@@ -20,8 +20,8 @@
     throughput          produce, consume and scan, measured
 
 job.py has what they share (arguments, session, results); progress.py, results.py, pictures.py,
-reading.py, left_out.py, sizes.py, exact_batches.py, raw_batches.py, clients.py, client_check.py,
-consumers.py and brokers.py the parts of that. lanes.py is a part of replay, phases.py of
-throughput, replica_verdict.py of replica_difference, codec_picture.py of codec_what_if.
-docs/analytics.md has an example of each.
+reading.py, left_out.py, sizes.py, runs.py, latencies.py, exact_batches.py, raw_batches.py,
+clients.py, client_check.py, consumers.py and brokers.py the parts of that. lanes.py is a part of
+replay, phases.py of throughput, replica_verdict.py of replica_difference, codec_picture.py of
+codec_what_if. docs/analytics.md has an example of each.
 """

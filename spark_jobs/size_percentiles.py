@@ -17,7 +17,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -28,6 +27,7 @@ from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.reading import source_options
 from spark_jobs.results import Outcome, rows_table
+from spark_jobs.runs import run_edges
 from spark_jobs.sizes import percentiles, sizes_of
 
 SHARES: Final = {"p1": 0.01, "p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
@@ -102,11 +102,8 @@ def _with_nulls(batch: Any, name: str) -> Any:
 
 def _groups(sizes: pa.Table) -> Iterator[tuple[str, str, pa.Table]]:
     """The rows of each topic and part: neighbours, as the table is sorted by them."""
-    keys = [sizes.column(name) for name in ("topic", "part")]
-    begins = pc.or_(*(pc.not_equal(key[1:], key[:-1]) for key in keys)).to_numpy()
-    places = [0, *(np.flatnonzero(begins) + 1).tolist(), sizes.num_rows]
-    for start, end in pairwise(places if sizes.num_rows else ()):
-        topic, part = (key[start].as_py() for key in keys)
+    for start, end in pairwise(run_edges(sizes, ("topic", "part")).tolist()):
+        topic, part = (sizes[name][start].as_py() for name in ("topic", "part"))
         yield topic, part, sizes.slice(start, end - start)
 
 

@@ -19,12 +19,13 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -34,6 +35,7 @@ from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.reading import view
 from spark_jobs.results import Outcome
+from spark_jobs.runs import run_edges
 
 _COLOURS: Final = {
     "committed": pictures.GOOD,
@@ -74,7 +76,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         mine = [row for row in rows if row["state"] == state]
         for name in ("transactions", "records", "bytes"):
             summary[f"{state}_{name}"] = sum(row[name] for row in mine)
-    summary |= oldest_open(table.to_pylist(), int(time.time() * 1000))
+    summary |= oldest_open(table, int(time.time() * 1000))
     return Outcome({"states": states, "transactions": table}, summary)
 
 
@@ -84,9 +86,9 @@ def _has_clock(name: str) -> Any:
     return clock & (f.col("first_timestamp_ms") >= 0)
 
 
-def oldest_open(rows: Sequence[dict[str, Any]], now_ms: int) -> dict[str, Any]:
+def oldest_open(table: pa.Table, now_ms: int) -> dict[str, Any]:
     """What the summary tells of the oldest open transaction; nothing if there is none."""
-    still_open = [row for row in rows if row["state"] == "open"]
+    still_open = table.filter(pc.field("state") == "open").to_pylist()
     if not still_open:
         return {}
     # Of one partition, the first by its offset; among partitions only times can be compared.
@@ -96,13 +98,13 @@ def oldest_open(rows: Sequence[dict[str, Any]], now_ms: int) -> dict[str, Any]:
     oldest = min(firsts.values(), key=lambda row: int(row["first_timestamp_ms"]))
     place = f"{oldest['topic']}-{oldest['partition']} from offset {oldest['first_offset']}"
     at, clock = oldest["first_timestamp_ms"], _CLOCKS[oldest["timestamp_type"]]
-    was_open = [
-        row["end_timestamp_ms"]
-        for row in rows
-        if (row["topic"], row["partition"]) == (oldest["topic"], oldest["partition"])
-        and row["end_timestamp_ms"] is not None
-        and row["last_offset"] > oldest["first_offset"]
-    ]
+    ended_behind = table.filter(
+        (pc.field("topic") == oldest["topic"])
+        & (pc.field("partition") == oldest["partition"])
+        & (pc.field("last_offset") > oldest["first_offset"])
+        & pc.field("end_timestamp_ms").is_valid()
+    )
+    was_open = [pc.min(ended_behind["end_timestamp_ms"]).as_py()] if ended_behind.num_rows else []
     if clock == "broker":
         was_open.append(at)
     is_dated = at >= 0 and pictures.has_date(at)
@@ -144,7 +146,7 @@ def draw(outcome: Outcome) -> Any:
     left.get_legend().remove()
     made.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
     # In order of their partitions: each has its lines side by side, and its name there.
-    every = outcome.tables["transactions"].to_pylist()
+    every = outcome.tables["transactions"]
     shown = most_telling(every)
     lines: dict[str, list[int]] = {}
     for at, row in enumerate(shown):
@@ -155,22 +157,21 @@ def draw(outcome: Outcome) -> Any:
     named = lines if len(lines) <= _MOST_NAMES else {}
     right.set_yticks([sum(mine) / len(mine) for mine in named.values()], list(named), fontsize=8)
     right.invert_yaxis()
-    told = f"{len(shown)} of {len(every)} transactions, all unknown and open ones among them"
-    pictures.label(right, "offsets that they span", "", told if len(shown) < len(every) else "")
+    told = f"{len(shown)} of {every.num_rows} transactions, all unknown and open ones among them"
+    pictures.label(right, "offsets that they span", "", told if len(shown) < every.num_rows else "")
     return made
 
 
-def most_telling(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def most_telling(table: pa.Table) -> list[dict[str, Any]]:
     """As many as can be drawn, in the order of their partitions: what is unknown, what is open, and
     of the others the last of each partition in turn."""
-    rank: list[tuple[int, int, int]] = []
-    behind: dict[tuple[str, int], int] = {}
-    for at in reversed(range(len(rows))):
-        place = (rows[at]["topic"], rows[at]["partition"])
-        behind[place] = behind.get(place, -1) + 1
-        urgency = {"unknown": 0, "open": 1}.get(rows[at]["state"], 2)
-        rank.append((urgency, behind[place], at))
-    return [rows[at] for _, _, at in sorted(sorted(rank)[:_MOST_LINES], key=itemgetter(2))]
+    urgency = pc.index_in(table["state"], pa.array(["unknown", "open"])).fill_null(2).to_numpy()
+    edges = run_edges(table, ("topic", "partition"))
+    places = np.arange(table.num_rows)
+    behind = np.repeat(edges[1:], np.diff(edges)) - places
+    chosen = np.sort(np.lexsort((places, behind, urgency))[:_MOST_LINES])
+    rows: list[dict[str, Any]] = table.take(chosen).to_pylist()
+    return rows
 
 
 #: What a log holds of them, whatever their outcome, is what is asked for.

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from pykbroker.protocol.control_records import COMMIT
@@ -86,17 +90,22 @@ def test_the_oldest_open(run_job: RunJob, tmp_path: Path):
     write_segment(partition_directory(tmp_path), parts)
     outcome = run_job(JOB, "--path", str(tmp_path))
     assert outcome.summary["oldest_open"] == "t-0 from offset 0, producer 7"
-    rows = outcome.tables["transactions"].to_pylist()
-    found = oldest_open(rows, BASE_MS + 1000)
+    table = outcome.tables["transactions"]
+    found = oldest_open(table, BASE_MS + 1000)
     assert found["oldest_open_since"] == "2023-11-14T22:13:20+00:00"
     assert found["oldest_open_clock"] == "producer"
     assert found["oldest_open_age_ms"] == 980
-    alone = [row for row in rows if row["state"] == "open" and row["producer_id"] == 8]
-    assert oldest_open(alone, BASE_MS + 1000)["oldest_open_age_ms"] is None
-    by_broker = [alone[0] | {"timestamp_type": 1}]
-    assert oldest_open(by_broker, BASE_MS + 1000)["oldest_open_age_ms"] == 979
-    without = [alone[0] | {"first_timestamp_ms": -1}]
-    assert oldest_open(without, BASE_MS)["oldest_open_since"] is None
+    (alone,) = (
+        row for row in table.to_pylist() if row["state"] == "open" and row["producer_id"] == 8
+    )
+
+    def told(**more: int) -> dict[str, Any]:
+        one = pa.Table.from_pylist([alone | more], schema=table.schema)
+        return oldest_open(one, BASE_MS + 1000)
+
+    assert told()["oldest_open_age_ms"] is None
+    assert told(timestamp_type=1)["oldest_open_age_ms"] == 979
+    assert told(first_timestamp_ms=-1)["oldest_open_since"] is None
 
 
 def test_every_transaction_counts():
@@ -113,7 +122,7 @@ def test_the_picture_shows_what_is_unknown_or_open():
         for number in range(100)
     ]
     rows[0]["state"], rows[30]["state"] = "unknown", "open"
-    shown = most_telling(rows)
+    shown = most_telling(pa.Table.from_pylist(rows))
     assert len(shown) == 60
     assert rows[0] in shown
     assert rows[30] in shown
@@ -121,4 +130,30 @@ def test_the_picture_shows_what_is_unknown_or_open():
     assert offsets == sorted(offsets)
     assert {49, 99} <= set(offsets)
     assert sum(row["partition"] == 1 for row in shown) == 29
-    assert most_telling(rows[:7]) == rows[:7]
+    assert most_telling(pa.Table.from_pylist(rows[:7])) == rows[:7]
+
+
+def test_a_million_transactions_take_little_room():
+    """Of a table of 60 MB; a dict of each row would be a thousand."""
+    count = 1_000_000
+    numbers = np.arange(count)
+    table = pa.table(
+        {
+            "topic": pa.repeat("t", count),
+            "partition": pa.array(numbers // 1000, pa.int32()),
+            "state": pa.repeat("committed", count),
+            "producer_id": numbers,
+            "first_offset": numbers,
+            "last_offset": numbers,
+            "first_timestamp_ms": numbers,
+            "timestamp_type": pa.array(np.zeros(count), pa.int32()),
+            "end_timestamp_ms": numbers,
+        }
+    )
+    tracemalloc.start()
+    try:
+        assert oldest_open(table, BASE_MS) == {}
+        assert len(most_telling(table)) == 60
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    finally:
+        tracemalloc.stop()
