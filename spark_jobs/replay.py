@@ -7,7 +7,8 @@ at the earliest of the partitions' first records; a record that is older, or has
 soon as it is its turn. Records of aborted transactions are left out unless --isolation
 read_uncommitted is given.
 
-`records` and `bytes` are those that the broker acknowledged; exit code 1 if there were errors.
+`records` and `bytes` are those that the broker acknowledged; exit code 1 if there were errors. A
+producer that fails ends the job: Spark would let it send its records again.
 
 Topics that are not there are created with the same number of partitions; --to names them, with
 {topic} for the name it had. Partitions are shared among --tasks producers, each merging its own
@@ -77,8 +78,6 @@ _RESULT: Final = pa.schema(
         *((f"late_{name}_ms", pa.float64()) for name in ("p50", "p99", "max")),
     ]
 )
-
-
 _SAMPLES: Final = pa.schema([("ack_ms", pa.float64()), ("samples", pa.int64())])
 
 

@@ -8,7 +8,7 @@
 
 Rates are of the time from the first task's first record to the last task's last one; starting
 Spark's tasks is not in it. The topic is made for it, and deleted at the end unless --keep is
-given.
+given. A client that fails ends the job: Spark would let it send its records again.
 """
 
 from __future__ import annotations
