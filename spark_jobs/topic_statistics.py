@@ -4,7 +4,7 @@ One row for each topic, partition and codec: records, batches, bytes on disk, of
 without a codec for a partition in which nothing is. Headers are believed: fsck looks at the rest.
 Control batches (markers) are counted apart. `first_timestamp_ms` is the smallest of the batches'
 first timestamps: within a batch earlier ones may follow. (Of a batch that has a delete horizon in
-its place, the largest.)
+its place, or a first record without a time, the largest.) Times are null if no record has one.
 
 --since, --until and --isolation read_committed are exact, but for `bytes`: those of a batch that
 lies partly in the range are counted whole.
@@ -91,7 +91,10 @@ def _with_empty(table: Any, arguments: Namespace) -> Any:
 def _counts(batches: Any) -> Any:
     own = ~f.col("is_control")
     has_times = own & (f.col("record_count") > 0)
-    first = f.coalesce("base_timestamp_ms", "max_timestamp_ms")
+    first, largest = (
+        f.when(has_times & (f.col(name) >= 0), f.col(name))
+        for name in ("base_timestamp_ms", "max_timestamp_ms")
+    )
     return batches.groupBy(*KEYS).agg(
         f.sum(f.when(own, f.col("record_count")).otherwise(0)).alias("records"),
         f.sum(own.cast("long")).alias("batches"),
@@ -99,8 +102,8 @@ def _counts(batches: Any) -> Any:
         f.sum(f.col("size_bytes").cast("long")).alias("bytes"),
         f.min("base_offset").alias("first_offset"),
         (f.max("last_offset") + 1).alias("next_offset"),
-        f.min(f.when(has_times, first)).alias("first_timestamp_ms"),
-        f.max(f.when(has_times, f.col("max_timestamp_ms"))).alias("max_timestamp_ms"),
+        f.min(f.coalesce(first, largest)).alias("first_timestamp_ms"),
+        f.max(largest).alias("max_timestamp_ms"),
     )
 
 

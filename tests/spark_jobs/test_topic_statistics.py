@@ -10,6 +10,7 @@ from pyspark.errors import PythonException
 
 from pykbroker.offline import OfflineError
 from pykbroker.protocol.control_records import ABORT, COMMIT
+from pykbroker.protocol.record_batch import build_batch
 from spark_jobs.topic_statistics import JOB
 from tests.harness.flights import COUNT
 from tests.offline.samples import (
@@ -86,6 +87,18 @@ def test_a_delete_horizon_is_no_time_of_a_record(run_job: RunJob, tmp_path: Path
     (row,) = run_job(JOB, "--path", str(tmp_path)).tables["statistics"].to_pylist()
     assert row["records"] == 3
     assert row["first_timestamp_ms"] == row["max_timestamp_ms"] == BASE_MS + 30
+
+
+def test_records_without_a_time(run_job: RunJob, tmp_path: Path):
+    for partition, times in enumerate(([[-1, BASE_MS + 5], [BASE_MS + 7]], [[-1], [-1, -1]])):
+        batches = [
+            bytes(build_batch([(b"k", b"v", at, ()) for at in mine], base_offset=10 * n))
+            for n, mine in enumerate(times)
+        ]
+        write_segment(partition_directory(tmp_path, "t", partition), batches)
+    rows = run_job(JOB, "--path", str(tmp_path)).tables["statistics"].to_pylist()
+    found = [(row["first_timestamp_ms"], row["max_timestamp_ms"]) for row in rows]
+    assert found == [(BASE_MS + 5, BASE_MS + 7), (None, None)]
 
 
 def test_partitions_without_records(run_job: RunJob, tmp_path: Path):
