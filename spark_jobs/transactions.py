@@ -91,11 +91,13 @@ def oldest_open(table: pa.Table, now_ms: int) -> dict[str, Any]:
     still_open = table.filter(pc.field("state") == "open").to_pylist()
     if not still_open:
         return {}
-    # Of one partition, the first by its offset; among partitions only times can be compared.
+    # Of one partition, the first by its offset; among partitions only times can be compared, and
+    # what has none comes last.
     firsts: dict[tuple[str, int], dict[str, Any]] = {}
     for row in sorted(still_open, key=lambda row: int(row["first_offset"])):
         firsts.setdefault((row["topic"], row["partition"]), row)
-    oldest = min(firsts.values(), key=lambda row: int(row["first_timestamp_ms"]))
+    rank = lambda row: (row["first_timestamp_ms"] < 0, row["first_timestamp_ms"])  # noqa: E731
+    oldest = min(firsts.values(), key=rank)
     place = f"{oldest['topic']}-{oldest['partition']} from offset {oldest['first_offset']}"
     at, clock = oldest["first_timestamp_ms"], _CLOCKS[oldest["timestamp_type"]]
     ended_behind = table.filter(
@@ -105,7 +107,7 @@ def oldest_open(table: pa.Table, now_ms: int) -> dict[str, Any]:
         & pc.field("end_timestamp_ms").is_valid()
     )
     was_open = [pc.min(ended_behind["end_timestamp_ms"]).as_py()] if ended_behind.num_rows else []
-    if clock == "broker":
+    if clock == "broker" and at >= 0:
         was_open.append(at)
     is_dated = at >= 0 and pictures.has_date(at)
     since = datetime.fromtimestamp(at / 1000, UTC).isoformat() if is_dated else None

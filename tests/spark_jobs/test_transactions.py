@@ -106,6 +106,10 @@ def test_the_oldest_open(run_job: RunJob, tmp_path: Path):
     assert told()["oldest_open_age_ms"] is None
     assert told(timestamp_type=1)["oldest_open_age_ms"] == 979
     assert told(first_timestamp_ms=-1)["oldest_open_since"] is None
+    assert told(first_timestamp_ms=-1, timestamp_type=1)["oldest_open_age_ms"] is None
+    without = [alone | {"partition": 1, "first_timestamp_ms": -1}]
+    several = pa.concat_tables([pa.Table.from_pylist(without, schema=table.schema), table])
+    assert oldest_open(several, BASE_MS + 1000) == found
 
 
 def test_every_transaction_counts():
