@@ -38,12 +38,13 @@ from pykbroker.offline.partition_files import PartitionFiles
 from pykbroker.offline.planning import plan_partition
 from pykbroker.offline.selecting import look_at_each, while_listed
 from pykbroker.offline.split import DROPMALFORMED
+from pykbroker.spark import map_items
 from pykbroker.spark.options import SourceOptions, parse_options
 from pykbroker.spark.tasks import base_selection
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import source_options, spread
+from spark_jobs.reading import source_options
 from spark_jobs.results import Outcome
 
 COLUMNS: Final = ("offset", "timestamp", "key", "value", "headers")
@@ -87,10 +88,10 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     tasks = pack_splits(splits, options.split_bytes, spark.sparkContext.defaultParallelism)
     how = read_options(options)
     step("verifying checksums and decoding every record")
-    read = spread(spark, tasks, lambda task: _read(task, how), _DDL).toArrow()
+    read = map_items(spark, tasks, lambda task: _read(task, how), _DDL).toArrow()
     step("checking offsets, sequences and indexes")
     files = [each.files for each in planned]
-    structure = spread(spark, files, _check, _DDL).toArrow()
+    structure = map_items(spark, files, _check, _DDL).toArrow()
     unplanned = [_rows(each.files, each.unreadable) for each in planned]
     found = pa.concat_tables([read, structure, pa.Table.from_batches(unplanned, _FINDINGS)])
     findings, files_read = _apart(found)

@@ -4,13 +4,12 @@ add_arguments     --path, --topics, times, isolation, what happens to corrupt ba
 source_options    the same as options of `pykbroker`
 records, view     DataFrames
 chosen_rows       in a worker: the records of a split that `--option where=...` wants
-spread            a function over any values, in the workers
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -220,19 +219,3 @@ def chosen_rows(split: Split, options: ReadOptions, filters: Sequence[Filter]) -
         kept = keep_rows(batch, filters)
         if kept.num_rows:
             yield kept
-
-
-def spread(
-    spark: Any, items: Sequence[Any], function: Callable[[Any], Iterator[Any]], schema: str
-) -> Any:
-    """A DataFrame of the record batches that `function(item)` yields in the workers, one task an
-    item."""
-    chosen = list(items)
-
-    def run(numbers: Iterator[Any]) -> Iterator[Any]:
-        for batch in numbers:
-            for number in batch.column(0).to_pylist():
-                yield from function(chosen[number])
-
-    count = len(chosen)
-    return spark.range(0, count, 1, max(1, count)).mapInArrow(run, schema)

@@ -30,7 +30,7 @@ from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pykbroker.spark import plan_tasks
+from pykbroker.spark import map_items, plan_tasks
 from spark_jobs import latencies, pictures
 from spark_jobs.brokers import BrokerRefusal, create_topics, partition_counts
 from spark_jobs.client_check import check_clients
@@ -47,7 +47,7 @@ from spark_jobs.job import Job
 from spark_jobs.lanes import Lane, Wanted, first_time, lanes_of, rows_of, shared
 from spark_jobs.latencies import Latencies, shares
 from spark_jobs.progress import step
-from spark_jobs.reading import positive, source_options, spread, without_conditions
+from spark_jobs.reading import positive, source_options, without_conditions
 from spark_jobs.results import Outcome, rows_table
 
 COLUMNS: Final = ("key", "value", "timestamp_ms", "headers")
@@ -176,7 +176,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         for number, mine in enumerate(shared(lanes, count))
     ]
     step(f"sending {len(lanes)} partitions by {len(orders)} producers{takes}")
-    return _outcome(spread(spark, orders, _replay, _DDL).toArrow().to_pylist())
+    return _outcome(map_items(spark, orders, _replay, _DDL).toArrow().to_pylist())
 
 
 def _prepare_topics(arguments: Namespace, lanes: list[Lane]) -> None:

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.offline.layout import find_partitions, read_log_directory
 from pykbroker.protocol.compression import CODEC_NAMES
-from pykbroker.spark import map_batches
+from pykbroker.spark import map_batches, map_items
 from spark_jobs import pictures
 from spark_jobs.brokers import BrokerRefusal, create_topics, delete_topics
 from spark_jobs.client_check import check_clients
@@ -36,7 +36,7 @@ from spark_jobs.job import Job
 from spark_jobs.latencies import Latencies, shares
 from spark_jobs.phases import DDL, Load, Reading, consume, produce, scan
 from spark_jobs.progress import step
-from spark_jobs.reading import name_value, positive, spread
+from spark_jobs.reading import name_value, positive
 from spark_jobs.results import Outcome, rows_table
 
 SHARES: Final = {"p50": 50, "p95": 95, "p99": 99, "max": 100}
@@ -127,10 +127,10 @@ def _phases(spark: Any, arguments: Namespace, topic: str) -> dict[str, list[dict
         _wait_for_directory(arguments.path, topic)
     step(f"producing {arguments.records:,} records of {arguments.size} bytes")
     loads = _loads(arguments, topic, count)
-    phases["produce"] = _collect(spread(spark, loads, produce, DDL))
+    phases["produce"] = _collect(map_items(spark, loads, produce, DDL))
     step("consuming them")
     readings = _readings(arguments, topic, count)
-    phases["consume"] = _collect(spread(spark, readings, consume, DDL))
+    phases["consume"] = _collect(map_items(spark, readings, consume, DDL))
     if arguments.path:
         step("scanning the segments")
         options = {"path": arguments.path, "subscribe": topic, "columns": "key,value"}

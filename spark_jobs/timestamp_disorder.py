@@ -26,13 +26,13 @@ import pyarrow.compute as pc
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.offline import Split, scan_batches
-from pykbroker.spark import plan_tasks
+from pykbroker.spark import map_items, plan_tasks
 from pykbroker.spark.tasks import LogTask
 from spark_jobs import pictures
 from spark_jobs.exact_batches import cut_batches
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import chosen_rows, source_options, spread
+from spark_jobs.reading import chosen_rows, source_options
 from spark_jobs.results import Outcome, rows_table
 from spark_jobs.sizes import Integers, integers, percentiles
 
@@ -81,7 +81,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     options = source_options(arguments, COLUMNS)
     tasks = plan_tasks(options, spark.sparkContext.defaultParallelism)
     step("finding the largest timestamps")
-    splits = spread(spark, tasks, _bounds, _SPLIT_DDL).toArrow().to_pylist()
+    splits = map_items(spark, tasks, _bounds, _SPLIT_DDL).toArrow().to_pylist()
     before = _largest_before(splits)
 
     def late(task: LogTask) -> Iterator[Any]:
@@ -89,7 +89,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
             yield from _late_of(split, task, before.get(_place(split), _NO_TIME))
 
     step("looking at every timestamp")
-    found = spread(spark, tasks, late, _LATE_DDL).toArrow()
+    found = map_items(spark, tasks, late, _LATE_DDL).toArrow()
     rows = _rows(found, splits)
     names = ["records", "late_records", "without_time", "missing_offsets"]
     if any(map(_has_conditions, tasks)):

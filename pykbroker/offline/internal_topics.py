@@ -205,7 +205,7 @@ def _decode_offsets(row: dict[str, Any], key: bytes | None, value: bytes | None)
         row["committed_leader_epoch"] = getattr(commit, "leader_epoch", None)
         row["metadata"] = commit.metadata
         row["commit_timestamp_ms"] = commit.commit_timestamp
-        row["expire_timestamp_ms"] = commit.expire_timestamp
+        row["expire_timestamp_ms"] = getattr(commit, "expire_timestamp", None)
 
 
 def _decode_transactions(row: dict[str, Any], key: bytes | None, value: bytes | None) -> None:

@@ -8,14 +8,14 @@ See docs/analytics.md. Needs pyspark 4.2 (`pip install pykbroker[spark]`).
 
     register, tuned_builder, package           sessions                       session.py
     LogSource                                  batches and streams            source.py
-    plan_tasks, map_batches, map_splits, aggregate                            in_worker.py
+    plan_tasks, map_batches, map_splits, map_items, aggregate                 in_worker.py
     to_parquet                                                                parquet_export.py
 """
 
 from __future__ import annotations
 
 from pykbroker.spark.faults import OptionError
-from pykbroker.spark.in_worker import aggregate, map_batches, map_splits, plan_tasks
+from pykbroker.spark.in_worker import aggregate, map_batches, map_items, map_splits, plan_tasks
 from pykbroker.spark.parquet_export import ExportReport, to_parquet
 from pykbroker.spark.session import package, register, tuned_builder, tuned_conf
 from pykbroker.spark.source import LogSource
@@ -28,6 +28,7 @@ __all__ = [
     "OptionError",
     "aggregate",
     "map_batches",
+    "map_items",
     "map_splits",
     "package",
     "plan_tasks",

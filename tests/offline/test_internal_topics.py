@@ -11,6 +11,8 @@ import pytest
 from pykbroker.offline import CorruptSegment, cluster_metadata, consumer_offsets, transaction_state
 from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.messages.group_metadata_key import GroupMetadataKey
+from pykbroker.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
+from pykbroker.protocol.messages.legacy_offset_commit_value import LegacyOffsetCommitValue
 from pykbroker.protocol.messages.offset_commit_key import OffsetCommitKey
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.messages.topic_record import TopicRecord
@@ -70,6 +72,16 @@ def test_consumer_offsets(tmp_path: Path):
     assert "too short" in short["fault"]
     assert cut["fault"] is not None
     assert cut["group"] is None
+
+
+def test_a_commit_as_brokers_before_0_9_wrote_it(tmp_path: Path):
+    key = prefixed(0, LegacyOffsetCommitKey(group="g", topic="t", partition=1), 0)
+    value = LegacyOffsetCommitValue(offset=42, metadata="m", commit_timestamp=BASE_MS)
+    write(tmp_path, "__consumer_offsets", [(key, prefixed(0, value, 0))])
+    (row,) = consumer_offsets(str(tmp_path)).to_pylist()
+    assert (row["record_type"], row["fault"]) == ("LegacyOffsetCommit", None)
+    assert (row["topic_partition"], row["committed_offset"]) == (1, 42)
+    assert (row["commit_timestamp_ms"], row["expire_timestamp_ms"]) == (BASE_MS, None)
 
 
 def test_offsets_of_an_aborted_transaction_do_not_count(tmp_path: Path):

@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
 
+from pykbroker.spark import map_items
 from spark_jobs.clients import SEND_ONCE
 from spark_jobs.job import Job
-from spark_jobs.reading import spread
 from spark_jobs.results import Outcome
 
 
@@ -23,7 +23,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         raise ValueError("in the middle of it")
         yield
 
-    spread(spark, [arguments.notes], note, "number bigint").collect()
+    map_items(spark, [arguments.notes], note, "number bigint").collect()
     return Outcome()
 
 
