@@ -243,7 +243,7 @@ def test_a_bug_in_a_worker_is_told_with_its_stack(tmp_path: Path):
         "import sys\n"
         f"sys.path.insert(0, {str(JOBS.parent)!r})\n"
         "from spark_jobs.job import Job\n"
-        "from spark_jobs.reading import spread\n"
+        "from pykbroker.spark import map_items\n"
         "def run(spark, arguments):\n"
         "    return map_items(spark, [0], lambda zero: 1 / zero, 'a int').collect()\n"
         "JOB = Job(__file__, __doc__, run, reads_logs=False)\n"
