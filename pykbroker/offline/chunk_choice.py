@@ -3,7 +3,7 @@
 Invariants
     Every batch that is asked for is checked before it is believed: its checksum, its header, its
     offsets. What its header says of its own end is no reason to leave it out: only where the next
-    one begins counts.
+    one begins counts. Where the two disagree, its checksum decides.
     A batch that is not asked for, and damaged, has no say.
 """
 
@@ -18,6 +18,7 @@ from pykbroker.offline.batch_headers import HeaderTable, header_at, header_fault
 from pykbroker.offline.chunk import Chunk
 from pykbroker.offline.offset_order import OffsetOrder
 from pykbroker.offline.plain_decoder import BAD_CHECKSUM
+from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import Split
 from pykbroker.offline.varints import Flags, Integers
 from pykbroker.protocol.crc32c import crc32c
@@ -46,7 +47,17 @@ class ChunkChoice:
         next_base = np.where(self._sound[1:], self._base[1:], _FAR)
         self._next_base: Integers = np.append(next_base, _FAR if behind is None else behind)
         is_before = (self._base < self._next_base) & (self._next_base <= split.start_offset)
+        is_before &= ~self._reaching(is_before, split.start_offset)
         self._asked_for: Flags = ~self._sound | (~is_before & (self._base < split.end_offset))
+
+    def _reaching(self, is_before: Flags, start: int) -> Flags:
+        """Which of those that end before `start`, if the next ones are right, say that they do not,
+        and are believed: their checksums fit."""
+        found: Flags = is_before & self._sound
+        found &= self._base + self._chunk.table["last_offset_delta"] >= start
+        for index in np.flatnonzero(found).tolist():
+            found[index] = check_crc(self._chunk.batch(index))
+        return found
 
     def check_sums(self) -> None:
         chunk = self._chunk
@@ -59,8 +70,11 @@ class ChunkChoice:
         for index in indices[found != chunk.table["crc"][indices]].tolist():
             self.faults[index] = BAD_CHECKSUM
 
-    def check_headers(self, *, is_at_end: bool) -> None:
-        """Impossible ones; and where the next batch cannot be found, nothing behind that counts."""
+    def check_headers(self, known: KnownBatches, *, is_at_end: bool) -> None:
+        """Impossible ones; and where the next batch cannot be found, nothing behind that counts.
+
+        It is not where a broken one ends, if that reaches over one that is known.
+        """
         for index in np.flatnonzero(~self._sound).tolist():
             if index not in self.faults:
                 fault = header_fault(header_at(self._chunk.table, index))
@@ -68,11 +82,22 @@ class ChunkChoice:
         if not self.faults:
             return
         is_followed = np.append(self._sound[1:], self._behind is not None or is_at_end)
-        self.lost = min((index for index in self.faults if not is_followed[index]), default=None)
+        self.lost = next(
+            (
+                index
+                for index in sorted(self.faults)
+                if not is_followed[index] or self._reaches_over(index, known)
+            ),
+            None,
+        )
         if self.lost is not None:
             last = self.lost
             self.faults = {index: why for index, why in self.faults.items() if index <= last}
             self._asked_for[last + 1 :] = False
+
+    def _reaches_over(self, index: int, known: KnownBatches) -> bool:
+        position = self._chunk.at + int(self._chunk.positions[index])
+        return known.between(position, position + int(self._chunk.sizes[index])) is not None
 
     def check_offsets(self, order: OffsetOrder) -> None:
         trusted = self._sound.copy()

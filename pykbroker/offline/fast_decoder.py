@@ -152,7 +152,7 @@ class _FastReader:
         choice = ChunkChoice(chunk, self.split, behind)
         if self.options.verify_checksums:
             choice.check_sums()
-        choice.check_headers(is_at_end=self.position >= self.end)
+        choice.check_headers(self.known, is_at_end=self.position >= self.end)
         if self.options.verify_offsets:
             choice.check_offsets(self.order)
         return choice

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
@@ -36,6 +37,10 @@ from pykbroker.protocol.record_batch import (
 )
 
 _ZEROS: Final = bytes(65536)
+#: So many batches at the end are kept before their checksums are looked at.
+_KEPT_HEADERS: Final = 4096
+#: The last batch, and two that tell whether its offset can be.
+_NEIGHBOURS: Final = 3
 _CRC: Final = struct.Struct(">12xI").unpack_from
 
 
@@ -80,13 +85,12 @@ def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
     position = _start(opened, segment, end)
     next_offset = segment.base_offset
     while True:
-        position, next_offset = _walk_to_end(
-            opened, segment.base_offset, position, next_offset, end
-        )
+        walked = _walk_to_end(opened, segment.base_offset, position, next_offset, end)
+        position, sound_end, next_offset = walked
         if position >= end:
             return FrozenEnd(position, next_offset)
         can_follow = range(next_offset, next_offset + MAX_SEGMENT_OFFSETS)
-        following = next_batch(opened, position, end, can_follow)
+        following = next_batch(opened, sound_end, end, can_follow)
         if following is None:
             if _is_end(opened, position, end):
                 return FrozenEnd(position, next_offset)
@@ -95,36 +99,76 @@ def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
         position = following  # broken in the middle, and the reader will say so
 
 
+class _Walked(NamedTuple):
+    """How far batches follow each other: where the last one begins if it is broken, else ends;
+    where the last sound one ends; the offset behind that."""
+
+    position: int
+    sound_end: int
+    next_offset: int
+
+
+class _Tail:
+    """The last batches of a walk, and those of them that are sound.
+
+    However many broken ones are at the end: of what is not kept, the last sound ones are known.
+    """
+
+    def __init__(self, opened: SegmentFile) -> None:
+        self._opened = opened
+        self._runs: deque[HeaderRun] = deque()
+        self._count = 0
+        self._sound_before: list[tuple[int, BatchHeader]] = []
+
+    def add(self, run: HeaderRun) -> None:
+        self._runs.append(run)
+        self._count += run.positions.size
+        while self._count - self._runs[0].positions.size >= _KEPT_HEADERS:
+            oldest = self._runs.popleft()
+            self._count -= oldest.positions.size
+            found = [*islice(self._sound_of(oldest), _NEIGHBOURS), *self._sound_before]
+            self._sound_before = found[:_NEIGHBOURS]
+
+    def last(self) -> tuple[int, BatchHeader] | None:
+        if not self._runs:
+            return None
+        positions, table = self._runs[-1]
+        return int(positions[-1]), header_at(table, -1)
+
+    def sound(self) -> Iterator[tuple[int, BatchHeader]]:
+        """(position, header) of the batches with a right checksum, the last one first."""
+        for run in reversed(self._runs):
+            yield from self._sound_of(run)
+        yield from self._sound_before
+
+    def _sound_of(self, run: HeaderRun) -> Iterator[tuple[int, BatchHeader]]:
+        for index in range(run.positions.size - 1, -1, -1):
+            position, header = int(run.positions[index]), header_at(run.table, index)
+            if sound_batch(self._opened, position, header.size_bytes) is not None:
+                yield position, header
+
+
 def _walk_to_end(
     opened: SegmentFile, base_offset: int, position: int, next_offset: int, end: int
-) -> FrozenEnd:
-    """Behind the last sound batch of those that follow each other from `position` on."""
-    last: HeaderRun | None = None
+) -> _Walked:
+    tail = _Tail(opened)
     for run in header_tables(opened, None, base_offset, position, end):
-        last = run
+        tail.add(run)
+    last = tail.last()
     if last is None:
-        return FrozenEnd(position, next_offset)
-    count = len(last.positions)
-    position, header = int(last.positions[-1]), header_at(last.table, -1)
-    if header.magic in (0, 1) and _is_old_message(opened, position, header.size_bytes):
+        return _Walked(position, position, next_offset)
+    start, header = last
+    if header.magic in (0, 1) and _is_old_message(opened, start, header.size_bytes):
         # not read, but no end
-        return FrozenEnd(position + header.size_bytes, max(next_offset, header.base_offset + 1))
-    sound = _sound_ones(opened, last)
+        behind = start + header.size_bytes
+        return _Walked(behind, behind, max(next_offset, header.base_offset + 1))
+    sound = tail.sound()
     found = next(sound, None)
     if found is None:
-        return FrozenEnd(position, next_offset)
-    if found[0] == count - 1:
-        position += found[1].size_bytes
-    return FrozenEnd(position, _behind(found[1], (header for _, header in sound), next_offset))
-
-
-def _sound_ones(opened: SegmentFile, run: HeaderRun) -> Iterator[tuple[int, BatchHeader]]:
-    """(index, header) of the batches with a right checksum, the last one first."""
-    for index in range(len(run.positions) - 1, -1, -1):
-        header = header_at(run.table, index)
-        position = int(run.positions[index])
-        if sound_batch(opened, position, header.size_bytes) is not None:
-            yield index, header
+        return _Walked(start, position, next_offset)
+    sound_end = found[0] + found[1].size_bytes
+    following = _behind(found[1], (header for _, header in sound), next_offset)
+    return _Walked(sound_end if found[0] == start else start, sound_end, following)
 
 
 def _behind(last: BatchHeader, before: Iterator[BatchHeader], low: int) -> int:
@@ -150,7 +194,7 @@ def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
     """
     entries = reversed(offset_entries(segment.index_path, segment.base_offset, end))
     true = (entry[1] for entry in entries if is_entry_true(opened, entry, end))
-    return next(islice(true, 2, None), 0)
+    return next(islice(true, _NEIGHBOURS - 1, None), 0)
 
 
 def _is_old_message(opened: SegmentFile, position: int, size: int) -> bool:

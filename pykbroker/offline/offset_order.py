@@ -44,7 +44,8 @@ class OffsetOrder:
     def __init__(self, split: Split) -> None:
         self.low = split.segment_base_offset
         self.limit = split.segment_end_offset
-        self.last = self.low - 1
+        before = split.last_offset_before
+        self.last = self.low - 1 if before is None else before
 
     def fault(self, base: int, last: int, behind: int | None) -> str | None:
         """Why a batch cannot be here. `behind`: base offset of the next batch, if it has one."""

@@ -128,10 +128,15 @@ def _batches(
         head = opened.read(RECORD_BATCH_OVERHEAD, position) if position < end else b""
         behind = base_behind(head, end - position)
         batch = None
-        if not _is_elsewhere(header, behind, split):
+        elsewhere = _is_elsewhere(header, behind, split)
+        if elsewhere and header.base_offset < split.start_offset <= header.last_offset:
+            elsewhere = not check_crc(opened.read(size, at))  # the next one may be wrong
+        if not elsewhere:
             batch = opened.read(size, at)
             fault = _batch_fault(header, batch, options)
-            if fault is not None and behind is None and position < end:  # its length is wrong, too
+            is_lost = behind is None and position < end
+            if fault is not None and (is_lost or known.between(at, position) is not None):
+                # Its length is wrong, too.
                 position = known.after(at, end, order.last + 1)
                 head = opened.read(RECORD_BATCH_OVERHEAD, position)
         if fault is None and options.verify_offsets:

@@ -232,7 +232,8 @@ class _PartitionPlanner:
             if not is_last and opened.size != segment.size_bytes:
                 raise FileNotFoundError(segment.path)  # replaced since it was listed
             identity = identity_of(opened)
-            positions = self._positions(SegmentCuts(opened, segment, end), end)
+            cuts = SegmentCuts(opened, segment, end)
+            positions = self._positions(cuts, end)
             heads = [opened.read(HEAD_BYTES, position) for position in positions[:-1]]
         # From what the headers at the cuts say; nothing of a segment is below or above its names.
         firsts = [segment.base_offset]
@@ -247,6 +248,7 @@ class _PartitionPlanner:
                 end_position=high,
                 first_offset=firsts[number],
                 behind_offset=min(firsts[number + 1], self.end),
+                last_offset_before=cuts.last_before.get(low),
                 head=(low, heads[number][: high - low]),
             )
             for number, (low, high) in enumerate(itertools.pairwise(positions))

@@ -1,7 +1,10 @@
 """Where to begin, to cut and to stop reading a segment: by its indexes, by walking where none is.
 
-Invariant   An index can only make more to be read, never lose a record: what it says of offsets and
-            positions is checked against the log, and a time index out of order is not used.
+Invariants
+    An index can only make more to be read, never lose a record: what it says of offsets and
+    positions is checked against the log, and a time index out of order is not used.
+    Nothing is cut between batches that do not go on from each other: what is wrong with one of two
+    neighbours is seen by who reads both.
 """
 
 from __future__ import annotations
@@ -26,12 +29,16 @@ _position_of = itemgetter(1)
 
 
 class SegmentCuts:
-    """Of an open segment, up to position `end`."""
+    """Of an open segment, up to position `end`.
+
+    last_before   the last offset of the batch before each place that was found
+    """
 
     def __init__(self, opened: SegmentFile, segment: SegmentFiles, end: int) -> None:
         self._opened = opened
         self._segment = segment
         self._end = end
+        self.last_before: dict[int, int] = {}
         self._entries = offset_entries(segment.index_path, segment.base_offset, end)
 
     def start(self, offset: int, time_ms: int | None) -> int:
@@ -42,13 +49,13 @@ class SegmentCuts:
             if slot >= 0:
                 offset = max(offset, times[slot][1])
         before = bisect_right(self._entries, offset, key=_offset_of)
-        return self._first_true(reversed(self._entries[:before])) or 0
+        return self._first_in_place(range(before - 1, -1, -1)) or 0
 
     def stop(self, offset: int) -> int:
         """Behind all batches that have offsets below this one."""
         # An entry has the last offset of the batch that it points at.
         above = bisect_left(self._entries, offset, key=_offset_of)
-        found = self._first_true(self._entries[above + 1 :], offset)
+        found = self._first_in_place(range(above + 1, len(self._entries)), offset)
         return self._end if found is None else found
 
     def between(self, start: int, stop: int, piece_bytes: int) -> list[int]:
@@ -58,7 +65,7 @@ class SegmentCuts:
         last = start
         while stop - last > piece_bytes * 3 // 2:
             slot = bisect_left(self._entries, last + piece_bytes, key=_position_of)
-            cut = self._first_true(self._entries[slot:])
+            cut = self._first_in_place(range(slot, len(self._entries)))
             if cut is None:
                 return cuts + self._walked(last, stop, piece_bytes)
             if cut >= stop:
@@ -67,21 +74,45 @@ class SegmentCuts:
             last = cut
         return cuts
 
-    def _first_true(self, candidates: Iterable[tuple[int, int]], least: int = 0) -> int | None:
-        """The position of the first entry that names a batch of offsets >= `least`."""
-        for entry in candidates:
-            header = entry_batch(self._opened, entry, self._end)
-            if header is not None and header.base_offset >= least:
-                return entry[1]
+    def _first_in_place(self, slots: Iterable[int], least: int = 0) -> int | None:
+        """The position of the first entry that names a batch of offsets >= `least`, in its place:
+        it is cut from the batches before it, and nobody looks at them together any more."""
+        for slot in slots:
+            header = entry_batch(self._opened, self._entries[slot], self._end)
+            if header is None or header.base_offset < least:
+                continue
+            if self._goes_on(slot, header.base_offset):
+                return self._entries[slot][1]
         return None
+
+    def _goes_on(self, slot: int, base_offset: int) -> bool:
+        """Whether the batches from the entry before it on end where it begins, with offsets below
+        its own."""
+        position = self._entries[slot][1]
+        reached = self._entries[slot - 1][1] if slot else 0
+        header = None
+        for at, header in walk_headers(self._opened, self._segment, position, reached):
+            if header is None or header.last_offset >= base_offset:
+                return False
+            reached = at + header.size_bytes
+        if header is not None and reached == position:
+            self.last_before[position] = header.last_offset
+        return reached == position
 
     def _walked(self, start: int, stop: int, piece_bytes: int) -> list[int]:
         """Cuts found by walking the headers, for what no index covers."""
         cuts: list[int] = []
         last = start
+        before: int | None = None
         for position, header in walk_headers(self._opened, self._segment, stop, start):
-            far = position - last >= piece_bytes
-            if header is not None and far and stop - position > piece_bytes // 2:
+            offset_before, before = before, None
+            if header is None:
+                continue
+            before = header.last_offset
+            if position - last < piece_bytes or stop - position <= piece_bytes // 2:
+                continue
+            if offset_before is not None and offset_before < header.base_offset:
+                self.last_before[position] = offset_before
                 cuts.append(position)
                 last = position
         return cuts

@@ -204,11 +204,8 @@ class KnownBatches:
         self._base_offset = base_offset
         self._entries: Entries | None = None
 
-    def after(self, position: int, end: int, low: int | None = None) -> int:
-        """The position of the next known batch behind `position`, or `end`.
-
-        `low`: no offset below it can follow, where that is known.
-        """
+    def between(self, position: int, end: int) -> int | None:
+        """The first one behind `position` and before `end` that the index knows."""
         if self._entries is None:
             size = self._opened.size
             self._entries = offset_entries(self._index_path, self._base_offset, size)
@@ -216,8 +213,18 @@ class KnownBatches:
         for entry in self._entries[slot:]:
             if entry[1] >= end:
                 break
-            if is_entry_true(self._opened, entry, end):
+            if is_entry_true(self._opened, entry, self._opened.size):
                 return entry[1]
+        return None
+
+    def after(self, position: int, end: int, low: int | None = None) -> int:
+        """The position of the next known batch behind `position`, or `end`.
+
+        `low`: no offset below it can follow, where that is known.
+        """
+        known = self.between(position, end)
+        if known is not None:
+            return known
         offsets = self._offsets_behind(position)
         if low is not None:
             offsets = range(low, self._base_offset + MAX_SEGMENT_OFFSETS)

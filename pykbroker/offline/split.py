@@ -212,6 +212,8 @@ class Split:
     #: from its first batch to that of the next split. None: it is of that very file, or nothing.
     first_offset: int = 0
     behind_offset: int | None = None
+    #: Of the batch before its first one; None: it begins the segment, or that is not known.
+    last_offset_before: int | None = None
     #: Of the file that it was planned on: machine, st_dev, st_ino; and some bytes of it.
     file_identity: tuple[str, int, int] | None = None
     head: tuple[int, bytes] = (0, b"")

@@ -14,13 +14,16 @@ from dataclasses import replace
 import numpy as np
 
 from pykbroker.offline.batch_headers import header_at
+from pykbroker.offline.faults import CorruptSegment
+from pykbroker.offline.plain_decoder import BAD_CHECKSUM
 from pykbroker.offline.planning import plan
 from pykbroker.offline.reader import read_split
+from pykbroker.offline.segment_index import sound_batch
 from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import FAILFAST, READ_UNCOMMITTED, ReadOptions, Selection, Split
 from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
-from pykbroker.protocol.record_batch import LOG_OVERHEAD, MAGIC_V2
+from pykbroker.protocol.record_batch import MAGIC_V2
 
 
 def offset_of_time(selection: Selection, timestamp_ms: int, mode: str = FAILFAST) -> int | None:
@@ -50,19 +53,25 @@ def _in_split(split: Split, timestamp_ms: int, mode: str) -> int | None:
 
 
 def _in_file(opened: SegmentFile, split: Split, timestamp_ms: int, mode: str) -> int | None:
+    """No batch is passed over by what a damaged header says of its time: CorruptSegment (FAILFAST),
+    or reading begins there, and counts it."""
     end = min(split.end_position, opened.size)
     start, base = split.start_position, split.segment_base_offset
     for positions, table in header_tables(opened, split.index_path, base, start, end):
-        late = (table["max_timestamp"] >= timestamp_ms) & (table["magic"] == MAGIC_V2)
-        for index in np.flatnonzero(late).tolist():
-            header = header_at(table, index)
+        for index in np.flatnonzero(table["magic"] == MAGIC_V2).tolist():
+            header, position = header_at(table, index), int(positions[index])
             if header.last_offset < split.start_offset:
                 continue  # below the log start
+            if sound_batch(opened, position, header.size_bytes) is None:
+                if mode == FAILFAST:
+                    raise CorruptSegment(split.path, position, BAD_CHECKSUM)
+                return max(header.base_offset, split.start_offset)
+            if header.max_timestamp < timestamp_ms:
+                continue
             if header.is_control:
                 return max(header.base_offset, split.start_offset)
-            position = int(positions[index])
-            size = header.batch_length + LOG_OVERHEAD
-            batch = replace(split, start_position=position, end_position=position + size)
+            behind = position + header.size_bytes
+            batch = replace(split, start_position=position, end_position=behind)
             for rows in read_split(batch, ReadOptions(columns=("offset",), mode=mode)):
                 if rows.num_rows:
                     return int(rows.column(0)[0].as_py())

@@ -93,8 +93,8 @@ def segment_events(
     Its offsets end before `limit`. The walk is that of the decoders: where a broken batch is not
     followed by another one, it goes on at the next that is known.
     """
-    scan = _Scan(opened, segment.base_offset, limit)
     known = KnownBatches(opened, segment.index_path, segment.base_offset)
+    scan = _Scan(opened, known, segment.base_offset, limit)
     start = 0
     while start < end:
         tables = header_tables(
@@ -160,7 +160,10 @@ class _Scan:
             the last one was broken, and not followed by another one: then `at` is where it began.
     """
 
-    def __init__(self, opened: SegmentFile, base_offset: int, limit: int) -> None:
+    def __init__(
+        self, opened: SegmentFile, known: KnownBatches, base_offset: int, limit: int
+    ) -> None:
+        self._known = known
         self.at = Place(0, base_offset)
         self.is_lost = False
         self._opened = opened
@@ -218,7 +221,8 @@ class _Scan:
         return count
 
     def _batch(self, header: BatchHeader, near: _Neighbours, index: int) -> bool:
-        """Whether a batch is sound, as far as that is looked at, or another one follows it."""
+        """Whether a batch is sound, as far as that is looked at, or another one follows it (and it
+        reaches over none that is known)."""
         place = near.place(index)
         if place.position > self.at.position:
             self._doubt(self.at.position)
@@ -240,7 +244,9 @@ class _Scan:
         else:
             next_offset = header.next_offset
         self.at = Place(behind, next_offset)
-        return batch is not None or bool(near.lands[index])
+        if batch is not None:
+            return True
+        return bool(near.lands[index]) and self._known.between(place.position, behind) is None
 
     def _placed(self, header: BatchHeader, next_base: int) -> int:
         """Its base offset, if it can be that between the batch before it and the one behind."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tempfile
 
 import pytest
 
@@ -11,7 +12,9 @@ from pykbroker.offline.batch_headers import walk
 from pykbroker.offline.chunk import Chunk
 from pykbroker.offline.chunk_choice import ChunkChoice
 from pykbroker.offline.offset_order import OffsetOrder
+from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import AbortedRange, Split
+from pykbroker.offline.storage import LocalFile
 from pykbroker.protocol.record_batch import build_batch
 from tests.offline.samples import BASE_MS, simple_batches
 
@@ -26,7 +29,8 @@ def chosen(
     buffer = bytearray(content)
     choice = ChunkChoice(Chunk(buffer, walk(buffer, len(buffer))[0], 0), split, behind)
     choice.check_sums()
-    choice.check_headers(is_at_end=is_at_end)
+    with tempfile.NamedTemporaryFile() as file, LocalFile(file.name) as opened:
+        choice.check_headers(KnownBatches(opened, None, 0), is_at_end=is_at_end)
     choice.check_offsets(OffsetOrder(split))
     return choice.wanted(None).tolist(), choice.faults, choice.lost
 

@@ -383,3 +383,31 @@ def test_a_damaged_batch_that_is_not_asked_for_costs_nothing(tmp_path: Path, dec
         path.write_bytes(broken)
         log = open_log(tmp_path, start_offsets=190, columns=["offset"], decoder=decoder)
         assert log.read_all()["offset"].to_pylist() == list(range(190, 300)), bit
+
+
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+@pytest.mark.parametrize("start", [2, 3, 5])
+def test_a_damaged_offset_hides_nothing_of_the_batch_before(
+    tmp_path: Path, decoder: str, start: int
+):
+    batches = simple_batches(3)
+    path = write_segment(partition_directory(tmp_path), batches)
+    path.write_bytes(b"".join([batches[0], (3).to_bytes(8) + batches[1][8:], batches[2]]))
+    scan = open_log(
+        tmp_path, start_offsets=start, mode="DROPMALFORMED", columns="offset", decoder=decoder
+    )
+    assert scan.read_all()["offset"].to_pylist() == [*range(start, 10), *range(20, 30)]
+    assert scan.corrupt_batches == 1
+
+
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+def test_a_wrong_length_does_not_hide_what_the_index_knows(tmp_path: Path, decoder: str):
+    """It reaches over the next batch, and another one begins where it seems to end."""
+    batches = simple_batches(5, size=900)
+    path = write_segment(partition_directory(tmp_path), batches, index_every=1)
+    length = (len(batches[1]) + len(batches[2]) - 12).to_bytes(4)
+    batches[1] = batches[1][:8] + length + batches[1][12:]
+    path.write_bytes(b"".join(batches))
+    scan = open_log(tmp_path, mode="DROPMALFORMED", columns="offset", decoder=decoder)
+    assert scan.read_all()["offset"].to_pylist() == [*range(10), *range(20, 50)]
+    assert scan.corrupt_batches == 1

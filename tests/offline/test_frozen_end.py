@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pykbroker.offline import CorruptSegment, fsck, open_log
+from pykbroker.offline import CorruptSegment, fsck, open_log, segment_walk
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.layout import read_partitions
 from pykbroker.protocol.record_batch import build_batch
@@ -194,3 +195,61 @@ def test_a_damaged_batch_before_the_last_one_moves_no_end(tmp_path: Path, every:
         broken[start + bit // 8] ^= 1 << bit % 8
         path.write_bytes(broken)
         assert freeze(files) == FrozenEnd(len(whole), 200), bit
+
+
+def flipped(batch: bytes) -> bytes:
+    return batch[:-1] + bytes([batch[-1] ^ 1])
+
+
+@pytest.mark.parametrize("count, broken", [(255, 1), (256, 1), (257, 300), (600, 5000)])
+def test_however_many_broken_batches_are_the_last_ones(tmp_path: Path, count: int, broken: int):
+    """Headers are read in runs: what is sound may be in one before the last."""
+    sound = simple_batches(count, 1)
+    bad = [flipped(each) for each in simple_batches(broken, 1, base_offset=count)]
+    path = write_segment(partition_directory(tmp_path), [*sound, *bad])
+    path.with_suffix(".index").unlink()
+    (files,) = read_partitions([str(tmp_path)])
+    end = path.stat().st_size - len(bad[-1])
+    assert freeze(files) == FrozenEnd(end, count)
+    small = (3).to_bytes(8) + sound[-1][8:]  # and what the last one says is not believed
+    path.write_bytes(b"".join([*sound[:-1], small]))
+    assert freeze(files) == FrozenEnd(path.stat().st_size, count)
+
+
+def test_a_wrong_length_does_not_hide_the_last_batch(tmp_path: Path):
+    """What then stands where the next one would begin has a length that fits, by its epoch."""
+    batches = [
+        bytes(build_batch([(b"k", bytes(200), 5, ())], base_offset=base, leader_epoch=100))
+        for base in range(20)
+    ]
+    path = write_segment(partition_directory(tmp_path), batches)
+    path.with_suffix(".index").unlink()
+    length = (len(batches[18]) - 12 + 4).to_bytes(4)
+    batches[18] = batches[18][:8] + length + batches[18][12:]
+    path.write_bytes(b"".join(batches))
+    with pytest.raises(CorruptSegment, match="the checksum does not fit"):
+        open_log(tmp_path).read_all()
+    scan = open_log(tmp_path, mode="PERMISSIVE", columns=["offset"])
+    assert scan.read_all()["offset"].to_pylist() == [*range(18), 19]
+
+
+def test_half_a_header_that_comes_while_it_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """In a preallocated file, between two runs of the walk."""
+    *written, coming = simple_batches(5, 1)
+    path = write_segment(partition_directory(tmp_path), written)
+    path.write_bytes(b"".join(written) + bytes(1 << 16))
+    walk = segment_walk._walk_by_pread
+
+    def writing(*given: Any) -> Any:
+        found = walk(*given)
+        with path.open("r+b") as opened:
+            opened.seek(sum(map(len, written)))
+            opened.write(coming[:40])
+        return found
+
+    monkeypatch.setattr(segment_walk, "_walk_by_pread", writing)
+    (files,) = read_partitions([str(tmp_path)])
+    assert freeze(files).next_offset == 4
+    assert open_log(tmp_path).read_all().num_rows == 4

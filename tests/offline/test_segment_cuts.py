@@ -142,3 +142,34 @@ def test_an_index_that_cannot_be_read_only_makes_reading_slower(
     monkeypatch.setattr("pykbroker.offline.segment_index.open_file", refused)
     log = open_log(str(tmp_path), start_offsets=300, start_timestamp_ms=BASE_MS + 320)
     assert log.read_all()["offset"].to_pylist() == list(range(320, 500))
+
+
+@pytest.mark.parametrize("with_index", [True, False])
+@pytest.mark.parametrize("base", [39, 35, 31])
+@pytest.mark.parametrize("split_bytes", [1, 10**9])
+def test_a_damaged_offset_is_seen_however_the_log_is_cut(
+    tmp_path: Path, base: int, with_index: bool, split_bytes: int
+):
+    """No checksum covers it: the batch before tells."""
+    batches = simple_batches(8)
+    path = write_segment(partition_directory(tmp_path), batches, index_every=1)
+    batches[4] = base.to_bytes(8) + batches[4][8:]
+    path.write_bytes(b"".join(batches))
+    if not with_index:
+        path.with_suffix(".index").unlink()
+    for decoder in ("numpy", "plain"):
+        with pytest.raises(CorruptSegment, match=f"base offset {base} behind offset 39"):
+            open_log(tmp_path, split_bytes=split_bytes, decoder=decoder).read_all()
+        scan = open_log(
+            tmp_path, split_bytes=split_bytes, decoder=decoder, mode="PERMISSIVE", columns="offset"
+        )
+        assert scan.read_all()["offset"].to_pylist() == [*range(40), *range(50, 80)]
+
+
+@pytest.mark.parametrize("base", [15, 18, 19])
+def test_an_entry_of_a_batch_whose_offset_is_damaged(tmp_path: Path, base: int):
+    batches = simple_batches(4)
+    path = write_segment(partition_directory(tmp_path), batches, index_every=1)
+    path.write_bytes(b"".join([*batches[:2], base.to_bytes(8) + batches[2][8:], batches[3]]))
+    with pytest.raises(CorruptSegment, match=f"base offset {base} behind offset 19"):
+        open_log(tmp_path, start_offsets=29).read_all()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.offline import Selection
+from pykbroker.offline import CorruptSegment, Selection
 from pykbroker.offline.time_lookup import offset_of_time
 from pykbroker.protocol.control_records import ABORT
 from pykbroker.protocol.record_batch import build_batch
-from tests.offline.samples import BASE_MS, partition_directory, write_segment
+from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
 from tests.offline.test_transaction_scan import LogWriter
 
 
@@ -42,3 +42,18 @@ def test_the_first_in_the_log_is_meant_not_the_earliest(tmp_path: Path):
     assert offset_of_time(chosen, BASE_MS + 91) == 4
     (tmp_path / "log-start-offset-checkpoint").write_text("0\n1\nt 0 3\n")
     assert offset_of_time(chosen, BASE_MS + 60) == 4
+
+
+def test_a_damaged_time_is_not_passed_over(tmp_path: Path):
+    """What it says of its time may be wrong: who looks for a later one is told, or begins there."""
+    batches = simple_batches(6)
+    path = write_segment(partition_directory(tmp_path), batches)
+    old = (BASE_MS - 9).to_bytes(8)
+    path.write_bytes(
+        b"".join([*batches[:2], batches[2][:35] + old + batches[2][43:], *batches[3:]])
+    )
+    chosen = Selection((str(tmp_path),))
+    with pytest.raises(CorruptSegment, match="the checksum does not fit"):
+        offset_of_time(chosen, BASE_MS + 22)
+    assert offset_of_time(chosen, BASE_MS + 22, "PERMISSIVE") == 20
+    assert offset_of_time(chosen, BASE_MS + 15) == 15

@@ -472,3 +472,35 @@ def test_what_is_damaged_before_an_open_transaction_does_not_free_it(tmp_path: P
     )
     assert scan.read_all()["offset"].to_pylist() == [0]
     assert scan.corrupt_batches == 1
+
+
+@pytest.mark.parametrize("kind", [ABORT, None])
+@pytest.mark.parametrize("mode", ["FAILFAST", "PERMISSIVE"])
+def test_a_damaged_length_does_not_swallow_a_transaction(
+    tmp_path: Path, kind: int | None, mode: str
+):
+    """Readers that begin behind the damage, by the index, must know what began within it."""
+    rows = [(b"k", bytes(5000), BASE_MS, ())]
+    pids = [-1, 7, 7, -1, -1]
+    batches = [
+        bytes(build_batch(rows, base_offset=base, producer_id=pid, is_transactional=pid > 0))
+        for base, pid in enumerate(pids)
+    ]
+    if kind is not None:
+        marker = EndTxnMarker(kind, 3)
+        batches[3] = bytes(
+            build_marker_batch(
+                marker, producer_id=7, producer_epoch=0, timestamp_ms=BASE_MS, base_offset=3
+            )
+        )
+    path = write_segment(partition_directory(tmp_path), batches, index_every=4096)
+    length = (len(batches[0]) + len(batches[1]) - 12).to_bytes(4)
+    for start in range(1, 5):
+        path.write_bytes(b"".join([batches[0][:8] + length + batches[0][12:], *batches[1:]]))
+        try:
+            found = committed(tmp_path, start_offsets=start, mode=mode, fail_on_data_loss=False)
+        except CorruptSegment:
+            assert mode == "FAILFAST"
+            continue
+        assert not {1, 2, 3}.intersection(found)
+        assert kind is not None or found == []
