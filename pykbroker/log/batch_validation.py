@@ -272,7 +272,7 @@ def _validate_records(
     if (
         is_out_of_range
         or (rules.compact and survey.first_keyless >= 0)
-        or survey.largest > rules.max_record_bytes
+        or (survey.largest > rules.max_record_bytes and attributes & CODEC_MASK)
         or attributes & LOG_APPEND_TIME_BIT
     ):
         _check_each_record(payload, header, rules, now_ms)
@@ -391,11 +391,12 @@ def _check_each_record(
     errors: list[tuple[int, str]] = []
     bad_timestamp = False
     append_time = bool(header.attributes & LOG_APPEND_TIME_BIT)
+    bounded = bool(header.attributes & CODEC_MASK)  # max.message.bytes bounds the others
     pos = 0
     for index, record in enumerate(read_records(payload, header.record_count)):
         start = pos
         timestamp_delta, _, key, _, _, pos = record
-        if pos - start > rules.max_record_bytes:
+        if bounded and pos - start > rules.max_record_bytes:
             raise Refused(
                 _INVALID_RECORD,
                 f"A record of {pos - start} bytes exceeds max.decompressed.message.bytes "
@@ -420,11 +421,14 @@ def _check_each_record(
             "One or more records have been rejected due to invalid timestamp",
             errors,
         )
-    shown = "; ".join(message for _, message in errors[:_MAX_REPORTED_ERRORS])
+    shown = ", ".join(
+        f"RecordError(batchIndex={index}, message='{text}')"
+        for index, text in errors[:_MAX_REPORTED_ERRORS]
+    )
     raise Refused(
         _INVALID_RECORD,
         f"One or more records have been rejected due to {len(errors)} record errors in total, and "
-        f"only showing the first three errors at most: {shown}",
+        f"only showing the first three errors at most: [{shown}]",
         errors,
     )
 

@@ -277,6 +277,14 @@ def test_one_record_too_large_once_decompressed() -> None:
     assert "max.decompressed.message.bytes" in str(outcome.error_message)
 
 
+def test_max_decompressed_message_bytes_does_not_bound_what_is_not_compressed() -> None:
+    batch = build_batch([(None, bytes(500), NOW, ()), (b"k", b"", NOW, ())])
+    assert validate(bytearray(batch), rules(max_record_bytes=100), NOW).error == 0
+    refused = validate(bytearray(batch), rules(max_record_bytes=100, compact=True), NOW)
+    assert refused.record_errors is not None
+    assert [index for index, _ in refused.record_errors] == [0]
+
+
 @pytest.mark.parametrize("codec", [0, 3])
 def test_a_compacted_topic_needs_keys(codec: int) -> None:
     records: list[NewRecord] = [
