@@ -3,17 +3,24 @@
 Behaviour: each partition of the request gets exactly one batch of magic 2. The batches are queued
 in the order of the request; the reply follows when they are written (acks=1) or below the high
 watermark (acks=-1), or says REQUEST_TIMED_OUT after `timeout_ms`. acks=0 has no reply; an error
-closes the connection instead, so that the client looks for a new leader. Any other acks is
-INVALID_REQUIRED_ACKS and appends nothing. Errors are per partition:
+closes the connection instead, so that the client looks for a new leader.
+
+A request is refused as a whole, and appends nothing, when the first batch of any partition
+
+    has an impossible length or magic     CORRUPT_MESSAGE, with the reason
+    is transactional, and no id is given  TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+The other errors are per partition:
 
     no such topic id (v13) / topic or partition    UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
     null records, no batch, more than one batch,   INVALID_RECORD
     another magic
+    what follows the batch is no batch             CORRUPT_MESSAGE
     zstd before version 7                          UNSUPPORTED_COMPRESSION_TYPE
+    acks not -1, 0 or 1                            INVALID_REQUIRED_ACKS
     an internal topic                              INVALID_TOPIC_EXCEPTION (unless the client calls
                                                    itself __admin_client, as Kafka has it)
-    a transactional batch: without / with an id    TRANSACTIONAL_ID_AUTHORIZATION_FAILED /
-                                                   INVALID_PRODUCER_ID_MAPPING (no id is known)
+    a transactional batch                          INVALID_PRODUCER_ID_MAPPING (no id is known)
     not the leader                                 NOT_LEADER_OR_FOLLOWER, and who is (v10, KIP-951)
     what the log refuses                           its code; record errors from version 8
 
@@ -29,13 +36,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.leader_hints import leader_hint
-from pykbroker.errors import ErrorCode, KafkaError, error_message
+from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.log.validation_rules import HEAVY_RECOMPRESSED_BYTES
 from pykbroker.network.request import CloseConnection
@@ -49,8 +55,10 @@ from pykbroker.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
     CODEC_MASK,
     LOG_OVERHEAD,
+    MAGIC_AT,
     RECORD_BATCH_OVERHEAD,
     TRANSACTIONAL_BIT,
     CorruptBatch,
@@ -75,8 +83,7 @@ FIRST_WITH_LEADER_HINTS = 10
 FIRST_BY_ID = 13
 
 LOOK_CLOSER = TRANSACTIONAL_BIT | ZSTD  # bits of the attributes that may not be fine
-UP_TO_MAGIC = 17
-MIN_LEGACY_BATCH_LENGTH = 14
+MIN_BATCH_LENGTH = 14  # of magic 0
 _batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
 
 NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -100,14 +107,65 @@ def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse
     """Queue the batches; answer once they are written, or at once when there are none."""
     message: ProduceRequest = request.message
     broker.counters.total_produce_requests += 1
-    acks = message.acks
-    if not -1 <= acks <= 1:
-        return error_reply(request, ErrorCode.INVALID_REQUIRED_ACKS, None)
+    topics = message.topic_data
+    if len(topics) != 1 or len(topics[0].partition_data) != 1:
+        refusal = refused_as_a_whole(request)  # a lone partition is looked at when it is refused
+        if refusal is not None:
+            return refusal
+    if not -1 <= message.acks <= 1:
+        return refused_acks(broker, request)
     if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES:
         heavy = heavy_batches(broker, request)
         if heavy:
             return check_in_thread(broker, request, heavy)
     return append_all(broker, request, {})
+
+
+def refused_as_a_whole(request: Request) -> ProduceResponse | CloseConnection | None:
+    """The answer when some first batch rules out all of the request (KafkaApis looks first)."""
+    message: ProduceRequest = request.message
+    for topic in message.topic_data:
+        for asked in topic.partition_data:
+            records: memoryview | None = asked.records  # type: ignore[assignment]
+            if records is None:
+                continue
+            if len(records) >= RECORD_BATCH_OVERHEAD:
+                length, magic, attributes = _batch_head(records)
+                if length >= MIN_BATCH_LENGTH and magic == 2 and not attributes & TRANSACTIONAL_BIT:
+                    continue
+            try:
+                first = next(batch_sizes(records), 0)
+            except CorruptBatch as fault:
+                return error_reply(request, ErrorCode.CORRUPT_MESSAGE, str(fault))
+            if first and message.transactional_id is None and is_transactional(records):
+                return error_reply(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    return None
+
+
+def is_transactional(records: memoryview) -> bool:
+    """Is the whole batch that leads these bytes transactional? It may be shorter than a header."""
+    return records[MAGIC_AT] == 2 and bool(records[ATTRIBUTES_AT + 1] & TRANSACTIONAL_BIT)
+
+
+def refused_acks(broker: BrokerServer, request: Request) -> ProduceResponse | CloseConnection:
+    """Invalid acks are the error of each partition that would have been appended to."""
+    manager = broker.replica_manager
+    reply = error_reply(request, ErrorCode.INVALID_REQUIRED_ACKS)
+    topics = [topic for topic in request.message.topic_data if topic.partition_data]
+    if isinstance(reply, ProduceResponse):
+        for topic, answer in zip(topics, reply.responses, strict=True):
+            by_id = request.api_version >= FIRST_BY_ID
+            name = manager.topic_name(topic.topic_id) if by_id else topic.name
+            for asked, part in zip(topic.partition_data, answer.partition_responses, strict=True):
+                if name is None:
+                    part.error_code = int(ErrorCode.UNKNOWN_TOPIC_ID)
+                elif manager.lookup(name, asked.index) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                    part.error_code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                else:
+                    part.error_code = (
+                        code_of_records(asked.records, request.api_version) or part.error_code
+                    )
+    return reply
 
 
 def heavy_batches(broker: BrokerServer, request: Request) -> dict[int, Check]:
@@ -176,14 +234,16 @@ def append_all(
                     checked.get(id(asked)) if checked else None,
                 )
             replies.append(reply)
-        responses.append(
-            TopicProduceResponse(
-                name=topic.name, topic_id=topic.topic_id, partition_responses=replies
+        if replies:
+            responses.append(
+                TopicProduceResponse(
+                    name=topic.name, topic_id=topic.topic_id, partition_responses=replies
+                )
             )
-        )
     pending.reply = ProduceResponse(responses=responses)
     if not pending.pending:
-        pending.deferred.resolve(pending.finished())
+        refusal = refused_as_a_whole(request)
+        pending.deferred.resolve(pending.finished() if refusal is None else refusal)
         return pending.deferred
     manager.await_turn(pending)
     return pending.deferred
@@ -216,12 +276,13 @@ class PendingProduce(DelayedProduce):
         if isinstance(partition, int):
             return self._refuse(index, partition)
         if records is None or len(records) < RECORD_BATCH_OVERHEAD:
-            return self._refuse_malformed(index, records)
+            return self._refuse(index, int(ErrorCode.INVALID_RECORD))
         size = len(records)
         length, magic, attributes = _batch_head(records)
         if length + LOG_OVERHEAD != size or magic != 2:
-            if not is_one_batch(records):
-                return self._refuse_malformed(index, records)
+            code = code_of_records(records, self._request.api_version)
+            if code:
+                return self._refuse(index, code)
             size = length + LOG_OVERHEAD
             records = records[:size]
         if attributes & LOOK_CLOSER or topic in INTERNAL_TOPICS:
@@ -251,8 +312,6 @@ class PendingProduce(DelayedProduce):
         if attributes & CODEC_MASK == ZSTD and self._request.api_version < FIRST_WITH_ZSTD:
             return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         if attributes & TRANSACTIONAL_BIT:
-            if self._request.message.transactional_id is None:
-                return int(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             return int(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
         if topic in INTERNAL_TOPICS and self._request.client_id != ADMIN_CLIENT_ID:
             return int(ErrorCode.INVALID_TOPIC_EXCEPTION)
@@ -262,13 +321,6 @@ class PendingProduce(DelayedProduce):
         self._failed = True
         self._broker.counters.failed_produce_requests += 1
         return refused(index, code)
-
-    def _refuse_malformed(self, index: int, records: memoryview | None) -> PartitionProduceResponse:
-        reply = self._refuse(index, code_of_malformed(records))
-        if reply.error_code == ErrorCode.CORRUPT_MESSAGE:
-            # Kafka trips over these bytes before it looks at partitions: with a message.
-            reply.error_message = error_message(reply.error_code)
-        return reply
 
     def _refused_by_partition(self, partition: Partition, code: int) -> PartitionProduceResponse:
         reply = self._refuse(partition.index, code)
@@ -336,12 +388,18 @@ def batch_sizes(records: memoryview) -> Iterator[int]:
     left = len(records)
     while left >= LOG_OVERHEAD:
         length = int.from_bytes(records[position + 8 : position + 12], "big", signed=True)
-        if length < MIN_LEGACY_BATCH_LENGTH:
-            raise CorruptBatch(f"a batch of {length} bytes")
-        if left < UP_TO_MAGIC:
+        if length < MIN_BATCH_LENGTH:
+            raise CorruptBatch(
+                f"Record size {length} is less than the minimum record overhead "
+                f"({MIN_BATCH_LENGTH})"
+            )
+        if left <= MAGIC_AT:
             return
-        if not 0 <= int.from_bytes(records[position + 16 : position + 17], "big") <= 2:
-            raise CorruptBatch("no magic that ever was")
+        magic = int.from_bytes(
+            records[position + MAGIC_AT : position + MAGIC_AT + 1], "big", signed=True
+        )
+        if not 0 <= magic <= 2:
+            raise CorruptBatch(f"Invalid magic found in record: {magic}")
         size = length + LOG_OVERHEAD
         if left < size:
             return
@@ -350,23 +408,19 @@ def batch_sizes(records: memoryview) -> Iterator[int]:
         left -= size
 
 
-def is_one_batch(records: memoryview) -> bool:
-    """Does one whole batch of magic 2 lead these bytes, and no other whole one follow?"""
+def code_of_records(records: memoryview | None, version: int) -> int:
+    """0 for one whole batch of magic 2 and no other; else why not (validateRecords of Kafka)."""
+    if records is None:
+        return int(ErrorCode.INVALID_RECORD)
+    sizes = batch_sizes(records)
     try:
-        sizes = list(islice(batch_sizes(records), 2))
+        if next(sizes, 0) < RECORD_BATCH_OVERHEAD or records[MAGIC_AT] != 2:
+            return int(ErrorCode.INVALID_RECORD)
+        if version < FIRST_WITH_ZSTD and records[ATTRIBUTES_AT + 1] & CODEC_MASK == ZSTD:
+            return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        return int(ErrorCode.INVALID_RECORD) if next(sizes, 0) else 0
     except CorruptBatch:
-        return False
-    return len(sizes) == 1 and sizes[0] >= RECORD_BATCH_OVERHEAD and records[16] == 2
-
-
-def code_of_malformed(records: memoryview | None) -> int:
-    """Why these bytes are not one whole batch of magic 2 (ProduceRequest.validateRecords)."""
-    if records is not None:
-        try:
-            next(batch_sizes(records), 0)
-        except CorruptBatch:
-            return int(ErrorCode.CORRUPT_MESSAGE)
-    return int(ErrorCode.INVALID_RECORD)  # no batch, cut short, another magic, more than one
+        return int(ErrorCode.CORRUPT_MESSAGE)
 
 
 def refused(index: int, code: int) -> PartitionProduceResponse:
@@ -394,6 +448,7 @@ def error_reply(
                 ],
             )
             for topic in asked.topic_data
+            if topic.partition_data
         ]
     )
 

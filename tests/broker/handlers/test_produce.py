@@ -104,8 +104,15 @@ def test_an_error_with_acks_0_closes_the_connection(broker: Broker) -> None:
 
 @pytest.mark.parametrize("acks", [2, -2, 100])
 def test_other_acks_append_nothing(broker: Broker, acks: int) -> None:
-    reply = only(produce(broker, request(batch(), acks=acks)))
-    assert (reply.error_code, reply.base_offset) == (ErrorCode.INVALID_REQUIRED_ACKS, -1)
+    call = produce(broker, request(batch(), None, batch(), acks=acks))
+    replies = call.answer.responses[0].partition_responses
+    assert [(reply.error_code, reply.base_offset) for reply in replies] == [
+        (ErrorCode.INVALID_REQUIRED_ACKS, -1),
+        (ErrorCode.INVALID_RECORD, -1),
+        (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
+    ]
+    unknown = request(batch(), topic_id=topic_id_of(99), acks=acks)
+    assert only(produce(broker, unknown)).error_code == ErrorCode.UNKNOWN_TOPIC_ID
     broker.node.end_turn()
     assert broker.node.manager.partition(TP).log.log_end_offset == 0
 
@@ -165,6 +172,48 @@ def test_what_is_not_one_batch(broker: Broker, records: Any, code: int) -> None:
     assert (reply.error_message is None) is (code != ErrorCode.CORRUPT_MESSAGE)
 
 
+@pytest.mark.parametrize(
+    "records, code, message",
+    [
+        (
+            with_length(13),
+            ErrorCode.CORRUPT_MESSAGE,
+            "Record size 13 is less than the minimum record overhead (14)",
+        ),
+        (with_magic(255), ErrorCode.CORRUPT_MESSAGE, "Invalid magic found in record: -1"),
+        (
+            batch(is_transactional=True),
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            None,
+        ),
+    ],
+)
+def test_one_batch_can_rule_out_the_request(
+    broker: Broker, records: Any, code: int, message: str | None
+) -> None:
+    call = produce(broker, request(batch(), None, batch(), records))
+    replies = call.answer.responses[0].partition_responses
+    assert [(r.index, r.error_code, r.error_message) for r in replies] == [
+        (index, code, message) for index in range(4)
+    ]
+    alone = only(produce(broker, request(records, topic_id=topic_id_of(99))))
+    assert (alone.error_code, alone.error_message) == (code, message)
+    broker.node.end_turn()
+    assert broker.node.manager.partition(TP).log.log_end_offset == 0
+
+
+def test_what_follows_a_batch_and_is_none_counts_for_its_partition_alone(broker: Broker) -> None:
+    call = produce(broker, request(bytes(batch()) + bytes(12), batch()))
+    broker.node.end_turn()
+    replies = call.answer.responses[0].partition_responses
+    assert [r.error_code for r in replies] == [ErrorCode.CORRUPT_MESSAGE, 0]
+
+
+def test_a_topic_without_partitions_is_left_out(broker: Broker) -> None:
+    assert produce(broker, request()).answer.responses == []
+    assert produce(broker, request(acks=5)).answer.responses == []
+
+
 @pytest.mark.parametrize("rest", [b"\0", bytes(11), bytes(batch())[:30]])
 def test_bytes_after_the_batch_that_are_no_batch_are_dropped(broker: Broker, rest: bytes) -> None:
     call = produce(broker, request(bytes(batch()) + rest))
@@ -188,6 +237,10 @@ def test_zstd_from_version_7(broker: Broker, version: int, code: int) -> None:
     call = produce(broker, request(batch(codec=4)), version)
     broker.node.end_turn()
     assert only(call).error_code == code
+    twice = bytes(batch(codec=4)) * 2
+    assert only(produce(broker, request(twice), version)).error_code == (
+        code or ErrorCode.INVALID_RECORD
+    )
 
 
 def test_a_transactional_id_that_nobody_knows(broker: Broker) -> None:
@@ -205,7 +258,14 @@ def test_a_null_key_in_a_compacted_topic_names_its_records(broker: Broker) -> No
         reply = only(produce(broker, message, version))
         assert reply.error_code == ErrorCode.INVALID_RECORD
         assert [e.batch_index for e in reply.record_errors] == ([0, 1] if version >= 8 else [])
-        assert (reply.error_message is not None) is (version >= 8)
+        each = "Compacted topic cannot accept message without key in topic partition compacted-0"
+        text = (
+            "One or more records have been rejected due to 2 record errors in total, and only "
+            "showing the first three errors at most: "
+            f"[RecordError(batchIndex=0, message='{each}'), "
+            f"RecordError(batchIndex=1, message='{each}')]"
+        )
+        assert reply.error_message == (text if version >= 8 else None)
 
 
 def test_log_append_time(broker: Broker) -> None:
