@@ -11,6 +11,7 @@ Who may commit (`_check_commit`; states of the group in `classic/states.py`):
 Expiry (`expire`): an explicit expire timestamp counts; else offsets.retention.minutes after
     - the group became Empty (a group with a protocol type),
     - the commit (a simple group; or a topic that Stable consumers no longer subscribe to).
+    A retention so long that the sum overflows has expired at once, as in Kafka.
     Offsets with an open transaction stay; a group without offsets goes when it is Empty.
 
 Functions read the store and the groups and return records; they change nothing.
@@ -25,7 +26,7 @@ from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.rebalance import restart_session
 from pykbroker.coordinator.group.classic.states import RULES, GroupState
 from pykbroker.coordinator.group.offset_store import CommittedOffset, OffsetStore
-from pykbroker.coordinator.group.partitioning import java_string_length
+from pykbroker.coordinator.group.partitioning import java_long, java_string_length
 from pykbroker.coordinator.group.records import offset_commit_record, offset_tombstone
 from pykbroker.coordinator.group.step import CallerContext, Step
 from pykbroker.decision import CoordinatorRecord
@@ -86,7 +87,7 @@ def commit(
     now_ms = step.now_ms
     limit = step.settings.offset_metadata_max_bytes
     retention = request.retention_time_ms
-    expires = -1 if retention == NO_RETENTION else now_ms + retention
+    expires = -1 if retention == NO_RETENTION else java_long(now_ms + retention)
     records = step.decision.records
     topics = []
     for topic in request.topics:

@@ -1,7 +1,11 @@
-"""Which partition of `__consumer_offsets` owns a group: Java's `String.hashCode`, `Utils.abs`."""
+"""What Java's hashes decide: the partition of `__consumer_offsets` of a group, ties of a vote.
+
+`String.hashCode`, `Utils.abs`, the order of a `HashMap`; 64-bit sums, which wrap.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 
 
@@ -12,6 +16,28 @@ def java_hash_code(text: str) -> int:
     for position in range(0, len(units), 2):
         value = (31 * value + (units[position] << 8 | units[position + 1])) & 0xFFFFFFFF
     return value - (1 << 32) if value >= 1 << 31 else value
+
+
+def java_hash_order(keys: Collection[str]) -> list[str]:
+    """The order in which a `HashMap` into which `keys` were put, in this order, lists them.
+
+    By bucket, then by age; the table doubles when it is more than three quarters full. (Eight keys
+    and more in one bucket would become a tree: that is left out.)
+    """
+    buckets = 16
+    while len(keys) > buckets * 3 // 4:
+        buckets *= 2
+
+    def bucket(key: str) -> int:
+        value = java_hash_code(key) & 0xFFFFFFFF
+        return (value ^ value >> 16) & buckets - 1
+
+    return sorted(keys, key=bucket)
+
+
+def java_long(value: int) -> int:
+    """What is left of `value` in a Java `long`."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def java_string_length(text: str) -> int:

@@ -117,6 +117,16 @@ def test_a_retention_of_its_own_before_version_5() -> None:
     assert broker.describe("g").group_state == "Dead"
 
 
+def test_a_retention_that_overflows_has_expired_as_in_java() -> None:
+    broker = GroupBroker(offsets_retention_check_interval_ms="1000")
+    asked = request(2, [("t", TOPIC_ID, [0])])
+    asked.retention_time_ms = (1 << 63) - 1
+    assert broker.ask(HANDLER, asked, 2).topics[0].partitions[0].error_code == 0
+    assert len(committed(broker)) == 1
+    broker.advance(1000)
+    assert committed(broker) == []
+
+
 def test_a_failed_write_is_not_acknowledged() -> None:
     broker = GroupBroker()
     broker.commit("g")

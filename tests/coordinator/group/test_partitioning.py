@@ -6,6 +6,8 @@ import pytest
 
 from pykbroker.coordinator.group.partitioning import (
     java_hash_code,
+    java_hash_order,
+    java_long,
     java_string_length,
     partition_for,
 )
@@ -30,6 +32,21 @@ def test_partition_is_the_absolute_value_and_the_lowest_int_is_zero() -> None:
     assert partition_for("my-group", 50) == abs(HASHES["my-group"]) % 50
     assert partition_for("polygenelubricants", 50) == 0
     assert partition_for("a", 50) == 47
+
+
+def test_the_order_of_a_hash_map() -> None:
+    names = ["cooperative-sticky", "roundrobin", "range", "consistent", "sticky"]
+    ordered = ["sticky", "range", "roundrobin", "consistent", "cooperative-sticky"]
+    assert java_hash_order(names) == ordered
+    # Twelve fit into sixteen buckets; with one more there are 32, and "p" (112) is in the 17th.
+    assert java_hash_order([*"qp", *"bcdefghijk"][:12])[:2] == ["p", "q"]
+    assert java_hash_order([*"qp", *"abcdefghijk"])[:2] == ["a", "b"]
+
+
+def test_a_long_wraps() -> None:
+    assert java_long(5) == 5
+    assert java_long(-(1 << 63)) == -(1 << 63)
+    assert java_long((1 << 63) - 1 + 5) == -(1 << 63) + 4
 
 
 def test_length_counts_utf_16_units() -> None:

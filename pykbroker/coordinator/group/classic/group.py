@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable
 
 from pykbroker.coordinator.group.classic.member import ClassicMember
 from pykbroker.coordinator.group.classic.states import RULES, GroupState
+from pykbroker.coordinator.group.partitioning import java_hash_order
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.consumer_protocol_subscription import (
     ConsumerProtocolSubscription,
@@ -114,14 +115,17 @@ class ClassicGroup:
         return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
     def select_protocol(self) -> str:
-        """The protocol of the next generation: supported by all, preferred by most."""
+        """The protocol of the next generation: supported by all, preferred by most.
+
+        Among equals the first in the order of Java's HashMap: whoever joined first does not matter.
+        """
         count = len(self.members)
         candidates = {name for name, number in self.supported.items() if number == count}
         votes: dict[str, int] = {}
         for member in self.members.values():
             choice = member.vote(candidates)
             votes[choice] = votes.get(choice, 0) + 1
-        return max(votes, key=votes.__getitem__)
+        return max(java_hash_order(votes), key=votes.__getitem__)
 
     def is_subscribed(self, topic: str) -> bool:
         """The members consume `topic`. Unknown subscriptions of consumers count as yes."""

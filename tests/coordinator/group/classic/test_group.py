@@ -41,6 +41,24 @@ def test_the_protocol_is_supported_by_all_and_preferred_by_most() -> None:
     assert group.supported == {"x": 2, "y": 2, "z": 2}
 
 
+@pytest.mark.parametrize(
+    "one, two, chosen",
+    [
+        ("roundrobin", "range", "range"),
+        ("cooperative-sticky", "range", "range"),
+        ("range", "sticky", "sticky"),
+        ("cooperative-sticky", "roundrobin", "roundrobin"),
+        ("consistent", "roundrobin", "consistent"),  # one bucket: the elder
+        ("roundrobin", "consistent", "roundrobin"),
+    ],
+)
+def test_equal_votes_are_settled_as_by_a_hash_map(one: str, two: str, chosen: str) -> None:
+    group = ClassicGroup("g", 0)
+    group.add(member("a", one, two))
+    group.add(member("b", two, one))
+    assert group.select_protocol() == chosen
+
+
 def test_the_leader_is_the_first_member_and_passes_on() -> None:
     group = ClassicGroup("g", 0)
     for name in "abc":
