@@ -155,37 +155,173 @@ class ErrorCode(IntEnum):
     CONTROLLER_ID_NOT_REGISTERED = 136
 
 
-# Texts a client shows to a person, where the name of the code says too little.
+# Kafka's texts (Errors.java) of the codes that are given here; the others are told by their names.
 _MESSAGES: dict[int, str] = {
-    ErrorCode.UNKNOWN_SERVER_ERROR: "The server met an unexpected error.",
-    ErrorCode.OFFSET_OUT_OF_RANGE: "The requested offset is outside the offsets kept by the log.",
-    ErrorCode.CORRUPT_MESSAGE: "The record batch fails its checksum or is malformed.",
+    ErrorCode.UNKNOWN_SERVER_ERROR: (
+        "The server experienced an unexpected error when processing the request."
+    ),
+    ErrorCode.OFFSET_OUT_OF_RANGE: (
+        "The requested offset is not within the range of offsets maintained by the server."
+    ),
+    ErrorCode.CORRUPT_MESSAGE: (
+        "This message has failed its CRC checksum, exceeds the valid size, has a null key for "
+        "a compacted topic, or is otherwise corrupt."
+    ),
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
-    ErrorCode.NOT_LEADER_OR_FOLLOWER: "This broker is not the leader of the partition.",
-    ErrorCode.MESSAGE_TOO_LARGE: "The batch is larger than the topic's max.message.bytes.",
-    ErrorCode.NOT_COORDINATOR: "This broker is not the coordinator.",
+    ErrorCode.INVALID_FETCH_SIZE: "The requested fetch size is invalid.",
+    ErrorCode.LEADER_NOT_AVAILABLE: (
+        "There is no leader for this topic-partition as we are in the middle of a leadership "
+        "election."
+    ),
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: (
+        "For requests intended only for the leader, this error indicates that the broker is "
+        "not the current leader. For requests intended for any replica, this error indicates "
+        "that the broker is not a replica of the topic partition."
+    ),
+    ErrorCode.REQUEST_TIMED_OUT: "The request timed out.",
+    ErrorCode.REPLICA_NOT_AVAILABLE: (
+        "The replica is not available for the requested topic-partition. Produce/Fetch "
+        "requests and other requests intended only for the leader or follower return "
+        "NOT_LEADER_OR_FOLLOWER if the broker is not a replica of the topic-partition."
+    ),
+    ErrorCode.MESSAGE_TOO_LARGE: (
+        "The request included a message larger than the max message size the server will accept."
+    ),
+    ErrorCode.OFFSET_METADATA_TOO_LARGE: "The metadata field of the offset request was too large.",
+    ErrorCode.NETWORK_EXCEPTION: "The server disconnected before a response was received.",
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: (
+        "The coordinator is loading and hence can't process requests."
+    ),
     ErrorCode.COORDINATOR_NOT_AVAILABLE: "The coordinator is not available.",
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "The coordinator is still loading its state.",
-    ErrorCode.INVALID_TOPIC_EXCEPTION: "The topic name is invalid or the topic is internal.",
-    ErrorCode.RECORD_LIST_TOO_LARGE: "The batch is larger than the topic's segment.bytes.",
-    ErrorCode.NOT_ENOUGH_REPLICAS: "Fewer replicas are in sync than min.insync.replicas asks for.",
-    ErrorCode.INVALID_REQUIRED_ACKS: "acks must be -1, 0 or 1.",
-    ErrorCode.ILLEGAL_GENERATION: "The generation is not the group's current one.",
-    ErrorCode.UNKNOWN_MEMBER_ID: "The coordinator does not know this member.",
-    ErrorCode.REBALANCE_IN_PROGRESS: "The group is rebalancing; the member has to join again.",
-    ErrorCode.UNSUPPORTED_VERSION: "This version of the API is not supported.",
-    ErrorCode.NOT_CONTROLLER: "This node is not the active controller.",
-    ErrorCode.KAFKA_STORAGE_ERROR: "The log directory of the partition is offline.",
-    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER: "The sequence number does not follow the last one.",
-    ErrorCode.INVALID_PRODUCER_EPOCH: "The producer's epoch is older than the current one.",
+    ErrorCode.NOT_COORDINATOR: "This is not the correct coordinator.",
+    ErrorCode.INVALID_TOPIC_EXCEPTION: (
+        "The request attempted to perform an operation on an invalid topic."
+    ),
+    ErrorCode.RECORD_LIST_TOO_LARGE: (
+        "The request included message batch larger than the configured segment size on the server."
+    ),
+    ErrorCode.NOT_ENOUGH_REPLICAS: (
+        "Messages are rejected since there are fewer in-sync replicas than required."
+    ),
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: (
+        "Messages are written to the log, but to fewer in-sync replicas than required."
+    ),
+    ErrorCode.INVALID_REQUIRED_ACKS: (
+        "Produce request specified an invalid value for required acks."
+    ),
+    ErrorCode.ILLEGAL_GENERATION: "Specified group generation id is not valid.",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL: (
+        "The group member's supported protocols are incompatible with those of existing "
+        "members or first group member tried to join with empty protocol type or empty "
+        "protocol list."
+    ),
+    ErrorCode.INVALID_GROUP_ID: "The group id is invalid.",
+    ErrorCode.UNKNOWN_MEMBER_ID: "The coordinator is not aware of this member.",
+    ErrorCode.INVALID_SESSION_TIMEOUT: (
+        "The session timeout is not within the range allowed by the broker (as configured by "
+        "group.min.session.timeout.ms and group.max.session.timeout.ms)."
+    ),
+    ErrorCode.REBALANCE_IN_PROGRESS: "The group is rebalancing, so a rejoin is needed.",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    ErrorCode.INVALID_TIMESTAMP: "The timestamp of the message is out of acceptable range.",
+    ErrorCode.UNSUPPORTED_VERSION: "The version of API is not supported.",
+    ErrorCode.TOPIC_ALREADY_EXISTS: "Topic with this name already exists.",
+    ErrorCode.INVALID_PARTITIONS: "Number of partitions is below 1.",
+    ErrorCode.INVALID_REPLICATION_FACTOR: (
+        "Replication factor is below 1 or larger than the number of available brokers."
+    ),
+    ErrorCode.INVALID_REPLICA_ASSIGNMENT: "Replica assignment is invalid.",
+    ErrorCode.INVALID_CONFIG: "Configuration is invalid.",
+    ErrorCode.NOT_CONTROLLER: "This is not the correct controller for this cluster.",
+    ErrorCode.INVALID_REQUEST: (
+        "This most likely occurs because of a request being malformed by the client library or "
+        "the message was sent to an incompatible broker. See the broker logs for more details."
+    ),
+    ErrorCode.POLICY_VIOLATION: "Request parameters do not satisfy the configured policy.",
+    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER: "The broker received an out of order sequence number.",
+    ErrorCode.INVALID_PRODUCER_EPOCH: "Producer attempted to produce with an old epoch.",
+    ErrorCode.INVALID_TXN_STATE: (
+        "The producer attempted a transactional operation in an invalid state."
+    ),
+    ErrorCode.INVALID_PRODUCER_ID_MAPPING: (
+        "The producer attempted to use a producer id which is not currently assigned to its "
+        "transactional id."
+    ),
+    ErrorCode.INVALID_TRANSACTION_TIMEOUT: (
+        "The transaction timeout is larger than the maximum value allowed by the broker (as "
+        "configured by transaction.max.timeout.ms)."
+    ),
+    ErrorCode.TRANSACTION_COORDINATOR_FENCED: (
+        "Indicates that the transaction coordinator sending a WriteTxnMarker is no longer the "
+        "current coordinator for a given producer."
+    ),
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
+    ErrorCode.KAFKA_STORAGE_ERROR: "Disk error when trying to access log file on the disk.",
+    ErrorCode.LOG_DIR_NOT_FOUND: (
+        "The user-specified log directory is not found in the broker config."
+    ),
     ErrorCode.NON_EMPTY_GROUP: "The group is not empty.",
     ErrorCode.GROUP_ID_NOT_FOUND: "The group id does not exist.",
-    ErrorCode.FENCED_LEADER_EPOCH: "The leader epoch of the request is older than the broker's.",
-    ErrorCode.UNKNOWN_LEADER_EPOCH: "The leader epoch of the request is newer than the broker's.",
-    ErrorCode.MEMBER_ID_REQUIRED: "The member has to join again with the member id it was given.",
-    ErrorCode.FENCED_INSTANCE_ID: "Another member with this group.instance.id has taken its place.",
+    ErrorCode.FETCH_SESSION_ID_NOT_FOUND: "The fetch session ID was not found.",
+    ErrorCode.INVALID_FETCH_SESSION_EPOCH: "The fetch session epoch is invalid.",
+    ErrorCode.LISTENER_NOT_FOUND: (
+        "There is no listener on the leader broker that matches the listener on which metadata "
+        "request was processed."
+    ),
+    ErrorCode.TOPIC_DELETION_DISABLED: "Topic deletion is disabled.",
+    ErrorCode.FENCED_LEADER_EPOCH: (
+        "The leader epoch in the request is older than the epoch on the broker."
+    ),
+    ErrorCode.UNKNOWN_LEADER_EPOCH: (
+        "The leader epoch in the request is newer than the epoch on the broker."
+    ),
+    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: (
+        "The requesting client does not support the compression type of given partition."
+    ),
+    ErrorCode.STALE_BROKER_EPOCH: "Broker epoch has changed.",
+    ErrorCode.OFFSET_NOT_AVAILABLE: (
+        "The leader high watermark has not caught up from a recent leader election so the "
+        "offsets cannot be guaranteed to be monotonically increasing."
+    ),
+    ErrorCode.MEMBER_ID_REQUIRED: (
+        "The group member needs to have a valid member id before actually entering a consumer "
+        "group."
+    ),
+    ErrorCode.GROUP_MAX_SIZE_REACHED: "The group has reached its maximum size.",
+    ErrorCode.FENCED_INSTANCE_ID: (
+        "The broker rejected this static consumer since another consumer with the same "
+        "group.instance.id has registered with a different member.id."
+    ),
+    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: (
+        "Deleting offsets of a topic is forbidden while the consumer group is actively "
+        "subscribed to it."
+    ),
+    ErrorCode.INVALID_RECORD: (
+        "This record has failed the validation on broker and hence will be rejected."
+    ),
+    ErrorCode.UNSTABLE_OFFSET_COMMIT: "There are unstable offsets that need to be cleared.",
+    ErrorCode.INVALID_UPDATE_VERSION: "The given update version was invalid.",
     ErrorCode.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
-    ErrorCode.TOPIC_DELETION_DISABLED: "Topic deletion is disabled (delete.topic.enable).",
+    ErrorCode.DUPLICATE_BROKER_REGISTRATION: "This broker ID is already in use.",
+    ErrorCode.BROKER_ID_NOT_REGISTERED: "The given broker ID was not registered.",
+    ErrorCode.INCONSISTENT_TOPIC_ID: (
+        "The log's topic ID did not match the topic ID in the request."
+    ),
+    ErrorCode.INCONSISTENT_CLUSTER_ID: (
+        "The clusterId in the request does not match that found on the server."
+    ),
+    ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR: (
+        "The fetch session encountered inconsistent topic ID usage."
+    ),
+    ErrorCode.MISMATCHED_ENDPOINT_TYPE: "The request was sent to an endpoint of the wrong type.",
+    ErrorCode.UNSUPPORTED_ENDPOINT_TYPE: "This endpoint type is not supported yet.",
+    ErrorCode.INVALID_REGISTRATION: (
+        "The controller has considered the broker registration to be invalid."
+    ),
+    ErrorCode.INVALID_VOTER_KEY: "The voter key doesn't match the receiving replica's key.",
+    ErrorCode.REBOOTSTRAP_REQUIRED: (
+        "Client metadata is stale. The client should rebootstrap to obtain new metadata."
+    ),
 }
 
 
@@ -197,6 +333,11 @@ def error_message(code: int) -> str | None:
     if text is not None:
         return text
     return ErrorCode(code).name.replace("_", " ").capitalize() + "."
+
+
+def message_beyond(code: int, message: str | None) -> str | None:
+    """`message`, unless it says no more than `code` does, as Kafka's ApiError has it."""
+    return None if message == error_message(code) else message
 
 
 class KafkaError(Exception):

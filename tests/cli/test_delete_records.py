@@ -41,7 +41,7 @@ def test_what_cannot_be_deleted(ask: Run, filled: str, tmp_path: Path) -> None:
     outcome = ask("delete-records", "--offset-json-file", str(file), "--json")
     assert outcome.code == 1
     errors = {each["topic"]: each["error"] for each in json.loads(outcome.out)}
-    assert errors[filled].startswith("The requested offset is outside")
+    assert errors[filled].startswith("The requested offset is not within the range")
     assert errors["none"] == "This server does not host this topic-partition."
 
 

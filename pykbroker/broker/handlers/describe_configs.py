@@ -61,9 +61,7 @@ def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
     message = request.message
     for resource in message.resources:
         if resource.resource_type not in _TYPES:
-            raise KafkaError(
-                ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}"
-            )
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
     results = []
     for resource in _each_once(message.resources):
         try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.topic_creation import auto_create_topics
 from pykbroker.coordinator.gathering import then
-from pykbroker.errors import ErrorCode, error_message
+from pykbroker.errors import ErrorCode, KafkaError, error_message
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.find_coordinator_response import (
     Coordinator,
@@ -41,6 +41,8 @@ NO_NODE = (-1, "", -1)
 def handle(broker: BrokerServer, request: Request) -> FindCoordinatorResponse | Deferred:
     """Answer from the metadata image, after creating the topic if need be."""
     message: FindCoordinatorRequest = request.message
+    if message.key_type not in (GROUP, TRANSACTION, SHARE):
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
     if (
         message.key_type == GROUP
         and broker.replica_manager.image.topic(GROUP_METADATA_TOPIC) is None

@@ -108,6 +108,18 @@ def test_a_group(broker: AdminBroker) -> None:
     assert config.value == "45000"
 
 
+def test_a_type_that_there_is_not_fails_all_with_the_text_of_the_code(broker: AdminBroker) -> None:
+    request = DescribeConfigsRequest(
+        resources=[
+            DescribeConfigsResource(resource_type=kind, resource_name="t", configuration_keys=None)
+            for kind in (TOPIC, 0)
+        ]
+    )
+    results = broker.call(HANDLER, request, 4).results
+    told = {(result.error_code, result.error_message[:27]) for result in results}
+    assert told == {(ErrorCode.INVALID_REQUEST, "This most likely occurs bec")}
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "code"),
     [

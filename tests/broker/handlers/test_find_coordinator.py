@@ -73,7 +73,6 @@ SHARE_KEY = f"a:b:{uuid_to_str(bytes(range(16)))}:3"
         (2, "no share key", 6, "INVALID_REQUEST"),
         (2, ":AAAA:1", 6, "INVALID_REQUEST"),
         (2, "g:AAAA:1", 6, "INVALID_REQUEST"),
-        (9, "key", 6, "INVALID_REQUEST"),
     ],
 )
 def test_other_key_types(key_type: int, key: str, version: int, code: str) -> None:
@@ -85,6 +84,18 @@ def test_other_key_types(key_type: int, key: str, version: int, code: str) -> No
         request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
         (answer,) = broker.ask(HANDLER, request, version).coordinators
     assert answer.error_code == ErrorCode[code]
+
+
+@pytest.mark.parametrize("version", [1, 3, 4, 6])
+def test_a_key_type_that_there_is_not(version: int) -> None:
+    broker = GroupBroker()
+    if version < 4:
+        answer = broker.ask(HANDLER, FindCoordinatorRequest(key="k", key_type=9), version)
+    else:
+        request = FindCoordinatorRequest(key_type=9, coordinator_keys=["k"])
+        (answer,) = broker.ask(HANDLER, request, version).coordinators
+    assert answer.error_code == ErrorCode.INVALID_REQUEST
+    assert answer.error_message.startswith("This most likely occurs because of a request being ma")
 
 
 def test_a_whole_request_that_failed() -> None:
