@@ -1,7 +1,8 @@
 """CreatePartitions (37): forwarded to the active controller.
 
 Behaviour: `count` is the new total; it has to be larger than it was. New partitions are placed by
-the controller or where the client says.
+the controller or where the client says. A `timeout_ms` of 0 or less is over at once:
+REQUEST_TIMED_OUT, nothing is done.
 Versions: 0-3.
 Not done: authorization.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.protocol.messages.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
@@ -27,6 +29,8 @@ API_KEY = 37
 def handle(broker: BrokerServer, request: Request) -> Deferred:
     """The controller decides."""
     message = request.message
+    if message.timeout_ms <= 0:
+        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
     return broker.controller.submit(
         lambda controller, now_ms: controller.create_partitions(message)
     )
@@ -36,9 +40,10 @@ def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> CreatePartitionsResponse:
     """Every topic of the request gets `code`."""
+    text = message_beyond(code, message)
     return CreatePartitionsResponse(
         results=[
-            CreatePartitionsTopicResult(name=topic.name, error_code=code, error_message=message)
+            CreatePartitionsTopicResult(name=topic.name, error_code=code, error_message=text)
             for topic in request.message.topics
         ]
     )

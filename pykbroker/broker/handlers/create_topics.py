@@ -2,10 +2,11 @@
 
 Behaviour: each topic succeeds or fails by itself; the answer comes when all that succeed are
 committed. The rules and error texts are in `kraft/controller/topics.py`. Duplicate names are
-INVALID_REQUEST, with `validate_only` nothing is written.
+INVALID_REQUEST, with `validate_only` nothing is written. A `timeout_ms` of 0 or less is over at
+once: REQUEST_TIMED_OUT, nothing is done.
 Versions: 2-7. 5+ the configuration of the new topic; 7+ its id.
-Not done: create.topic.policy.class.name; authorization; `timeout_ms` (a quorum of one commits or
-stops).
+Not done: create.topic.policy.class.name; authorization; other values of `timeout_ms` (a quorum of
+one commits or stops).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.protocol.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
@@ -29,16 +31,17 @@ API_KEY = 19
 def handle(broker: BrokerServer, request: Request) -> Deferred:
     """The controller decides."""
     message = request.message
+    if message.timeout_ms <= 0:
+        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
     return broker.controller.submit(lambda controller, now_ms: controller.create_topics(message))
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> CreateTopicsResponse:
     """Every topic of the request gets `code`."""
+    text = message_beyond(code, message)
     return CreateTopicsResponse(
         topics=[
-            CreatableTopicResult(
-                name=topic.name, error_code=code, error_message=message, configs=[]
-            )
+            CreatableTopicResult(name=topic.name, error_code=code, error_message=text, configs=[])
             for topic in request.message.topics
         ]
     )

@@ -3,7 +3,8 @@
 Behaviour: by name, or from version 6 on by id; the answer comes when the deletion is committed and
 the replicas here are gone. Both name and id, neither, or one given twice: INVALID_REQUEST. With
 delete.topic.enable=false the whole request is TOPIC_DELETION_DISABLED (before version 3
-INVALID_REQUEST).
+INVALID_REQUEST). A `timeout_ms` of 0 or less is over at once: REQUEST_TIMED_OUT, nothing is done.
+An error of the whole request has no text.
 Versions: 1-6.
 Not done: authorization.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.delete_topics_response import (
     DeletableTopicResult,
     DeleteTopicsResponse,
@@ -29,6 +31,8 @@ API_KEY = 20
 def handle(broker: BrokerServer, request: Request) -> Deferred:
     """The controller decides."""
     message, version = request.message, request.api_version
+    if message.timeout_ms <= 0 and broker.config.delete_topic_enable:
+        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
     return broker.controller.submit(
         lambda controller, now_ms: controller.delete_topics(message, version)
     )
@@ -37,14 +41,9 @@ def handle(broker: BrokerServer, request: Request) -> Deferred:
 def error_reply(request: Request, code: int, message: str | None = None) -> DeleteTopicsResponse:
     """Every topic of the request gets `code`."""
     asked = request.message
-    results = [
-        DeletableTopicResult(name=name, error_code=code, error_message=message)
-        for name in asked.topic_names
-    ]
+    results = [DeletableTopicResult(name=name, error_code=code) for name in asked.topic_names]
     results += [
-        DeletableTopicResult(
-            name=topic.name, topic_id=topic.topic_id, error_code=code, error_message=message
-        )
+        DeletableTopicResult(name=topic.name, topic_id=topic.topic_id, error_code=code)
         for topic in asked.topics
     ]
     return DeleteTopicsResponse(responses=results)

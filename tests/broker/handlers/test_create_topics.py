@@ -39,6 +39,18 @@ def test_a_whole_request_that_is_refused() -> None:
     assert (result.name, result.error_code) == ("t", ErrorCode.POLICY_VIOLATION)
 
 
+@pytest.mark.parametrize("timeout_ms", [0, -1])
+def test_no_time_at_all(timeout_ms: int) -> None:
+    broker = AdminBroker()
+    request = CreateTopicsRequest(
+        topics=[CreatableTopic(name="t", num_partitions=1, replication_factor=1)],
+        timeout_ms=timeout_ms,
+    )
+    (result,) = broker.call(HANDLER, request, 7).topics
+    assert (result.error_code, result.error_message) == (ErrorCode.REQUEST_TIMED_OUT, None)
+    assert broker.image.topics_by_name == {}
+
+
 def test_a_node_that_does_not_lead() -> None:
     broker = AdminBroker()
     broker.node.close()

@@ -14,7 +14,9 @@ from tests.broker.handlers.admin_broker import AdminBroker
 def test_by_name(version: int) -> None:
     broker = AdminBroker()
     broker.create("t")
-    answer = broker.call(HANDLER, DeleteTopicsRequest(topic_names=["t", "x"]), version)
+    answer = broker.call(
+        HANDLER, DeleteTopicsRequest(topic_names=["t", "x"], timeout_ms=1000), version
+    )
     assert {(result.name, result.error_code) for result in answer.responses} == {
         ("t", 0),
         ("x", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
@@ -25,7 +27,9 @@ def test_by_name(version: int) -> None:
 def test_by_id() -> None:
     broker = AdminBroker()
     topic = broker.create("t")
-    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=None, topic_id=topic.id)])
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name=None, topic_id=topic.id)], timeout_ms=1000
+    )
     (result,) = broker.call(HANDLER, request, 6).responses
     assert (result.name, result.topic_id, result.error_code) == ("t", topic.id, 0)
     (result,) = broker.call(HANDLER, request, 6).responses
@@ -46,3 +50,16 @@ def test_deletion_disabled_by_id() -> None:
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=None, topic_id=b"t" * 16)])
     (result,) = broker.call(HANDLER, request, 6).responses
     assert (result.topic_id, result.error_code) == (b"t" * 16, ErrorCode.TOPIC_DELETION_DISABLED)
+    assert result.error_message is None
+
+
+@pytest.mark.parametrize("timeout_ms", [0, -1])
+def test_no_time_at_all(timeout_ms: int) -> None:
+    broker = AdminBroker()
+    broker.create("t")
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name="t", topic_id=bytes(16))], timeout_ms=timeout_ms
+    )
+    (result,) = broker.call(HANDLER, request, 6).responses
+    assert (result.name, result.error_code) == ("t", ErrorCode.REQUEST_TIMED_OUT)
+    assert "t" in broker.image.topics_by_name
