@@ -113,8 +113,10 @@ class FetchParams:
         # between directories, read to the log end.
         if replica_id >= 0 or replica_id == FUTURE_REPLICA_ID:
             self.isolation = LOG_END
+        elif isolation in (READ_UNCOMMITTED, READ_COMMITTED):
+            self.isolation = isolation
         else:
-            self.isolation = READ_COMMITTED if isolation == READ_COMMITTED else READ_UNCOMMITTED
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         self.leader_only = leader_only or replica_id >= 0
 
 
@@ -274,6 +276,8 @@ def read_partition(
                     AbortedTransaction(producer_id=producer_id, first_offset=first_offset)
                     for producer_id, first_offset in log.aborted_in_slice(offset, found)
                 ]
+        elif found.is_first_batch_too_large and max_bytes:
+            entry.aborted_transactions = None  # Kafka has dropped what it read
     except KafkaError as error:
         return error_entry(asked.index, error.code)
     return entry

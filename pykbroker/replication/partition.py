@@ -250,7 +250,7 @@ class Partition:
     # ---- reads
 
     def check_epoch(self, current_leader_epoch: int, leader_only: bool) -> int:
-        """The code a request with this leader epoch (-1: none) gets; 0 when it may go on."""
+        """The code a request with this leader epoch (below 0: none) gets; 0 when it may go on."""
         if current_leader_epoch >= 0 and current_leader_epoch != self.leader_epoch:
             if current_leader_epoch < self.leader_epoch:
                 return int(ErrorCode.FENCED_LEADER_EPOCH)
@@ -258,6 +258,12 @@ class Partition:
         if leader_only and not self.is_leader:
             return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return 0
+
+    def check_exact_epoch(self, current_leader_epoch: int, leader_only: bool) -> int:
+        """`check_epoch` of the requests in which only -1 is no epoch: the others below are old."""
+        if current_leader_epoch < -1:
+            return int(ErrorCode.FENCED_LEADER_EPOCH)
+        return self.check_epoch(current_leader_epoch, leader_only)
 
     def bound(self, isolation: int) -> int:
         """The exclusive end of what a reader of this isolation may see."""
@@ -291,7 +297,7 @@ class Partition:
         self, current_leader_epoch: int, leader_epoch: int
     ) -> tuple[int, int, int]:
         """(error code, epoch, end offset) for OffsetForLeaderEpoch; -1, -1 when unknown."""
-        code = self.check_epoch(current_leader_epoch, leader_only=True)
+        code = self.check_exact_epoch(current_leader_epoch, leader_only=True)
         if code:
             return code, -1, -1
         epoch, end_offset = self.log.end_offset_for_epoch(leader_epoch)

@@ -14,6 +14,7 @@ its diverging epoch (v12). Sessions: see fetch_sessions.
     not the leader, where one is asked for    NOT_LEADER_OR_FOLLOWER, and who is (v16, KIP-951)
     offset outside the log                    OFFSET_OUT_OF_RANGE, all offsets -1
     directory offline                         KAFKA_STORAGE_ERROR (NOT_LEADER_OR_FOLLOWER to v5)
+    no such isolation level                   UNKNOWN_SERVER_ERROR, of the whole request
     a follower that is no replica             UNKNOWN_LEADER_EPOCH, without an epoch
                                               NOT_LEADER_OR_FOLLOWER
 

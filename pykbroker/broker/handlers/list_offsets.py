@@ -15,7 +15,8 @@ Behaviour: per partition, the offset, the timestamp and (v4) the leader epoch of
 The bound is the high watermark, with READ_COMMITTED the last stable offset, for a follower the log
 end. A special timestamp that the version does not know is UNSUPPORTED_VERSION, a partition asked
 twice INVALID_REQUEST. A leader whose high watermark has not reached its own epoch yet says
-OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE) rather than go back.
+OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE) rather than go back. An isolation level
+that is none is UNKNOWN_SERVER_ERROR.
 Versions: 1-11.
 Not done: tiered storage.
 """
@@ -72,6 +73,9 @@ NO_OFFSET = (-1, -1, -1)
 
 def handle(broker: BrokerServer, request: Request) -> ListOffsetsResponse | Deferred:
     """Look up every partition, without waiting for a disk."""
+    message: ListOffsetsRequest = request.message
+    if message.topics and message.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     outcome: ListOffsetsResponse | Deferred = broker.cold_reads.serve(
         request,
         partial(look_up, broker, request),
@@ -97,7 +101,8 @@ def look_up(broker: BrokerServer, request: Request) -> list[ListOffsetsTopicResp
                 answers.append(_refused(asked, int(ErrorCode.INVALID_REQUEST)))
             else:
                 answers.append(_answer(broker, request, topic.name, asked))
-        topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
+        if answers:
+            topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
     return topics
 
 
@@ -153,7 +158,7 @@ def find_offset(
     current_leader_epoch: int,
 ) -> tuple[int, int, int]:
     """(timestamp, offset, leader epoch) for one `timestamp` of the table above."""
-    code = partition.check_epoch(
+    code = partition.check_exact_epoch(
         current_leader_epoch, leader_only=replica_id != DEBUGGING_CONSUMER_ID
     )
     if code:
@@ -169,7 +174,7 @@ def find_offset(
     if not is_client:
         isolation = LOG_END
     else:
-        isolation = READ_COMMITTED if isolation_level == READ_COMMITTED else READ_UNCOMMITTED
+        isolation = isolation_level
     bound = partition.bound(isolation)
     lagging = is_client and partition.leader_epoch_start_offset > partition.high_watermark
     if timestamp == LATEST:

@@ -161,7 +161,11 @@ class Call:
             client_address="127.0.0.1",
             connection=SimpleNamespace(on_close=None, closed=False),
         )
-        self.outcome: Any = handler.handle(broker, self.request)  # type: ignore[arg-type]
+        self.outcome: Any
+        try:
+            self.outcome = handler.handle(broker, self.request)  # type: ignore[arg-type]
+        except KafkaError as refused:
+            self.outcome = refused
 
     @property
     def is_waiting(self) -> bool:

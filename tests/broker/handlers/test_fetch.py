@@ -180,6 +180,30 @@ def test_isolation(broker: Broker, isolation: int, aborted: list[Any] | None) ->
     assert only(fetch(broker, request(isolation_level=isolation))).aborted_transactions == aborted
 
 
+@pytest.mark.parametrize("version", [4, 7, 12, 13])
+def test_an_isolation_level_that_is_none(broker: Broker, version: int) -> None:
+    answer = fetch(broker, request(isolation_level=2), version).answer
+    assert answer.error_code == (ErrorCode.UNKNOWN_SERVER_ERROR if version >= 7 else 0)
+    codes = [p.error_code for t in answer.responses for p in t.partitions]
+    assert codes == ([ErrorCode.UNKNOWN_SERVER_ERROR] if version < 13 else [])
+
+
+@pytest.mark.parametrize("max_bytes, aborted", [(0, []), (10, None)])
+def test_what_the_limits_leave_empty_names_no_transactions(
+    broker: Broker, max_bytes: int, aborted: list[Any] | None
+) -> None:
+    broker.node.create_topic("u", number=9)
+    for topic in ("t", "u"):
+        broker.node.append(broker.node.manager.partition(TopicPartition(topic, 0)), b"v")
+    asked = request(isolation_level=1, partition={"partition_max_bytes": max_bytes})
+    asked.topics += request(
+        topic="u", topic_id=topic_id_of(9), partition={"partition_max_bytes": max_bytes}
+    ).topics
+    first, second = entries(fetch(broker, asked))
+    assert (len(first.records) > 0, first.aborted_transactions) == (True, [])
+    assert (second.records, second.aborted_transactions) == (b"", aborted)
+
+
 def test_out_of_range(broker: Broker) -> None:
     entry = only(fetch(broker, request(9, max_wait_ms=1000)))
     assert entry.error_code == ErrorCode.OFFSET_OUT_OF_RANGE

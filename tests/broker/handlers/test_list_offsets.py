@@ -106,6 +106,18 @@ def test_refusals_are_per_partition_in_the_order_asked(broker: Broker) -> None:
 def test_the_leader_epoch_of_the_request_is_checked(broker: Broker) -> None:
     assert answers(broker, (0, -1), epoch=0)[0][0] == 0
     assert answers(broker, (0, -1), epoch=3)[0][0] == ErrorCode.UNKNOWN_LEADER_EPOCH
+    assert answers(broker, (0, -1), epoch=-2)[0][0] == ErrorCode.FENCED_LEADER_EPOCH
+
+
+@pytest.mark.parametrize("level", [2, -1])
+def test_an_isolation_level_that_is_none(broker: Broker, level: int) -> None:
+    codes = [a[0] for a in answers(broker, (0, -1), (7, -1), isolation_level=level)]
+    assert codes == [ErrorCode.UNKNOWN_SERVER_ERROR] * 2
+
+
+def test_a_topic_without_partitions_is_left_out(broker: Broker) -> None:
+    message = ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=[])])
+    assert Call(broker, HANDLER, message, 11).answer.topics == []
 
 
 def test_bounds_of_a_partition_with_a_lagging_follower() -> None:

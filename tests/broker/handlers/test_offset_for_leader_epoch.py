@@ -52,6 +52,10 @@ def broker() -> Broker:
     return broker
 
 
+def test_below_minus_one_an_epoch_is_old(broker: Broker) -> None:
+    assert answer(broker, ask(0, current=-2)) == (ErrorCode.FENCED_LEADER_EPOCH, -1, -1)
+
+
 @pytest.mark.parametrize("version", [2, 3, 4])
 @pytest.mark.parametrize("epoch, expected", [(0, (0, 0, 2)), (1, (0, 1, 3)), (5, (0, -1, -1))])
 def test_end_of_epochs(broker: Broker, version: int, epoch: int, expected: Any) -> None:
