@@ -2,7 +2,8 @@
 
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID per
 partition); the rest is decided by the coordinator, see `coordinator/group/offsets.py`. The reply
-follows once the offsets are committed, and lists every partition: refused ones first.
+follows once the offsets are committed, and lists every partition: refused ones first. A topic
+without partitions is left out, an unknown one is not.
 Versions: 2-10. 2-4 a retention of the client's own; 6+ leader epoch; 7+ group.instance.id;
 9+ GROUP_ID_NOT_FOUND in place of ILLEGAL_GENERATION; 10 topic ids.
 Not done: member epochs of KIP-848 groups.
@@ -44,10 +45,10 @@ def handle(broker: BrokerServer, request: Request) -> OffsetCommitResponse | Def
     by_id = request.api_version >= TOPIC_IDS_FROM
     refused: Refused = {}
     known = _known_topics(broker, message, by_id, refused)
-    if not refused:
-        return broker.groups.commit_offsets(message, request.api_version)
     if not known:
         return OffsetCommitResponse(topics=list(refused.values()))
+    if not refused and len(known) == len(message.topics):
+        return broker.groups.commit_offsets(message, request.api_version)
     valid = OffsetCommitRequest(
         group_id=message.group_id,
         generation_id_or_member_epoch=message.generation_id_or_member_epoch,
@@ -70,8 +71,9 @@ def _known_topics(
         found = image.topic_by_id(topic.topic_id) if by_id else image.topic(topic.name)
         if found is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            answer = _answer_of(refused, topic, by_id)
             for partition in topic.partitions:
-                _refuse(refused, topic, partition.partition_index, code, by_id)
+                _refuse(answer, partition.partition_index, code)
             continue
         topic.name = found.name
         topic.topic_id = found.id
@@ -81,25 +83,32 @@ def _known_topics(
             if index in found.partitions:
                 partitions.append(partition)
             else:
-                _refuse(refused, topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, by_id)
+                answer = _answer_of(refused, topic, by_id)
+                _refuse(answer, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        if not partitions:
+            continue
         if len(partitions) == len(topic.partitions):
             known.append(topic)
-        elif partitions:
+        else:
             known.append(
                 OffsetCommitRequestTopic(name=found.name, topic_id=found.id, partitions=partitions)
             )
     return known
 
 
-def _refuse(
-    refused: Refused, topic: OffsetCommitRequestTopic, index: int, code: int, by_id: bool
-) -> None:
+def _answer_of(
+    refused: Refused, topic: OffsetCommitRequestTopic, by_id: bool
+) -> OffsetCommitResponseTopic:
     key = topic.topic_id if by_id else topic.name
     response = refused.get(key)
     if response is None:
         response = OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id)
         refused[key] = response
-    response.partitions.append(
+    return response
+
+
+def _refuse(answer: OffsetCommitResponseTopic, index: int, code: int) -> None:
+    answer.partitions.append(
         OffsetCommitResponsePartition(partition_index=index, error_code=int(code))
     )
 

@@ -45,7 +45,7 @@ def handle(broker: BrokerServer, request: Request) -> OffsetDeleteResponse | Def
         partitions = [p for p in topic.partitions if p.partition_index in there]
         if partitions:
             known.append(OffsetDeleteRequestTopic(name=topic.name, partitions=partitions))
-        if len(partitions) < len(topic.partitions):
+        if found is None or len(partitions) < len(topic.partitions):
             refused[topic.name] = OffsetDeleteResponseTopic(
                 name=topic.name,
                 partitions=[

@@ -95,6 +95,17 @@ def test_nothing_that_exists() -> None:
     assert answer.topics[0].partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+@pytest.mark.parametrize("version", [9, 10])
+def test_topics_without_partitions(version: int) -> None:
+    broker = GroupBroker()
+    alone = broker.ask(HANDLER, request(version, [("t", TOPIC_ID, [])]), version)
+    assert alone.topics == []
+    topics = [("t", TOPIC_ID, []), ("ghost", b"g" * 16, []), ("t", TOPIC_ID, [0])]
+    answer = broker.ask(HANDLER, request(version, topics), version)
+    assert [len(topic.partitions) for topic in answer.topics] == [0, 1]
+    assert [entry[:3] for entry in committed(broker)] == [("t", 0, 5)]
+
+
 @pytest.mark.parametrize("version", range(2, 11))
 def test_an_error_is_told_for_every_partition(version: int) -> None:
     broker = GroupBroker(ready=False)

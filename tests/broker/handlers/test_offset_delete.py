@@ -37,6 +37,13 @@ def test_delete() -> None:
     assert list(shard.offsets.committed["simple"]["t"]) == [1]
 
 
+def test_topics_without_partitions() -> None:
+    broker = GroupBroker()
+    broker.commit("simple", 5, partition=0)
+    answer = broker.ask(HANDLER, request("simple", ghost=[], t=[]), 0)
+    assert [(topic.name, topic.partitions) for topic in answer.topics] == [("ghost", [])]
+
+
 def test_subscribed_and_missing_groups() -> None:
     broker = GroupBroker()
     broker.stable_group()
