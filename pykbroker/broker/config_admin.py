@@ -6,6 +6,8 @@ whether an override of a broker key makes sense. Values of topics and groups are
     a resource twice                        INVALID_REQUEST, both
     a key twice, or a null value            INVALID_REQUEST
     APPEND or SUBTRACT on no list           INVALID_CONFIG
+    an operation that is none               UNKNOWN_SERVER_ERROR (of a broker: the controller
+                                            refuses all resources that get there)
     a broker that is not this node          INVALID_REQUEST
     an override that this broker cannot use INVALID_REQUEST (sic: KAFKA-13609)
     broker loggers, client metrics          INVALID_REQUEST: not built here
@@ -21,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.kraft.controller.configs import APPEND, DELETE, SET, SUBTRACT
 from pykbroker.kraft.image import (
     BROKER_LOGGER_RESOURCE,
@@ -124,7 +126,7 @@ def merge_incremental(current: Mapping[str, str], configs: Any) -> dict[str, str
                     f"Config value {verb} is not allowed for config key: {config.name}",
                 ) from None
         else:
-            raise _invalid(f"Unknown operations type {operation}")
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return merged
 
 
@@ -138,7 +140,10 @@ class Alteration(NamedTuple):
 
     def refuse_all(self, message: Any, code: int, reason: str | None) -> Message:
         """The response when the whole request failed."""
-        results = [self.failed(resource, code, reason) for resource in message.resources]
+        results = [
+            self.failed(resource, code, message_beyond(code, reason))
+            for resource in message.resources
+        ]
         return self.response(responses=results)
 
     def failed(self, resource: Any, code: int, reason: str | None) -> Any:
@@ -163,7 +168,8 @@ def alter(alteration: Alteration, broker: BrokerServer, message: Any) -> Message
             if fault is None:
                 results.append(next(left))
             else:
-                results.append(alteration.failed(resource, fault.code, fault.message))
+                text = message_beyond(fault.code, fault.message)
+                results.append(alteration.failed(resource, fault.code, text))
         return alteration.response(responses=results)
 
     passed = [at for position, at in enumerate(message.resources) if position not in refused]
@@ -174,9 +180,8 @@ def alter(alteration: Alteration, broker: BrokerServer, message: Any) -> Message
 
     def decided(outcome: Any) -> None:
         if isinstance(outcome, KafkaError):
-            answered.resolve(outcome)
-        else:
-            answered.resolve(assemble(outcome.responses))
+            outcome = alteration.refuse_all(request, outcome.code, outcome.message)
+        answered.resolve(assemble(outcome.responses))
 
     broker.controller.submit(
         lambda controller, now_ms: alteration.decide(controller, request)

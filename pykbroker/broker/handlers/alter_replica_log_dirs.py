@@ -5,7 +5,8 @@ DescribeLogDirs as a future replica with its lag, until that takes the place of 
 directory where the replica is already, or is on its way to, is fine and changes nothing (the first
 one ends a move that is going on). LOG_DIR_NOT_FOUND: no log directory of this broker by that
 absolute path. KAFKA_STORAGE_ERROR: it, or any other directory, is offline. REPLICA_NOT_AVAILABLE:
-no replica of the partition is here; where it will be made is not remembered.
+no replica of the partition is here; where it will be made is not remembered. There is no such
+partition: UNKNOWN_TOPIC_OR_PARTITION.
 Versions: 1-2.
 Not done: throttling (`replica.alter.log.dirs.io.max.bytes.per.second`).
 """
@@ -16,7 +17,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.errors import KafkaError
+from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.alter_replica_log_dirs_response import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsResponse,
@@ -63,6 +64,9 @@ def _move(broker: BrokerServer, topic: str, index: int, path: str) -> int:
     try:
         broker.housekeeping.mover.move(TopicPartition(topic, index), path)
     except KafkaError as refused:
+        gone = broker.replica_manager.image.partition(topic, index) is None
+        if gone and refused.code == ErrorCode.REPLICA_NOT_AVAILABLE:
+            return int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         return refused.code
     return 0
 

@@ -9,6 +9,8 @@ Behaviour: topics by name, or from version 10 on by id; null (in version 0 an em
     null name, or an id, before 12       INVALID_REQUEST
 
 Some ids in a request: its names are ignored. The controller named is any broker, as in Kafka.
+Authorized operations are told of all topics but of unknown ids.
+
 Versions: 0-13. 4+ auto-creation can be refused; 5+ offline replicas; 7+ leader epochs; 8+
 authorized operations; 10+ topic ids; 13+ an error of the whole answer.
 Not done: authorization: everybody sees all there is.
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 API_KEY = 3
 TOPIC_IDS_FROM = 12
+UNKNOWN_ID = int(ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 def handle(broker: BrokerServer, request: Request) -> MetadataResponse:
@@ -58,7 +61,9 @@ def handle(broker: BrokerServer, request: Request) -> MetadataResponse:
     else:
         topics = _asked_topics(broker, view, message, asked, version)
     if message.include_topic_authorized_operations and version >= 8:
-        topics = [_with_operations(topic) for topic in topics]
+        topics = [
+            topic if topic.error_code == UNKNOWN_ID else _with_operations(topic) for topic in topics
+        ]
     operations = NOT_ASKED
     if message.include_cluster_authorized_operations and 8 <= version <= 10:
         operations = CLUSTER_OPERATIONS
@@ -120,9 +125,7 @@ def _by_id(
         known = broker.metadata.image.topics_by_id.get(topic_id)
         topic = None if known is None else view.topic(known.name, kind)
         if topic is None:
-            topic = MetadataResponseTopic(
-                error_code=int(ErrorCode.UNKNOWN_TOPIC_ID), name=None, topic_id=topic_id
-            )
+            topic = MetadataResponseTopic(error_code=UNKNOWN_ID, name=None, topic_id=topic_id)
         topics.append(topic)
     return topics
 

@@ -38,6 +38,12 @@ _SCOPES: Final = {TOPIC_RESOURCE: "topic", BROKER_RESOURCE: "broker", GROUP_RESO
 
 def incremental_alter_configs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
     """Decide an IncrementalAlterConfigsRequest."""
+    if any(
+        config.config_operation not in (SET, DELETE, APPEND, SUBTRACT)
+        for resource in request.resources
+        for config in resource.configs
+    ):
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # of all, as Kafka's null pointer has it
     response = incremental_alter_configs_response.IncrementalAlterConfigsResponse()
     result = incremental_alter_configs_response.AlterConfigsResourceResponse
     return _alter(state, request, response, result, _incremental_changes)
@@ -97,7 +103,7 @@ def _incremental_changes(
             changes[config.name] = config.value
         elif operation == DELETE:
             changes[config.name] = None
-        elif operation in (APPEND, SUBTRACT):
+        else:
             if config.value is None:
                 raise KafkaError(
                     ErrorCode.INVALID_REQUEST, f"Null value not supported for : {config.name}"
@@ -109,10 +115,6 @@ def _incremental_changes(
                 )
             except ConfigError as refused:
                 raise KafkaError(ErrorCode.INVALID_CONFIG, refused.message) from None
-        else:
-            raise KafkaError(
-                ErrorCode.INVALID_REQUEST, f"Unknown operations type {config.config_operation}"
-            )
     return changes
 
 

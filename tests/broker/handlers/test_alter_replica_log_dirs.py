@@ -37,6 +37,7 @@ def codes(answer: Any) -> dict[tuple[str, int], int]:
 def test_moves(version: int) -> None:
     node = Node({"log.dirs": "/data,/more", "metadata.log.dir": "/data"})
     partition = node.create_topic(partitions=1)
+    node.create_topic("far", number=9, replicas=(2,), leader=2)
     node.append(partition, b"a")
     node.append(partition, b"b")
     home = partition.log.log_directory
@@ -51,7 +52,12 @@ def test_moves(version: int) -> None:
             high_watermarks=dict,
             on_failure=node.manager.on_directory_failure,
         )
-        broker = SimpleNamespace(node=node, housekeeping=housekeeping, log_manager=node.log_manager)
+        broker = SimpleNamespace(
+            node=node,
+            housekeeping=housekeeping,
+            log_manager=node.log_manager,
+            replica_manager=node.manager,
+        )
 
         def call(message: AlterReplicaLogDirsRequest) -> dict[tuple[str, int], int]:
             return codes(Call(broker, HANDLER, message, version).answer)  # type: ignore[arg-type]
@@ -59,8 +65,9 @@ def test_moves(version: int) -> None:
         assert call(request("/nowhere", "t", 0)) == {("t", 0): ErrorCode.LOG_DIR_NOT_FOUND}
         assert call(request(away, "t", 0, 7)) == {
             ("t", 0): 0,
-            ("t", 7): ErrorCode.REPLICA_NOT_AVAILABLE,
+            ("t", 7): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         }
+        assert call(request(away, "far", 0)) == {("far", 0): ErrorCode.REPLICA_NOT_AVAILABLE}
         while housekeeping.mover.moving:
             await asyncio.sleep(0)
         assert partition.log.log_directory == away

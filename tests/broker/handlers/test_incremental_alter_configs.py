@@ -85,7 +85,8 @@ def test_validate_only(broker: AdminBroker) -> None:
         (resource(TOPIC, "t", ("retention.ms", SET, None)), "INVALID_REQUEST"),
         (resource(TOPIC, "t", ("retention.ms", SET, "x")), "INVALID_CONFIG"),
         (resource(TOPIC, "t", ("retention.ms", APPEND, "1")), "INVALID_CONFIG"),
-        (resource(TOPIC, "t", ("retention.ms", 9, "1")), "INVALID_REQUEST"),
+        (resource(TOPIC, "t", ("retention.ms", 9, "1")), "UNKNOWN_SERVER_ERROR"),
+        (resource(BROKER, "", ("log.retention.ms", 9, "1")), "UNKNOWN_SERVER_ERROR"),
         (
             resource(TOPIC, "t", ("retention.ms", SET, "1"), ("retention.ms", DELETE, None)),
             "INVALID_REQUEST",
@@ -100,6 +101,18 @@ def test_validate_only(broker: AdminBroker) -> None:
 )
 def test_refusals(broker: AdminBroker, asked: Any, code: str) -> None:
     assert alter(broker, asked) == [code]
+    assert broker.image.configs == {}
+
+
+def test_an_operation_that_is_none_refuses_all_that_the_controller_gets(
+    broker: AdminBroker,
+) -> None:
+    assert alter(
+        broker,
+        resource(TOPIC, "t", ("retention.ms", SET, "5")),
+        resource(TOPIC, "t2", ("retention.ms", 9, "1")),
+        resource(BROKER, "x", ("log.retention.ms", SET, "1")),
+    ) == ["UNKNOWN_SERVER_ERROR", "UNKNOWN_SERVER_ERROR", "INVALID_REQUEST"]
     assert broker.image.configs == {}
 
 

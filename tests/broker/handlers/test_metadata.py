@@ -145,6 +145,13 @@ def test_authorized_operations(broker: AdminBroker, version: int) -> None:
     assert plain.topics[0].topic_authorized_operations == NOT_ASKED
     asked = ask(broker, version, "t", include_topic_authorized_operations=True)
     assert asked.topics[0].topic_authorized_operations == 3576
+    if version >= 12:
+        request = MetadataRequest(
+            topics=[MetadataRequestTopic(name=None, topic_id=b"?" * 16)],
+            include_topic_authorized_operations=True,
+        )
+        (unknown,) = broker.call(HANDLER, request, version).topics
+        assert unknown.topic_authorized_operations == NOT_ASKED
     if version <= 10:
         assert plain.cluster_authorized_operations == NOT_ASKED
         asked = ask(broker, version, "t", include_cluster_authorized_operations=True)
