@@ -11,9 +11,11 @@ A turn, run once per turn of the event loop in which something came::
 So the appends of all connections are gathered, and a client that pipelines is served in rounds
 within one turn. A turn ends after ROUNDS_PER_TURN rounds, so that other sockets have their say.
 
-Three kinds of error: `KafkaError` becomes the API's own error answer; a peer that sends what is no
-request loses its connection; anything else is a bug of ours: the connection is closed too (never an
-UNKNOWN_SERVER_ERROR and on as if nothing had happened), logged with its traceback and counted.
+Four kinds of error: `KafkaError` becomes the API's own error answer; in place of an answer that
+cannot be encoded (clients can make one, by names to which something is appended) they get
+UNKNOWN_SERVER_ERROR; a peer that sends what is no request loses its connection; anything else is a
+bug of ours: the connection is closed too (never an UNKNOWN_SERVER_ERROR and on as if nothing had
+happened), logged with its traceback and counted.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import CloseConnection, Request
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import encode_response
-from pykbroker.protocol.primitives import Message, ProtocolError
+from pykbroker.protocol.primitives import EncodeError, Message, ProtocolError
 from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
@@ -120,6 +122,8 @@ class Worker:
                 self._reply(request, route, outcome)
         except KafkaError as error:
             self._reply_error(request, route, error)
+        except EncodeError:
+            self._our_bug(request)
         except ProtocolError as malformed:
             self._malformed(request, malformed)
         except Exception:
@@ -137,7 +141,12 @@ class Worker:
         if isinstance(outcome, Message):
             out: Parts = []
             api = route.api
-            size = encode_response(api, request.api_version, request.correlation_id, outcome, out)
+            version = request.api_version
+            try:
+                size = encode_response(api, version, request.correlation_id, outcome, out)
+            except EncodeError as fault:
+                out = []
+                size = self._encode_refusal(request, route, fault, out)
             if len(out) == 1:
                 request.connection.reply(out[0])  # type: ignore[arg-type]
             else:
@@ -152,6 +161,19 @@ class Worker:
         else:
             raise TypeError(f"{route} answered with {outcome!r}")
         return 0
+
+    def _encode_refusal(
+        self, request: Request, route: Route, fault: EncodeError, out: Parts
+    ) -> int:
+        """The answer holds what cannot be told, such as a name that was made too long."""
+        self._broker.counters.unexpected_errors += 1
+        _log.error(
+            "cannot tell the answer to %r of %s: %s", request, request.connection.peer, fault
+        )
+        refusal = route.error_reply(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        if not isinstance(refusal, Message):
+            raise TypeError(f"{route} cannot answer with an error") from fault
+        return encode_response(route.api, request.api_version, request.correlation_id, refusal, out)
 
     def _reply_error(self, request: Request, route: Route, error: KafkaError) -> int:
         try:

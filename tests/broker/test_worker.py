@@ -1,4 +1,4 @@
-"""Turns of the worker: rounds, gathering, and the three kinds of error."""
+"""Turns of the worker: rounds, gathering, and the four kinds of error."""
 
 from __future__ import annotations
 
@@ -256,6 +256,29 @@ def test_our_bug_closes_the_connection_and_is_logged(caplog: pytest.LogCaptureFi
     assert "what now" in caplog.text
     assert node.counters.unexpected_errors == 2
     assert node.halted == []
+
+
+def test_an_answer_that_cannot_be_told_is_an_unknown_server_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    waiting = Deferred()
+    outcomes: list[Any] = [HeartbeatResponse(error_code=1 << 20), waiting]
+    node = Node(lambda broker, request: outcomes.pop(0))
+    connection = node.connect(heartbeat(1), heartbeat(2))
+    node.run()
+    waiting.resolve(HeartbeatResponse(error_code=1 << 20))
+    assert connection.replies == [answer(1, -1), answer(2, -1)]
+    assert "cannot tell the answer to" in caplog.text
+    assert "Traceback" not in caplog.text
+    assert node.counters.unexpected_errors == 2
+
+
+def test_a_refusal_that_cannot_be_told_either_is_our_bug() -> None:
+    node = Node(lambda broker, request: HeartbeatResponse(error_code=1 << 20))
+    node.route.error_reply = lambda request, code, message: HeartbeatResponse(error_code=1 << 20)
+    connection = node.connect(heartbeat(1))
+    node.run()
+    assert connection.events == ["closed"]
 
 
 def test_a_bug_in_a_late_answer_is_ours_too(caplog: pytest.LogCaptureFixture) -> None:
