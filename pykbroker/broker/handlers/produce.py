@@ -15,7 +15,8 @@ The other errors are per partition:
     no such topic id (v13) / topic or partition    UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
     null records, no batch, more than one batch,   INVALID_RECORD
     another magic
-    what follows the batch is no batch             CORRUPT_MESSAGE
+    shorter than a header, or what follows the     CORRUPT_MESSAGE
+    batch is no batch
     zstd before version 7                          UNSUPPORTED_COMPRESSION_TYPE
     acks not -1, 0 or 1                            INVALID_REQUIRED_ACKS
     an internal topic                              INVALID_TOPIC_EXCEPTION (unless the client calls
@@ -149,6 +150,9 @@ def is_transactional(records: memoryview) -> bool:
 
 def refused_acks(broker: BrokerServer, request: Request) -> ProduceResponse | CloseConnection:
     """Invalid acks are the error of each partition that would have been appended to."""
+    refusal = refused_as_a_whole(request)
+    if refusal is not None:
+        return refusal
     manager = broker.replica_manager
     reply = error_reply(request, ErrorCode.INVALID_REQUIRED_ACKS)
     topics = [topic for topic in request.message.topic_data if topic.partition_data]
@@ -276,7 +280,7 @@ class PendingProduce(DelayedProduce):
         if isinstance(partition, int):
             return self._refuse(index, partition)
         if records is None or len(records) < RECORD_BATCH_OVERHEAD:
-            return self._refuse(index, int(ErrorCode.INVALID_RECORD))
+            return self._refuse(index, code_of_records(records, self._request.api_version))
         size = len(records)
         length, magic, attributes = _batch_head(records)
         if length + LOG_OVERHEAD != size or magic != 2:
@@ -414,8 +418,11 @@ def code_of_records(records: memoryview | None, version: int) -> int:
         return int(ErrorCode.INVALID_RECORD)
     sizes = batch_sizes(records)
     try:
-        if next(sizes, 0) < RECORD_BATCH_OVERHEAD or records[MAGIC_AT] != 2:
+        size = next(sizes, 0)
+        if not size or records[MAGIC_AT] != 2:
             return int(ErrorCode.INVALID_RECORD)
+        if size < RECORD_BATCH_OVERHEAD:
+            return int(ErrorCode.CORRUPT_MESSAGE)
         if version < FIRST_WITH_ZSTD and records[ATTRIBUTES_AT + 1] & CODEC_MASK == ZSTD:
             return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         return int(ErrorCode.INVALID_RECORD) if next(sizes, 0) else 0

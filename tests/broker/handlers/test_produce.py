@@ -196,17 +196,21 @@ def test_one_batch_can_rule_out_the_request(
     assert [(r.index, r.error_code, r.error_message) for r in replies] == [
         (index, code, message) for index in range(4)
     ]
-    alone = only(produce(broker, request(records, topic_id=topic_id_of(99))))
-    assert (alone.error_code, alone.error_message) == (code, message)
+    for acks in (1, 5):
+        alone = only(produce(broker, request(records, topic_id=topic_id_of(99), acks=acks)))
+        assert (alone.error_code, alone.error_message) == (code, message)
     broker.node.end_turn()
     assert broker.node.manager.partition(TP).log.log_end_offset == 0
 
 
 def test_what_follows_a_batch_and_is_none_counts_for_its_partition_alone(broker: Broker) -> None:
     call = produce(broker, request(bytes(batch()) + bytes(12), batch()))
+    short = produce(broker, request(with_length(14), batch()))
     broker.node.end_turn()
-    replies = call.answer.responses[0].partition_responses
-    assert [r.error_code for r in replies] == [ErrorCode.CORRUPT_MESSAGE, 0]
+    for each in (call, short):
+        replies = each.answer.responses[0].partition_responses
+        assert [r.error_code for r in replies] == [ErrorCode.CORRUPT_MESSAGE, 0]
+        assert replies[0].error_message is None
 
 
 def test_a_topic_without_partitions_is_left_out(broker: Broker) -> None:
