@@ -278,8 +278,8 @@ def _validate_records(
         _check_each_record(payload, header, rules, now_ms)
     if rules.log_append_time:
         outcome.log_append_time = max_timestamp = now_ms
-    elif header.record_count == 0:
-        max_timestamp = header.max_timestamp
+    elif max_timestamp < NO_TIMESTAMP:  # also where there is no record; Kafka counts from -1
+        max_timestamp = NO_TIMESTAMP if header.record_count else header.max_timestamp
     outcome.max_timestamp = max_timestamp
 
     if not survey.dense or rules.recompresses(attributes):

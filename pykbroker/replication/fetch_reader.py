@@ -140,11 +140,18 @@ class FetchResult:
 
 def error_entry(index: int, code: int) -> PartitionData:
     """A response entry of an error: every offset is -1 (also for OFFSET_OUT_OF_RANGE)."""
+    entry = unread_entry(index, code)
+    entry.aborted_transactions = None
+    return entry
+
+
+def unread_entry(index: int, code: int) -> PartitionData:
+    """An `error_entry` of a partition that was not read: Kafka leaves the list at its default."""
     return PartitionData(
         partition_index=index,
         error_code=code,
         high_watermark=-1,
-        aborted_transactions=None,
+        aborted_transactions=[],
         records=NO_RECORDS,
     )
 
@@ -171,11 +178,10 @@ def read_all_partitions(
         if partition is None or not partition.hosted:  # type: ignore[union-attr]
             partition = manager.resolve(asked)
         if isinstance(partition, int):
-            entry = error_entry(asked.index, partition)
             if partition in UNKNOWN_CODES:
-                entry.aborted_transactions = []  # where Kafka leaves the default
-                result.unknown.append((asked, entry))
+                result.unknown.append((asked, unread_entry(asked.index, partition)))
                 continue
+            entry = error_entry(asked.index, partition)
         elif skip_unchanged and is_unchanged(partition, asked):
             continue
         else:

@@ -151,6 +151,13 @@ def test_timestamps_of_old_and_of_no_time() -> None:
     assert outcome.max_timestamp == -1
 
 
+def test_the_largest_timestamp_is_never_below_none() -> None:
+    batch = build_batch([(b"k", b"v", -5, ()), (b"k", b"v", -3, ())])
+    outcome = validate(batch, rules(before_max_ms=1 << 62), NOW)
+    assert (outcome.error, outcome.max_timestamp, outcome.header.max_timestamp) == (0, -1, -1)
+    assert check_crc(outcome.batch)
+
+
 def test_records_before_the_base_timestamp() -> None:
     records: list[NewRecord] = [(None, b"v", NOW - i * 100, ()) for i in range(5)]
     outcome = validate(build_batch(records), RULES, NOW)

@@ -41,8 +41,8 @@ from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.fetch_reader import (
     FetchParams,
     FetchResult,
-    error_entry,
     read_all_partitions,
+    unread_entry,
 )
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def error_reply(request: Request, code: int, message: str | None = None) -> Fetc
         topics = [
             FetchableTopicResponse(
                 topic=topic.topic,
-                partitions=[error_entry(p.partition, code) for p in topic.partitions],
+                partitions=[unread_entry(p.partition, code) for p in topic.partitions],
             )
             for topic in asked.topics
         ]

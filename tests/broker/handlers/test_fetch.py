@@ -184,8 +184,8 @@ def test_isolation(broker: Broker, isolation: int, aborted: list[Any] | None) ->
 def test_an_isolation_level_that_is_none(broker: Broker, version: int) -> None:
     answer = fetch(broker, request(isolation_level=2), version).answer
     assert answer.error_code == (ErrorCode.UNKNOWN_SERVER_ERROR if version >= 7 else 0)
-    codes = [p.error_code for t in answer.responses for p in t.partitions]
-    assert codes == ([ErrorCode.UNKNOWN_SERVER_ERROR] if version < 13 else [])
+    told = [(p.error_code, p.aborted_transactions) for t in answer.responses for p in t.partitions]
+    assert told == ([(ErrorCode.UNKNOWN_SERVER_ERROR, [])] if version < 13 else [])
 
 
 @pytest.mark.parametrize("max_bytes, aborted", [(0, []), (10, None)])
