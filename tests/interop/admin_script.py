@@ -281,13 +281,14 @@ def _partition_lines() -> Iterator[Line]:
             for name, count, brokers in asked
         ]
         message = create_partitions_request.CreatePartitionsRequest(
-            timeout_ms=10_000, topics=topics, **more
+            topics=topics, **{"timeout_ms": 10_000} | more
         )
         return Line(label, "CreatePartitions", version, message)
 
     for version in range(4):
         name = "one-v7"
         yield line("two more", version, (name, 3 + 2 * version, None))
+        yield line("no time", version, (name, 40, None), timeout_ms=0)
         yield line("as many", version, (name, 3 + 2 * version, None))
         yield line("fewer", version, (name, 1, None))
         yield line("0", version, (name, 0, None))

@@ -84,6 +84,7 @@ def fetch_lines(story: Story) -> Iterator[Line]:
             ("max bytes 0", fetch(story, max_bytes=0)),
             ("max bytes 200", fetch(story, {}, {"partition": 1}, max_bytes=200)),
             ("committed", fetch(story, isolation_level=1, max_bytes=500)),
+            ("isolation 2", fetch(story, isolation_level=2)),
             ("no wait, at the end", fetch(story, topic="strict", max_wait_ms=0)),
             ("a partition twice", fetch(story, {"fetch_offset": 1}, {"fetch_offset": 2})),
             ("no topics", fetch(story, NOTHING)),

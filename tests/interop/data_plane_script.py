@@ -129,7 +129,7 @@ class Play:
             return "session" if value else 0
         if name in ("log_append_time_ms", "timestamp", "last_timestamp"):
             return "now" if value > T0 + 50_000 else value
-        if name in ("log_dir", "total_bytes", "usable_bytes", "error_message"):
+        if name in ("log_dir", "total_bytes", "usable_bytes"):
             return value is not None
         if name == "batch_index_error_message":
             return value is not None
@@ -216,7 +216,7 @@ def patched(raw: bytes, position: int, *changed: int) -> bytes:
 
 def produce(
     story: Play, topic: str, records: bytes | None, acks: int = -1, partition: int = 0, **more: Any
-) -> Message:
+) -> produce_request.ProduceRequest:
     return produce_request.ProduceRequest(
         acks=acks,
         timeout_ms=5000,
@@ -298,6 +298,19 @@ def _produce_lines(story: Play) -> Iterator[Line]:
                 transactional_id="t",
             ),
         )
+        for label, records in (
+            ("a transactional batch", batch(is_transactional=True)),
+            ("a length of 13", patched(one, 8, 0, 0, 0, 13)),
+            ("a length of 14", patched(one, 8, 0, 0, 0, 14)),
+            ("magic 3", patched(one, 16, 3)),
+            ("zeros behind", one + bytes(12)),
+            ("two of zstd", batch(codec=4) * 2),
+        ):
+            for acks in (-1, 2):
+                message = produce(story, "plain", one, acks=acks)
+                message.topic_data += produce(story, "stamped", records).topic_data
+                message.topic_data += produce(story, "missing", one).topic_data
+                yield Line(f"{label} behind a good one, acks {acks}", "Produce", version, message)
         yield Line(
             "nothing", "Produce", version, produce_request.ProduceRequest(acks=-1, timeout_ms=100)
         )
@@ -367,8 +380,12 @@ def _list_offsets_lines() -> Iterator[Line]:
             yield Line(
                 "committed", "ListOffsets", version, ask({"timestamp": -1}, isolation_level=1)
             )
+            yield Line(
+                "isolation 2", "ListOffsets", version, ask({"timestamp": -1}, isolation_level=2)
+            )
+        yield Line("no partition", "ListOffsets", version, ask())
         if version >= 4:
-            for epoch in (0, 3):
+            for epoch in (0, 3, -2):
                 asked = {"timestamp": -1, "current_leader_epoch": epoch}
                 yield Line(f"leader epoch {epoch}", "ListOffsets", version, ask(asked))
 
@@ -379,6 +396,7 @@ def _epoch_lines() -> Iterator[Line]:
             ("plain", 0, -1, 0),
             ("plain", 0, 0, 0),
             ("plain", 0, 2, 0),
+            ("plain", 0, -2, 0),
             ("plain", 0, -1, 5),
             ("plain", 0, -1, -1),
             ("strict", 0, -1, 0),

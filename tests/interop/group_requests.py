@@ -14,7 +14,6 @@ from pykbroker.protocol.messages.consumer_protocol_subscription import (
     ConsumerProtocolSubscription,
 )
 from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from pykbroker.protocol.messages.find_coordinator_response import FindCoordinatorResponse
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.join_group_request import (
     JoinGroupRequest,
@@ -106,8 +105,6 @@ class Requests:
     def _shown(self, value: Any, name: str) -> str:
         if isinstance(value, Message):
             hidden = {"unknown_tags", "throttle_time_ms"}
-            if isinstance(value, FindCoordinatorResponse) and value.error_code:
-                hidden.add("error_message")  # a general text for the code; ours has its own words
             fields = ", ".join(
                 f"{slot}={self._shown(getattr(value, slot), slot)}"
                 for slot in value.__slots__

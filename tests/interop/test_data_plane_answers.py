@@ -1,4 +1,4 @@
-"""Apache Kafka 4.4 and pykbroker answer 1552 requests about records alike, error by error.
+"""Apache Kafka 4.4 and pykbroker answer 1707 requests about records alike, error by error.
 
 Produce, Fetch with sessions, ListOffsets, OffsetForLeaderEpoch, DeleteRecords, InitProducerId,
 DescribeProducers and DescribeLogDirs, in every version: see data_plane_script.
