@@ -229,7 +229,7 @@ def append_all(
         replies = []
         for asked in topic.partition_data:
             if name is None:
-                reply = refused(asked.index, int(ErrorCode.UNKNOWN_TOPIC_ID))
+                reply = pending.refuse(asked.index, int(ErrorCode.UNKNOWN_TOPIC_ID))
             else:
                 reply = pending.append(
                     name,
@@ -246,8 +246,7 @@ def append_all(
             )
     pending.reply = ProduceResponse(responses=responses)
     if not pending.pending:
-        refusal = refused_as_a_whole(request)
-        pending.deferred.resolve(pending.finished() if refusal is None else refusal)
+        pending.deferred.resolve(pending.finished())
         return pending.deferred
     manager.await_turn(pending)
     return pending.deferred
@@ -278,21 +277,21 @@ class PendingProduce(DelayedProduce):
         manager = broker.replica_manager
         partition = manager.lookup(topic, index)
         if isinstance(partition, int):
-            return self._refuse(index, partition)
+            return self.refuse(index, partition)
         if records is None or len(records) < RECORD_BATCH_OVERHEAD:
-            return self._refuse(index, code_of_records(records, self._request.api_version))
+            return self.refuse(index, code_of_records(records, self._request.api_version))
         size = len(records)
         length, magic, attributes = _batch_head(records)
         if length + LOG_OVERHEAD != size or magic != 2:
             code = code_of_records(records, self._request.api_version)
             if code:
-                return self._refuse(index, code)
+                return self.refuse(index, code)
             size = length + LOG_OVERHEAD
             records = records[:size]
         if attributes & LOOK_CLOSER or topic in INTERNAL_TOPICS:
             code = self._refusal(topic, attributes)
             if code:
-                return self._refuse(index, code)
+                return self.refuse(index, code)
         try:
             outcome = manager.append(partition, records, self._acks, self._wall_ms, checked=checked)
         except KafkaError as error:
@@ -321,13 +320,14 @@ class PendingProduce(DelayedProduce):
             return int(ErrorCode.INVALID_TOPIC_EXCEPTION)
         return 0
 
-    def _refuse(self, index: int, code: int) -> PartitionProduceResponse:
+    def refuse(self, index: int, code: int) -> PartitionProduceResponse:
+        """The part of the reply for a partition that got nothing."""
         self._failed = True
         self._broker.counters.failed_produce_requests += 1
-        return refused(index, code)
+        return PartitionProduceResponse(index=index, error_code=code, base_offset=-1)
 
     def _refused_by_partition(self, partition: Partition, code: int) -> PartitionProduceResponse:
-        reply = self._refuse(partition.index, code)
+        reply = self.refuse(partition.index, code)
         if code not in WITHOUT_LOG_START:
             reply.log_start_offset = partition.log.log_start_offset
         return reply
@@ -357,6 +357,9 @@ class PendingProduce(DelayedProduce):
         """What goes out: the reply with its hints, nothing, or the end of the connection."""
         if not self._failed:
             return None if self._acks == 0 else self.reply
+        refusal = refused_as_a_whole(self._request)
+        if refusal is not None:
+            return refusal
         if self._acks == 0:
             return CloseConnection("a produce with acks=0 failed")
         if self._request.api_version >= FIRST_WITH_LEADER_HINTS:
@@ -428,11 +431,6 @@ def code_of_records(records: memoryview | None, version: int) -> int:
         return int(ErrorCode.INVALID_RECORD) if next(sizes, 0) else 0
     except CorruptBatch:
         return int(ErrorCode.CORRUPT_MESSAGE)
-
-
-def refused(index: int, code: int) -> PartitionProduceResponse:
-    """The part of the reply for a partition that got nothing."""
-    return PartitionProduceResponse(index=index, error_code=code, base_offset=-1)
 
 
 def error_reply(

@@ -96,6 +96,8 @@ def test_acks_0_has_no_reply(broker: Broker) -> None:
 
 def test_an_error_with_acks_0_closes_the_connection(broker: Broker) -> None:
     assert isinstance(produce(broker, request(None, acks=0)).answer, CloseConnection)
+    unknown = request(batch(), acks=0, topic_id=topic_id_of(99))
+    assert isinstance(produce(broker, unknown).answer, CloseConnection)
     broken = produce(broker, request(batch(), acks=0))
     broker.node.fail_writes()
     broker.node.end_turn()
