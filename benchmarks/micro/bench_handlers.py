@@ -68,6 +68,7 @@ class Broker:
     def __init__(self, directory: str) -> None:
         self.config = BrokerConfig.from_properties(standalone_properties(directory, port=0))
         self.counters = Counters()
+        self.wall_ms = lambda: NOW_MS
         self.purgatory = Purgatory(NOW_MS)
         self.log_manager = LogManager(self.config.log_directories, self.config, RealFiles())
         self.log_manager.load(NOW_MS)
