@@ -33,10 +33,11 @@ from pykbroker.protocol.record_batch import (
     Headers,
     RecordColumns,
     check_crc,
-    record_columns,
+    columns_of,
+    records_payload,
 )
 
-#: Few enough that what is held stays in the caches.
+#: Few enough that what is held stays in the caches; bytes of decompressed records.
 _ROWS: Final = 4096
 _BYTES: Final = 4 << 20
 _NONE: Final = RecordColumns((), (), (), (), ())
@@ -50,6 +51,8 @@ class Rows(NamedTuple):
     header: BatchHeader
     position: int
     split: Split
+    #: Of all records of the batch, decompressed.
+    size_bytes: int = 0
 
 
 def read_plain(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
@@ -81,9 +84,11 @@ def _read_part(
                 if held:  # what came before the fault comes first
                     yield arrow_batch(held, options.columns, schema)
                 raise
+            if not rows.columns.offsets:
+                continue
             held.append(rows)
             held_rows += len(rows.columns.offsets)
-            held_bytes += len(batch)
+            held_bytes += rows.size_bytes
             if held_rows >= _ROWS or held_bytes >= _BYTES:
                 yield arrow_batch(held, options.columns, schema)
                 held, held_rows, held_bytes = [], 0, 0
@@ -176,7 +181,8 @@ def rows_of(
     batch: bytes | memoryview, header: BatchHeader, position: int, split: Split, limit: int
 ) -> Rows:
     """The wanted records of one batch; CorruptBatch when any of its records is broken."""
-    columns = record_columns(batch, header, limit)
+    payload = records_payload(batch, header, limit)
+    columns = columns_of(payload, header)
     low, high = split.start_offset, split.end_offset
     if header.base_offset < low or header.last_offset >= high:
         columns = _chosen(columns, [low <= offset < high for offset in columns.offsets])
@@ -185,7 +191,7 @@ def rows_of(
         columns = _chosen(columns, [_wrapped(time) >= early for time in columns.timestamps])
     if late is not None:
         columns = _chosen(columns, [_wrapped(time) < late for time in columns.timestamps])
-    return Rows(columns, header, position, split)
+    return Rows(columns, header, position, split, len(payload))
 
 
 def _chosen(columns: RecordColumns, wanted: list[bool]) -> RecordColumns:

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from operator import attrgetter, lt
 from typing import NamedTuple
 
@@ -40,6 +41,7 @@ from pykbroker.protocol.record import (
     CorruptRecord,
     Headers,
     NewRecord,
+    RawRecord,
     Record,
     encode_record,
     encode_varint,
@@ -60,6 +62,7 @@ __all__ = [
     "assign_timestamp",
     "build_batch",
     "check_crc",
+    "columns_of",
     "compute_crc",
     "encode_record",
     "encode_varint",
@@ -113,6 +116,7 @@ NO_LEADER_EPOCH = -1
 
 #: A bound on decompression where the caller has none of its own.
 MAX_DECOMPRESSED_BYTES = 0x7FFFFFFF
+_PIECE_RECORDS = 4096
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 _header_fields = attrgetter(
@@ -344,27 +348,43 @@ def record_columns(
 
     With log append time every record has the batch's max timestamp.
     """
-    payload = records_payload(batch, header, max_decompressed)
+    return columns_of(records_payload(batch, header, max_decompressed), header)
+
+
+def columns_of(payload: bytes, header: BatchHeader) -> RecordColumns:
+    """As `record_columns`, of records that are decompressed.
+
+    Offsets out of order are refused before much of what is behind them is decoded.
+    """
     count = header.record_count
-    try:
-        records = list(read_records(payload, count))
-    except IndexError:
-        raise CorruptRecord("the records end early") from None
-    end = records[-1][5] if records else 0
+    pieces: list[RecordColumns] = []
+    last, end = -1, 0
+    for done in range(0, count, _PIECE_RECORDS):
+        try:
+            records = list(read_records(payload, min(count - done, _PIECE_RECORDS), end))
+        except IndexError:
+            raise CorruptRecord("the records end early") from None
+        pieces.append(_columns_behind(last, records, header))
+        last, end = records[-1][1], records[-1][5]
     if count < 0 or end != len(payload):
         raise CorruptRecord(f"{count} records leave {len(payload) - end} bytes over")
-    if not records:
-        return RecordColumns((), (), (), (), ())
+    if len(pieces) == 1:
+        return pieces[0]
+    return RecordColumns._make(list(chain(*(each[at] for each in pieces))) for at in range(5))
+
+
+def _columns_behind(last: int, records: list[RawRecord], header: BatchHeader) -> RecordColumns:
+    """Of some of a batch's records; `last`: the offset delta before them."""
     time_deltas, deltas, keys, values, headers, _ = zip(*records, strict=True)
     if (
-        deltas[0] < 0
+        deltas[0] <= last
         or deltas[-1] > header.last_offset_delta
         or not all(map(lt, deltas, deltas[1:]))
     ):
         raise CorruptRecord(f"offset deltas out of order, or not 0 to {header.last_offset_delta}")
     base_offset, base_timestamp = header.base_offset, header.base_timestamp
     if header.attributes & LOG_APPEND_TIME_BIT:
-        timestamps = [header.max_timestamp] * count
+        timestamps = [header.max_timestamp] * len(records)
     else:
         timestamps = [base_timestamp + delta for delta in time_deltas]
     return RecordColumns([base_offset + d for d in deltas], timestamps, keys, values, headers)

@@ -264,6 +264,15 @@ def test_many_records_claimed_by_few_bytes_allocate_nothing(tmp_path: Path):
         assert "records end early" in assert_same(split_of(path), columns=columns)
 
 
+@pytest.mark.parametrize("behind", [0, 5, 4095, 4096, 9000])
+def test_offsets_that_do_not_ascend(tmp_path: Path, behind: int):
+    deltas = [*range(behind + 1), *range(behind, 10_000)]
+    rows = [(b"k", b"v", BASE_MS, ())] * len(deltas)
+    batch = bytes(build_batch(rows, offset_deltas=deltas, last_offset_delta=10_000))
+    path = write_segment(tmp_path, [batch])
+    assert "offset deltas out of order, or not 0 to 10000" in assert_same(split_of(path))
+
+
 def test_long_lanes_beside_many_short_ones_stay_small(tmp_path: Path):
     tiny = [(None, None, BASE_MS, ())]
     long = bytes(build_batch(tiny * 100_000))

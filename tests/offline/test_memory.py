@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pykbroker.offline import open_log
-from pykbroker.protocol.record_batch import build_batch
+from pykbroker.protocol.record_batch import BatchHeader, assemble_batch, build_batch, encode_record
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
 
 MIB = 1 << 20
@@ -50,3 +50,29 @@ def test_a_length_that_lies_allocates_nothing(tmp_path: Path):
     tracemalloc.stop()
     assert log.corrupt_batches == 1
     assert peak < 5 * MIB
+
+
+def test_the_plain_decoder_holds_few_decompressed_bytes(tmp_path: Path):
+    value = bytes(3 * MIB)
+    batches = [
+        bytes(build_batch([(None, value, BASE_MS, ())], base_offset=n, codec=1)) for n in range(20)
+    ]
+    write_segment(partition_directory(tmp_path), batches)
+    found = list(open_log(str(tmp_path), columns=["value"], decoder="plain"))
+    assert sum(each.num_rows for each in found) == 20
+    assert max(each.nbytes for each in found) < 8 * MIB
+
+
+def test_offsets_that_do_not_ascend_are_refused_before_all_is_decoded(tmp_path: Path):
+    count = 300_000
+    payload = encode_record(0, 0, None, None) * count
+    header = BatchHeader(0, 0, 0, 2, 0, 1, count - 1, BASE_MS, BASE_MS, -1, -1, -1, count)
+    batch = bytes(assemble_batch(payload, header))
+    write_segment(partition_directory(tmp_path), [batch])
+    tracemalloc.start()
+    log = open_log(str(tmp_path), mode="DROPMALFORMED", decoder="plain")
+    assert log.read_all().num_rows == 0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert log.corrupt_batches == 1
+    assert peak < 10 * MIB

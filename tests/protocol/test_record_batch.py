@@ -256,3 +256,23 @@ def test_sequences_wrap() -> None:
     assert rb.decrement_sequence(2, 5) == 2**31 - 3
     assert read_header(BATCH).last_sequence == rb.NO_SEQUENCE
     assert "producer_id=-1" in repr(read_header(BATCH))
+
+
+@pytest.mark.parametrize("timestamp_type", [rb.CREATE_TIME, rb.LOG_APPEND_TIME])
+def test_many_records_with_gaps(timestamp_type: int) -> None:
+    rows = [(b"%d" % n, None, 1000 + n, [("h", b"%d" % n)]) for n in range(10_000)]
+    deltas = [2 * n for n in range(10_000)]
+    batch = build_batch(
+        rows,
+        base_offset=7,
+        offset_deltas=deltas,
+        timestamp_type=timestamp_type,
+        log_append_time=5,
+    )
+    records = list(iter_records(batch))
+    assert [record.offset for record in records] == [7 + delta for delta in deltas]
+    assert [(record.key, record.value, record.headers) for record in records] == [
+        (key, value, headers) for key, value, _, headers in rows
+    ]
+    times = {record.timestamp for record in records}
+    assert times == ({5} if timestamp_type == rb.LOG_APPEND_TIME else set(range(1000, 11_000)))
