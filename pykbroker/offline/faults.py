@@ -1,10 +1,36 @@
-"""What can be wrong with a log directory, or with what was asked of it; always one clear line."""
+"""What can be wrong with a log directory, or with what was asked of it; always one clear line.
+
+Invariant   No message shows who asks (`user:password@`) or with which options (`?name=value`), of
+            any URI in it: they may be secrets.
+"""
 
 from __future__ import annotations
+
+import re
+from typing import Final
+
+_USER: Final = re.compile(r"(?<=://)[^/]*@")
+_OPTIONS: Final = re.compile(r"(?i)\b(?!file:)[a-z][a-z0-9+.-]*://[^?]*\?\S+")
+#: Up to the punctuation of the sentence around the URI.
+_VALUE: Final = re.compile(r"=[^&]+?(?=[,;:.'\")\]]*(?:&|$))")
+
+
+def without_secrets(text: str) -> str:
+    """A text with `***` in place of what may be secret in its URIs."""
+    text = _USER.sub("***@", text)
+    return _OPTIONS.sub(_without_values, text)
+
+
+def _without_values(uri: re.Match[str]) -> str:
+    place, question, options = uri[0].partition("?")
+    return place + question + _VALUE.sub("=***", options)
 
 
 class OfflineError(ValueError):
     """Base of everything that reading log directories refuses."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(without_secrets(message))
 
 
 class NotALogDirectory(OfflineError):
@@ -32,7 +58,10 @@ class SegmentGone(OffsetsGone):
 
 
 class CorruptSegment(OfflineError):
-    """Bytes of a segment that are no record batches: the file, the position, the reason."""
+    """Bytes of a segment that are no record batches: the file, the position, the reason.
+
+    `path` is whole, with whatever secrets it has.
+    """
 
     def __init__(self, path: str, position: int, reason: str) -> None:
         super().__init__(f"{path}, position {position}: {reason}")

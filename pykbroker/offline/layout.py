@@ -105,7 +105,7 @@ def _read_offsets(directory: str, name: str, files: dict[str, int]) -> dict[Topi
     try:
         return parse_offsets(payload, join(directory, name))
     except CorruptCheckpoint as fault:
-        raise OfflineError(str(fault)) from fault
+        raise OfflineError(str(fault)) from None  # it names the path whole
 
 
 def find_partitions(paths: Iterable[str]) -> list[TopicPartition]:
