@@ -13,8 +13,8 @@ Only the offsets that both copies have are compared: from the later start to the
 that ends earlier than the other and is equal up to there is a prefix of it: replicas that lag are
 no error of Kafka, but they are a difference, so `is_prefix` is true, `is_equal` is not, and the
 exit code is 1. So it is for a copy that begins later, as retention leaves it (or a lost file). From
-where to where each copy reaches is in the first table. With --since and --until batches are
-compared whole, also those in which the range begins or ends.
+where to where each copy reaches is in the first table. With --since and --until --by batches
+compares batches whole, also those in which the range begins or ends.
 """
 
 from __future__ import annotations
@@ -150,13 +150,18 @@ def _faults(split: Split, options: ReadOptions) -> Iterator[Any]:
 
 
 def _reach(spark: Any, arguments: Namespace, name: str) -> Any:
-    """From where to where a copy has batches; one in which none is left begins at its end."""
+    """From where to where a copy has batches, or by records in a range: records of that range; one
+    in which none is left begins at its end."""
     options = parse_options(source_options(arguments))
     ends = resolve_bound(options, options.end, LATEST, current_ends(options), is_start=False)
     schema = "topic string, partition int, none_from bigint"
     known = spark.createDataFrame([(*place, end) for place, end in ends.items()], schema)
-    found = view(spark, arguments, "batches").groupBy(*PLACE)
-    found = found.agg(f.min("base_offset").alias("first"), f.max("last_offset").alias("last"))
+    first, last = "base_offset", "last_offset"
+    if arguments.by == "records" and (options.start is not None or options.end is not None):
+        rows, first, last = records(spark, arguments, (*PLACE, "offset")), "offset", "offset"
+    else:
+        rows = view(spark, arguments, "batches")
+    found = rows.groupBy(*PLACE).agg(f.min(first).alias("first"), f.max(last).alias("last"))
     return known.join(found, PLACE, "left").select(
         *PLACE,
         f.coalesce("first", "none_from").alias(f"start_{name}"),

@@ -142,6 +142,36 @@ def test_a_copy_that_begins_later(run_job: RunJob, tmp_path: Path, by: str):
     )
 
 
+RANGES = {
+    "since": ("--since", BASE_MS + 15),
+    "until": ("--until", BASE_MS + 15),
+    "both": ("--since", BASE_MS + 5, "--until", BASE_MS + 27),
+    "offsets": ("--option", 'startingOffsets={"t":{"0":15}}'),
+}
+
+
+@pytest.mark.parametrize(
+    "name,count", [("since", 25), ("until", 15), ("both", 22), ("offsets", 25)]
+)
+def test_ranges_of_records_in_other_batches(run_job: RunJob, tmp_path: Path, name: str, count: int):
+    write_segment(partition_directory(tmp_path / "here"), simple_batches(4, 10))
+    write_segment(partition_directory(tmp_path / "there"), simple_batches(40, 1))
+    outcome = compare(run_job, tmp_path, "--by", "records", *map(str, RANGES[name]))
+    assert outcome.summary["verdict"] == "The copies are equal"
+    assert outcome.summary["equal"] == count
+    assert outcome.exit_code == 0
+
+
+def test_a_range_that_a_copy_does_not_reach_the_end_of(run_job: RunJob, tmp_path: Path):
+    write_segment(partition_directory(tmp_path / "here"), simple_batches(4, 10))
+    write_segment(partition_directory(tmp_path / "there"), simple_batches(33, 1))
+    words = ("--by", "records", "--since", str(BASE_MS + 15))
+    outcome = compare(run_job, tmp_path, *words)
+    assert outcome.summary["is_prefix"]
+    assert outcome.summary["equal"] == 18
+    assert outcome.exit_code == 1
+
+
 def test_differences_are_drawn_where_they_are(run_job: RunJob, tmp_path: Path):
     """However few of them are listed."""
     write_segment(partition_directory(tmp_path / "here"), simple_batches(20))
