@@ -28,7 +28,7 @@ from pykbroker.offline.chunk_choice import ChunkChoice
 from pykbroker.offline.columns import FIELD_COLUMNS, TIME_COLUMNS, schema_of
 from pykbroker.offline.offset_order import OffsetOrder, base_behind
 from pykbroker.offline.plain_decoder import arrow_batch, rows_of
-from pykbroker.offline.record_fields import Span, decode_fields
+from pykbroker.offline.record_fields import MIN_RECORD_BYTES, Span, decode_fields
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
 from pykbroker.offline.split_file import open_parts
@@ -181,7 +181,8 @@ class _FastReader:
         deltas = table["last_offset_delta"].astype(np.int64)
         counts = table["record_count"].astype(np.int64)
         payload = chunk.sizes[indices] - RECORD_BATCH_OVERHEAD
-        return bool((deltas + 1 == counts).all() and (counts <= 4 * payload).all())
+        most = np.where(chunk.codecs[indices] == 0, payload // MIN_RECORD_BYTES, 4 * payload)
+        return bool((deltas + 1 == counts).all() and (counts <= most).all())
 
     def _decompress_groups(self, chunk: Chunk, indices: Integers) -> Iterator[Any]:
         limit = self.options.max_decompressed_bytes

@@ -15,6 +15,8 @@ Invariants
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from pykbroker.offline import varints
@@ -23,7 +25,7 @@ from pykbroker.offline.boundaries import FIRST_WIDE, find_records
 from pykbroker.offline.record_front import RecordFront
 from pykbroker.offline.varints import Bytes, Doubt, Flags, Integers
 
-_MIN_RECORD_BYTES = 7
+MIN_RECORD_BYTES: Final = 7
 _MIN_RECORD_LENGTH = 6
 
 
@@ -58,7 +60,7 @@ class Span:
 
     def check_counts(self) -> None:
         """Before anything is allocated by what a header claims."""
-        if (self.counts * _MIN_RECORD_BYTES > self.ends - self.starts).any():
+        if (self.counts * MIN_RECORD_BYTES > self.ends - self.starts).any():
             raise Doubt
         if ((self.counts == 0) & (self.ends > self.starts)).any():
             raise Doubt

@@ -19,7 +19,9 @@ from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.offline.batch_headers import Integers, header_fault
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import LocalFile, SegmentFile, open_file, read_small_file
+from pykbroker.protocol.crc32c import crc32c
 from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
     HEADER,
     LOG_OVERHEAD,
     MAGIC_AT,
@@ -27,11 +29,14 @@ from pykbroker.protocol.record_batch import (
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
     check_crc,
+    stored_crc,
 )
 
 _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
 _PIECE_BYTES: Final = 1 << 20
+#: Batches above this are read only if their checksum is right.
+_WHOLE_BYTES: Final = 8 << 20
 _ZEROS: Final = bytes(_PIECE_BYTES)
 
 
@@ -135,9 +140,24 @@ def batch_at(opened: SegmentFile, position: int, end: int) -> BatchHeader | None
 
 
 def sound_batch(opened: SegmentFile, position: int, size: int) -> bytes | None:
-    """A whole batch with a right checksum, or None."""
+    """A whole batch with a right checksum, or None. A length that lies allocates nothing."""
+    if size > _WHOLE_BYTES and not _has_right_checksum(opened, position, size):
+        return None
     batch = opened.read(size, position)
     return batch if len(batch) == size and check_crc(batch) else None
+
+
+def _has_right_checksum(opened: SegmentFile, position: int, size: int) -> bool:
+    """Of a large batch, read piece by piece."""
+    at, end = position + ATTRIBUTES_AT, position + size
+    found = 0
+    while at < end:
+        piece = opened.read(min(_PIECE_BYTES, end - at), at)
+        if not piece:
+            return False  # the file was cut meanwhile
+        found = crc32c(piece, found)
+        at += len(piece)
+    return found == stored_crc(opened.read(RECORD_BATCH_OVERHEAD, position))
 
 
 def entry_batch(opened: SegmentFile, entry: tuple[int, int], end: int) -> BatchHeader | None:

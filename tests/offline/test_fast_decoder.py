@@ -264,6 +264,13 @@ def test_many_records_claimed_by_few_bytes_allocate_nothing(tmp_path: Path):
         assert "records end early" in assert_same(split_of(path), columns=columns)
 
 
+def test_more_records_than_the_bytes_can_hold(tmp_path: Path):
+    batch = bytes(build_batch([(None, bytes(2000), BASE_MS, ())]))
+    lying = patched(patched(batch, 57, ">i", 1000), 23, ">i", 999)
+    path = write_segment(tmp_path, [lying])
+    assert "records end early" in assert_same(split_of(path), columns=("offset",))
+
+
 @pytest.mark.parametrize("behind", [0, 5, 4095, 4096, 9000])
 def test_offsets_that_do_not_ascend(tmp_path: Path, behind: int):
     deltas = [*range(behind + 1), *range(behind, 10_000)]

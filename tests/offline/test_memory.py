@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 from pykbroker.offline import open_log
+from pykbroker.offline.segment_index import sound_batch
+from pykbroker.offline.storage import open_file
 from pykbroker.protocol.record_batch import BatchHeader, assemble_batch, build_batch, encode_record
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
 
@@ -76,3 +78,18 @@ def test_offsets_that_do_not_ascend_are_refused_before_all_is_decoded(tmp_path: 
     tracemalloc.stop()
     assert log.corrupt_batches == 1
     assert peak < 10 * MIB
+
+
+@pytest.mark.parametrize("is_sound", [True, False])
+def test_a_large_batch_is_read_whole_only_if_it_is_sound(tmp_path: Path, is_sound: bool):
+    batch = build_batch([(None, bytes(40 * MIB), BASE_MS, ())])
+    batch[-1] ^= not is_sound
+    path = tmp_path / "log"
+    path.write_bytes(batch)
+    with open_file(str(path)) as opened:
+        tracemalloc.start()
+        found = sound_batch(opened, 0, len(batch))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert found == (batch if is_sound else None)
+    assert is_sound or peak < 3 * MIB
