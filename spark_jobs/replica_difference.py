@@ -150,14 +150,14 @@ def _faults(split: Split, options: ReadOptions) -> Iterator[Any]:
 
 
 def _reach(spark: Any, arguments: Namespace, name: str) -> Any:
-    """From where to where a copy has batches, or by records in a range: records of that range; one
-    in which none is left begins at its end."""
+    """From where to where a copy has batches, or records; one in which none is left begins at its
+    end."""
     options = parse_options(source_options(arguments))
     ends = resolve_bound(options, options.end, LATEST, current_ends(options), is_start=False)
     schema = "topic string, partition int, none_from bigint"
     known = spark.createDataFrame([(*place, end) for place, end in ends.items()], schema)
     first, last = "base_offset", "last_offset"
-    if arguments.by == "records" and (options.start is not None or options.end is not None):
+    if arguments.by == "records":
         rows, first, last = records(spark, arguments, (*PLACE, "offset")), "offset", "offset"
     else:
         rows = view(spark, arguments, "batches")

@@ -72,7 +72,6 @@ __all__ = [
     "read_header",
     "read_records",
     "read_varint",
-    "record_columns",
     "records_payload",
     "stored_crc",
     "unpack_header",
@@ -341,20 +340,11 @@ class RecordColumns(NamedTuple):
     headers: Sequence[Headers]
 
 
-def record_columns(
-    batch: BytesLike, header: BatchHeader, max_decompressed: int = MAX_DECOMPRESSED_BYTES
-) -> RecordColumns:
-    """Decode the records of one whole batch, strictly; raises CorruptBatch and CorruptRecord.
-
-    With log append time every record has the batch's max timestamp.
-    """
-    return columns_of(records_payload(batch, header, max_decompressed), header)
-
-
 def columns_of(payload: bytes, header: BatchHeader) -> RecordColumns:
-    """As `record_columns`, of records that are decompressed.
+    """The decompressed records of a batch; CorruptRecord.
 
-    Offsets out of order are refused before much of what is behind them is decoded.
+    Offsets out of order are refused before much of what is behind them is decoded. With log append
+    time every record has the batch's max timestamp.
     """
     count = header.record_count
     pieces: list[RecordColumns] = []
@@ -396,10 +386,10 @@ def iter_records(
     *,
     max_decompressed: int = MAX_DECOMPRESSED_BYTES,
 ) -> Iterator[Record]:
-    """The records of one whole batch, one by one; see `record_columns`."""
+    """The records of one whole batch, strictly decoded; raises CorruptBatch and CorruptRecord."""
     if header is None:
         header = read_header(batch)
-    return map(Record, *record_columns(batch, header, max_decompressed))
+    return map(Record, *columns_of(records_payload(batch, header, max_decompressed), header))
 
 
 # -- building -----------------------------------------------------------------------------------
