@@ -177,7 +177,7 @@ class Job:
         with Progress(spark, self.name, is_quiet=arguments.quiet) as progress:
             outcome = self._run(spark, arguments)
             progress.step("writing the result")
-            clear_outcome(outcome, arguments.out, self.name)
+            clear_outcome(arguments.out)
             files = write_outcome(outcome, arguments.out, arguments.format, self.name)
             exit_code = outcome.exit_code
             try:
@@ -195,9 +195,11 @@ class Job:
         """Run, and count what had to be left out."""
         if self.reads_logs and self.pattern_is_of_logs:
             reading.check_pattern(arguments)
-        place = fresh_place(arguments.out)
         if not (self.reads_logs and self.counts_left_out and is_counted(arguments)):
-            return self.run(spark, arguments)
+            outcome = self.run(spark, arguments)
+            fresh_place(arguments.out)  # what an earlier run left out goes with its result
+            return outcome
+        place = fresh_place(arguments.out)
         arguments.option = [*arguments.option, (SINK, place.location)]
         outcome = self.run(spark, arguments)
         found = left_out(place)

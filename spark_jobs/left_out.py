@@ -22,6 +22,7 @@ from pykbroker.spark.target import Target
 
 SINK: Final = "corruptBatchSink"
 FAILFAST: Final = "FAILFAST"
+_OWN: Final = ("corrupt-", "counts-")
 _SCHEMA: Final = pa.schema([field for field in CORRUPTION_SCHEMA if field.name != "raw"])
 
 
@@ -41,10 +42,11 @@ def is_counted(arguments: Namespace) -> bool:
 
 
 def fresh_place(out: str) -> Target:
-    """OUT/left-out, where nothing of an earlier run is."""
+    """OUT/left-out, where nothing of an earlier run is; files of others stay."""
     target = Target(join(out, "left-out"))
     for name in target.names():
-        target.delete(name)
+        if name.startswith(_OWN):
+            target.delete(name)
     return target
 
 

@@ -44,19 +44,15 @@ def rows_table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
-def clear_outcome(outcome: Outcome, out: str, job: str) -> None:
-    """Delete the result that `out` holds, of whatever job: what its summary names, and files of the
-    same names as those of `outcome`."""
+def clear_outcome(out: str) -> None:
+    """Delete the result that `out` holds, of whatever job: what its summary names."""
     target = Target(out)
     there = target.names()
-    named = {f"{table}.{each}" for table in outcome.tables for each in FORMATS} | {f"{job}.png"}
-    if SUMMARY in there:
-        named.update(_named(target.read(SUMMARY)))
-    for name in there:
-        if name in named - {SUMMARY}:
-            target.delete(name)
-    if SUMMARY in there:  # the last one: it tells what there is to delete
-        target.delete(SUMMARY)
+    if SUMMARY not in there:
+        return
+    for name in set(there).intersection(_named(target.read(SUMMARY))):
+        target.delete(name)
+    target.delete(SUMMARY)  # the last one: it tells what there is to delete
 
 
 def _named(summary: bytes) -> list[str]:

@@ -104,6 +104,26 @@ def test_the_place_of_a_uri_with_options(monkeypatch: pytest.MonkeyPatch):
     made.assert_called_once_with("s3://b/out/left-out?region=x")
 
 
+def test_files_of_others_stay(tmp_path: Path):
+    place = tmp_path / "left-out"
+    place.mkdir()
+    for name in ("corrupt-t-0-1.json", "counts-t-0-1.json", "mine.json"):
+        (place / name).write_text("")
+    fresh_place(str(tmp_path))
+    assert [each.name for each in place.iterdir()] == ["mine.json"]
+
+
+def test_a_run_that_fails_takes_nothing(tmp_path: Path):
+    job = Job(__file__, None, MagicMock(side_effect=OSError("no")))
+    (tmp_path / "left-out").mkdir()
+    old = tmp_path / "left-out" / "corrupt-t-0-1.json"
+    old.write_text("")
+    words = ["--path", "x", "--quiet", "--out", str(tmp_path)]
+    with pytest.raises(OSError, match="no"):
+        job.run_and_write(MagicMock(), job.parse(words))
+    assert old.exists()
+
+
 def test_nothing_of_an_earlier_run_stands_beside_the_result(
     spark: Any, damaged: tuple[str, int], tmp_path: Path
 ):

@@ -49,24 +49,22 @@ def test_an_earlier_result_goes(tmp_path: Path):
     """All of it, and nothing that is not named there; also one of another job."""
     out = tmp_path / "out"
     write_outcome(Outcome({"hot": TABLE, "cold": TABLE}), str(out), PARQUET, "keys")
-    for name in ("keys.png", "other.parquet", "other.png"):
+    for name in ("keys.png", "hot.json", "other.png"):
         (out / name).write_text("")
     (tmp_path / "beside").write_text("")
     summary = json.loads((out / "summary.json").read_text())
     summary["tables"] += ["gone.parquet", "../beside"]
     (out / "summary.json").write_text(json.dumps(summary))
-    clear_outcome(Outcome(), str(out), "clients")
-    assert {each.name for each in out.iterdir()} == {"other.parquet", "other.png"}
+    clear_outcome(str(out))
+    assert {each.name for each in out.iterdir()} == {"hot.json", "other.png"}
     assert (tmp_path / "beside").exists()
-    clear_outcome(Outcome({"other": TABLE}), str(out), "other")
-    assert not list(out.iterdir())
-    clear_outcome(Outcome(), str(tmp_path / "not there"), "keys")
+    clear_outcome(str(tmp_path / "not there"))
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"records": 7}', '{"job": 1, "tables": 2}'])
 def test_what_names_no_result(tmp_path: Path, content: str):
     (tmp_path / "summary.json").write_text(content)
-    clear_outcome(Outcome(), str(tmp_path), "keys")
+    clear_outcome(str(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
