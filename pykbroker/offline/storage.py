@@ -64,7 +64,8 @@ class LocalFile(SegmentFile):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Nobody waits for a writer, should it be a pipe.
+        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         self.size = os.fstat(self.descriptor).st_size
 
     def read_into(self, view: memoryview, position: int) -> int:

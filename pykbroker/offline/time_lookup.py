@@ -11,19 +11,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from pykbroker.offline.batch_headers import header_at
-from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.plain_decoder import BAD_CHECKSUM
 from pykbroker.offline.planning import plan
 from pykbroker.offline.reader import read_split
 from pykbroker.offline.segment_index import sound_batch
 from pykbroker.offline.segment_walk import header_tables
-from pykbroker.offline.split import FAILFAST, READ_UNCOMMITTED, ReadOptions, Selection, Split
+from pykbroker.offline.split import (
+    FAILFAST,
+    READ_UNCOMMITTED,
+    FaultReporter,
+    ReadOptions,
+    Selection,
+    Split,
+)
 from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
-from pykbroker.protocol.record_batch import MAGIC_V2
+from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader
 
 
 def offset_of_time(selection: Selection, timestamp_ms: int, mode: str = FAILFAST) -> int | None:
@@ -53,26 +57,42 @@ def _in_split(split: Split, timestamp_ms: int, mode: str) -> int | None:
 
 
 def _in_file(opened: SegmentFile, split: Split, timestamp_ms: int, mode: str) -> int | None:
-    """No batch is passed over by what a damaged header says of its time: CorruptSegment (FAILFAST),
-    or reading begins there, and counts it."""
+    """Nothing broken is passed over by what it says of its time: CorruptSegment (FAILFAST), or
+    reading begins there, and counts it."""
+    reporter = FaultReporter(split, mode, None)
     end = min(split.end_position, opened.size)
-    start, base = split.start_position, split.segment_base_offset
-    for positions, table in header_tables(opened, split.index_path, base, start, end):
-        for index in np.flatnonzero(table["magic"] == MAGIC_V2).tolist():
+    reached, next_offset = split.start_position, split.start_offset
+    base = split.segment_base_offset
+    for positions, table in header_tables(opened, split.index_path, base, reached, end):
+        for index in range(positions.size):
             header, position = header_at(table, index), int(positions[index])
+            fault = _fault(opened, header, position, reached)
+            if fault is not None:
+                reporter.report(reached, position - reached, fault)
+                return next_offset
+            reached = position + header.size_bytes
             if header.last_offset < split.start_offset:
                 continue  # below the log start
-            if sound_batch(opened, position, header.size_bytes) is None:
-                if mode == FAILFAST:
-                    raise CorruptSegment(split.path, position, BAD_CHECKSUM)
-                return max(header.base_offset, split.start_offset)
-            if header.max_timestamp < timestamp_ms:
-                continue
-            if header.is_control:
-                return max(header.base_offset, split.start_offset)
-            behind = position + header.size_bytes
-            batch = replace(split, start_position=position, end_position=behind)
-            for rows in read_split(batch, ReadOptions(columns=("offset",), mode=mode)):
-                if rows.num_rows:
-                    return int(rows.column(0)[0].as_py())
+            if header.max_timestamp >= timestamp_ms:
+                if header.is_control:
+                    return max(header.base_offset, split.start_offset)
+                batch = replace(split, start_position=position, end_position=reached)
+                for rows in read_split(batch, ReadOptions(columns=("offset",), mode=mode)):
+                    if rows.num_rows:
+                        return int(rows.column(0)[0].as_py())
+            next_offset = max(next_offset, header.next_offset)
+    if reached < end:
+        reporter.report(reached, end - reached, "no record batch")
+        return next_offset
+    return None
+
+
+def _fault(opened: SegmentFile, header: BatchHeader, position: int, reached: int) -> str | None:
+    """What is broken at or before a batch. `reached`: where the one before it ended."""
+    if position > reached:
+        return "no record batch"
+    if header.magic != MAGIC_V2:
+        return f"record batch of magic {header.magic}"
+    if sound_batch(opened, position, header.size_bytes) is None:
+        return BAD_CHECKSUM
     return None

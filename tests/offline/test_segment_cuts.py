@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import struct
 from pathlib import Path
@@ -173,3 +174,12 @@ def test_an_entry_of_a_batch_whose_offset_is_damaged(tmp_path: Path, base: int):
     path.write_bytes(b"".join([*batches[:2], base.to_bytes(8) + batches[2][8:], batches[3]]))
     with pytest.raises(CorruptSegment, match=f"base offset {base} behind offset 19"):
         open_log(tmp_path, start_offsets=29).read_all()
+
+
+@pytest.mark.parametrize("suffix", [".index", ".timeindex"])
+def test_a_pipe_in_place_of_an_index(log: Path, suffix: str):
+    index = log / "t-0" / f"{0:020d}{suffix}"
+    index.unlink()
+    os.mkfifo(index)
+    found = open_log(log, start_offsets=100, start_timestamp_ms=BASE_MS + 150, columns="offset")
+    assert found.read_all()["offset"].to_pylist() == list(range(150, COUNT))

@@ -57,3 +57,24 @@ def test_a_damaged_time_is_not_passed_over(tmp_path: Path):
         offset_of_time(chosen, BASE_MS + 22)
     assert offset_of_time(chosen, BASE_MS + 22, "PERMISSIVE") == 20
     assert offset_of_time(chosen, BASE_MS + 15) == 15
+
+
+@pytest.mark.parametrize(
+    "at, value", [(8, b"\xff\xff\xff\xff"), (8, b"\x40\0\0\0"), (16, b"\1"), (0, b"\0\1\0\0")]
+)
+def test_what_is_no_batch_is_not_passed_over(tmp_path: Path, at: int, value: bytes):
+    """Its length, its magic; a wrong checksum with an offset that is not believed either."""
+    times = [0, 1, 5, 1, 5, 6, 7]
+    batches = [
+        bytes(build_batch([(None, b"v" * 20, BASE_MS + time, ())], base_offset=offset))
+        for offset, time in enumerate(times)
+    ]
+    path = write_segment(partition_directory(tmp_path), batches, index_every=1)
+    broken = bytearray(batches[2])
+    broken[at : at + len(value)] = value
+    broken[-1] ^= 1
+    path.write_bytes(b"".join([*batches[:2], bytes(broken), *batches[3:]]))
+    chosen = Selection((str(tmp_path),))
+    with pytest.raises(CorruptSegment):
+        offset_of_time(chosen, BASE_MS + 5)
+    assert offset_of_time(chosen, BASE_MS + 5, "DROPMALFORMED") == 2
