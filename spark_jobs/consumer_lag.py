@@ -4,8 +4,10 @@
 lag. `history` has every commit that compaction has left, with the end of the log at that time as
 the timestamps of the batches tell it (null where they do not: producers may stamp records as they
 like). Commits that were deleted (tombstones) end a line; those of transactions count when these are
-committed. --topics and --topic-pattern choose the topics that were consumed, --since and --until
-the commits, by the time at which they were written.
+committed. Records that cannot be decoded (of a version that is not known, say) are left out, and
+counted as `undecodable_records`, of whatever group and topic. --topics and --topic-pattern choose
+the topics that were consumed, --since and --until the commits, by the time at which they were
+written.
 """
 
 from __future__ import annotations
@@ -39,8 +41,8 @@ from spark_jobs.results import Outcome, rows_table
 from spark_jobs.sizes import Integers, integers
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
-#: Types of records: now, and before Kafka 0.9.
-_COMMIT_TYPES: Final = pa.array(["OffsetCommit", "LegacyOffsetCommit"])
+#: Types of records: now, before Kafka 0.9, and none: it cannot be told whether that is a commit.
+_COMMIT_TYPES: Final = pa.array(["OffsetCommit", "LegacyOffsetCommit", None])
 #: How options begin that choose records: of the commits, not of what was consumed.
 _OF_COMMITS: Final = ("starting", "ending", "where")
 #: Lines of no more commits have a dot on each of them.
@@ -100,14 +102,17 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("decoding commits")
-    pattern = arguments.topic_pattern and topic_pattern(arguments.topic_pattern)
-    commits = _all_commits(spark, arguments, pattern)
+    text = arguments.topic_pattern
+    pattern = None if text is None else topic_pattern(text)
+    is_chosen = f.lit(True)
     if arguments.group is not None:
-        commits = commits.where(f.col("group") == arguments.group)
+        is_chosen &= f.col("group") == arguments.group
     named = parse_options(source_options(arguments)).topics or ()
     if named:
-        commits = commits.where(f.col("topic").isin(*named))
-    found = commits.orderBy("group", "topic", "topic_partition", "offset").toArrow().to_pylist()
+        is_chosen &= f.col("topic").isin(*named)
+    commits = _all_commits(spark, arguments, pattern).where(f.col("topic").isNull() | is_chosen)
+    rows = commits.orderBy("group", "topic", "topic_partition", "offset").toArrow().to_pylist()
+    found = [row for row in rows if row["topic"] is not None]
     if pattern is not None and not found:
         _check_pattern(spark, arguments, pattern)
     _check_names(spark, arguments, named, found)
@@ -123,6 +128,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         "commits": len(history),
         "total_lag": sum(known),
         "largest_lag": max(known, default=0),
+        "undecodable_records": len(rows) - len(found),
     }
     return Outcome(
         {"lag": rows_table(lag, _LAG), "history": rows_table(history, _HISTORY)}, summary
@@ -130,6 +136,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 
 def _all_commits(spark: Any, arguments: Namespace, pattern: re.Pattern[str] | None = None) -> Any:
+    """Those that cannot be decoded have no topic."""
     options = commit_options(arguments)
     return map_batches(spark, options, lambda batches: _commits(batches, pattern), _DDL)
 
@@ -144,10 +151,7 @@ def _check_names(
         unknown -= {each.topic for each in find_partitions(paths)}
     if not unknown and (arguments.group is None or found):
         return
-    # Rarely: which names there are, at any time and of any topic.
-    every = _all_commits(spark, Namespace(**vars(arguments) | {"since": None, "until": None}))
-    pairs = every.select("group", "topic").distinct().collect()
-    groups, topics = ({row[name] for row in pairs} for name in ("group", "topic"))
+    groups, topics = _every_name(spark, arguments)
     where = ", ".join(paths)
     if arguments.group is not None and arguments.group not in groups:
         raise OfflineError(f"no commits of group {arguments.group!r} in {where}; {_some(groups)}")
@@ -158,12 +162,18 @@ def _check_names(
 def _check_pattern(spark: Any, arguments: Namespace, pattern: re.Pattern[str]) -> None:
     """UnknownTopic for a pattern that fits no topic of the logs, and none that was committed to."""
     paths = parse_options(commit_options(arguments)).paths
-    every = _all_commits(spark, Namespace(**vars(arguments) | {"since": None, "until": None}))
-    topics = {row["topic"] for row in every.select("topic").distinct().collect()}
+    _, topics = _every_name(spark, arguments)
     topics |= {each.topic for each in find_partitions(paths)}
     if not any(map(pattern.fullmatch, topics)):
         told = f"no topic and no commits fit the pattern {arguments.topic_pattern!r}"
         raise UnknownTopic(f"{told} in {', '.join(paths)}; {_some(topics)}")
+
+
+def _every_name(spark: Any, arguments: Namespace) -> tuple[set[str], set[str]]:
+    """Which groups and topics there are in commits, at any time: asked for rarely."""
+    every = _all_commits(spark, Namespace(**vars(arguments) | {"since": None, "until": None}))
+    pairs = every.where("topic is not null").select("group", "topic").distinct().collect()
+    return {row["group"] for row in pairs}, {row["topic"] for row in pairs}
 
 
 def _some(names: set[str]) -> str:
@@ -178,12 +188,14 @@ def commit_options(arguments: Namespace) -> dict[str, str]:
 
 
 def _commits(batches: Iterator[Any], pattern: re.Pattern[str] | None) -> Iterator[Any]:
-    """In the workers: the commits (and their deletions) of record batches, to topics that fit."""
+    """In the workers: the commits (and their deletions) of record batches, to topics that fit; and
+    what cannot be decoded."""
     for batch in batches:
         rows = records_of(CONSUMER_OFFSETS, batch)
         rows = rows.filter(pc.is_in(rows.column("record_type"), _COMMIT_TYPES))
         if pattern is not None:
-            fits = [pattern.fullmatch(each) is not None for each in rows["topic"].to_pylist()]
+            topics = rows["topic"].to_pylist()
+            fits = [each is None or pattern.fullmatch(each) is not None for each in topics]
             rows = rows.filter(pa.array(fits, pa.bool_()))
         yield rows.select(_COMMIT.names).cast(_COMMIT)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pykbroker.offline import OfflineError, UnknownTopic, batches
+from pykbroker.protocol.messages.group_metadata_key import GroupMetadataKey
 from pykbroker.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
 from pykbroker.protocol.messages.offset_commit_key import OffsetCommitKey
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
@@ -99,6 +100,8 @@ def test_commits_of_aborted_transactions_are_not_read():
 def test_a_pattern_that_fits_nothing(run_job: RunJob, ours: FlightLogs):
     with pytest.raises(UnknownTopic, match="fit the pattern 'flihgts'"):
         run_job(JOB, "--path", ours.path, "--topic-pattern", "flihgts")
+    with pytest.raises(UnknownTopic, match="fit the pattern ''"):
+        run_job(JOB, "--path", ours.path, "--topic-pattern", "")
     with pytest.raises(UnknownTopic, match="fit the pattern 'fl'"):  # it is of whole names
         run_job(JOB, "--path", ours.path, "--topic-pattern", "fl")
     found = run_job(JOB, "--path", ours.path, "--topic-pattern", "pla.*")  # never consumed
@@ -177,6 +180,44 @@ def test_the_topics_are_not_an_option(option: str):
 def test_no_name_between_commas(run_job: RunJob, consumed: Path):
     with pytest.raises(OptionError, match="one or more topics"):
         run_job(JOB, "--path", str(consumed), "--topics", ",")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--topic-pattern", "."),
+        ("--topics", "t"),
+        ("--group", "g"),
+        ("--option", "where=offset < 9"),
+    ],
+)
+def test_records_that_cannot_be_decoded(run_job: RunJob, tmp_path: Path, words: tuple[str, ...]):
+    """A version to come, one that ends too early, a type to come; the commits are all sound."""
+    key, value = commit(5, BASE_MS)
+    legacy = prefixed(0, LegacyOffsetCommitKey(group="g", topic="t", partition=0), 0)
+    faults = [(key, struct.pack(">h", 77)), (legacy, value[:9]), (struct.pack(">h", 99), b"")]
+    of_a_group = prefixed(2, GroupMetadataKey(group="g"), 0), struct.pack(">h", 77)  # no commit
+    rows = [commit(3, BASE_MS), *faults, of_a_group, (key, value)]
+    write(tmp_path, "__consumer_offsets", rows)
+    outcome = run_job(JOB, "--path", str(tmp_path), *words)
+    assert [row["committed_offset"] for row in outcome.tables["history"].to_pylist()] == [3, 5]
+    assert outcome.summary["undecodable_records"] == 3
+    assert (outcome.summary["commits"], outcome.tables["lag"].num_rows) == (2, 1)
+
+
+def test_names_that_are_nowhere_beside_a_record_that_cannot_be_decoded(
+    run_job: RunJob, tmp_path: Path
+):
+    rows = [commit(3, BASE_MS), (commit(5, BASE_MS)[0], struct.pack(">h", 77))]
+    write(tmp_path, "__consumer_offsets", rows)
+    words = ("--path", str(tmp_path), "--since", "2030-01-01")
+    with pytest.raises(OfflineError, match=r"no commits of group 'nobody' .* there are g$"):
+        run_job(JOB, *words, "--group", "nobody")
+    with pytest.raises(UnknownTopic, match=r"no topic 'u' .* there are t$"):
+        run_job(JOB, *words, "--topics", "u")
+    with pytest.raises(UnknownTopic, match=r"fit the pattern 'u' .* there are __.*, t$"):
+        run_job(JOB, *words, "--topic-pattern", "u")
 
 
 def test_a_deletion_in_the_format_of_old_brokers(run_job: RunJob, tmp_path: Path):
