@@ -5,8 +5,10 @@
 
 --where sees the columns key, value, topic, partition, offset, timestamp, and key_text and text:
 key and value as UTF-8. Key, offsets, topic and time are pushed down: to directories, indexes and
-batches. --key 0x1f8b is bytes. The records found are the result, at most --limit of them. A time
-that no calendar has (microseconds taken for ms) stands in `timestamp_ms`; `timestamp` is null.
+batches. --since and --until ask each record for its own time, wherever it stands (other jobs read
+from, and to, the first record of a time). --key 0x1f8b is bytes. The records found are the result,
+at most --limit of them. A time that no calendar has (microseconds taken for ms) stands in
+`timestamp_ms`; `timestamp` is null.
 """
 
 from __future__ import annotations
@@ -145,7 +147,15 @@ def draw(outcome: Outcome) -> Any:
 
 
 #: Its own conditions become the source's `where`: use --where.
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, without=("where",))
+JOB: Final = Job(
+    __file__,
+    __doc__,
+    run,
+    arguments=arguments,
+    draw=draw,
+    without=("where",),
+    times_are_of_records=True,
+)
 
 if __name__ == "__main__":
     JOB.main()

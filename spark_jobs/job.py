@@ -94,6 +94,8 @@ class Job:
     counts_left_out: bool = True
     #: Whether --topic-pattern is of the topics that it reads.
     pattern_is_of_logs: bool = True
+    #: Whether --since and --until ask each record for its own time, instead of where to begin.
+    times_are_of_records: bool = False
     #: Arguments and options of reading that it does not have: see `reading.add_arguments`.
     without: tuple[str, ...] = ()
     #: Settings of its session, whatever is submitted.
@@ -111,7 +113,8 @@ class Job:
             formatter_class=_Formatter,
         )
         if self.reads_logs:
-            reading.add_arguments(parser, self.without)
+            by_record = self.times_are_of_records
+            reading.add_arguments(parser, self.without, is_by_record=by_record)
         if self.arguments is not None:
             self.arguments(parser)
         shared = parser.add_argument_group("how it runs")

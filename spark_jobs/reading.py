@@ -47,11 +47,13 @@ _OF_THE_JOB: Final = {"view", "columns"}
 _FIRST_MS: Final = 100_000_000_000
 
 
-def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
+def add_arguments(
+    parser: argparse.ArgumentParser, without: Collection[str] = (), *, is_by_record: bool = False
+) -> None:
     """The arguments of every job that reads log directories.
 
     `without`: which of since, until, isolation and mode a job does not have, and options of the
-    source that it does not take.
+    source that it does not take. `is_by_record`: what the help tells of since and until.
     """
 
     def offer(name: str, **settings: Any) -> None:
@@ -71,8 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()
     topics = chosen.add_mutually_exclusive_group()
     topics.add_argument("--topics", help="names with commas between; all but internal ones if none")
     topics.add_argument("--topic-pattern", help="a regular expression")
-    offer("since", type=time_ms, help="from the first record of that time on (ISO 8601, or ms)")
-    offer("until", type=time_ms, help="to the first record of that time")
+    low, high = "from the first record of that time on", "to the first record of that time"
+    if is_by_record:
+        low, high = "records whose own time is this or later", "records whose own time is earlier"
+    offer("since", type=time_ms, help=f"{low} (ISO 8601, or ms)")
+    offer("until", type=time_ms, help=high)
     offer(
         "isolation",
         choices=("read_uncommitted", "read_committed"),

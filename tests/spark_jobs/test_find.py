@@ -57,6 +57,14 @@ def test_by_time(run_job: RunJob, ours: FlightLogs, flight_frame: pd.DataFrame):
     assert rows_of(table) == expected.tolist()
 
 
+def test_the_help_tells_what_times_are_of(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        JOB.parse(["--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "records whose own time is this or later (ISO 8601, or ms)" in told
+    assert "to the first record of that time" not in told
+
+
 def test_by_offset(run_job: RunJob, ours: FlightLogs):
     words = ("--path", ours.path, "--topics", "flights", "--partition", "3", "--offset", "60000")
     assert rows_of(run_job(JOB, *words).tables["records"]) == [300_003]
