@@ -43,7 +43,8 @@ def add_client_arguments(parser: ArgumentParser) -> None:
         "--client",
         choices=("auto", CONFLUENT, "kafka-python"),
         default="auto",
-        help="the producers' library; auto: confluent-kafka where it is installed",
+        help="the producers' library; auto: confluent-kafka where it is installed; kafka-python "
+        "refuses headers without a value, and records with neither key nor value",
     )
     parser.add_argument(
         "--producer",
@@ -59,7 +60,7 @@ def add_client_arguments(parser: ArgumentParser) -> None:
         default=[],
         type=name_value,
         metavar="NAME=VALUE",
-        help="a setting of new topics",
+        help="a setting of topics that the job creates",
     )
 
 

@@ -2,17 +2,18 @@
 
 --pace original sends each record at the distance in time that its timestamp has to the first one,
 --pace 60 sixty times as fast, --pace max as fast as it goes. Keys, values, headers, partitions
-and timestamps stay (--timestamps now stamps anew); order within a partition stays. The clock starts
-at the earliest of the partitions' first records; a record that is older, or has no time, is sent as
-soon as it is its turn. Records of aborted transactions are left out unless --isolation
-read_uncommitted is given.
+and timestamps stay (--timestamps now stamps anew; confluent-kafka sends a time of 0 as 1); order
+within a partition stays. kafka-python cannot send a header without a value, nor a record with
+neither key nor value: such records are refused, and are errors. The clock starts at the earliest of
+the partitions' first records; a record that is older, or has no time, is sent as soon as it is its
+turn. Records of aborted transactions are left out unless --isolation read_uncommitted is given.
 
 `records` and `bytes` are those that the broker acknowledged; exit code 1 if there were errors. A
 producer that fails ends the job: Spark would let it send its records again.
 
-Topics that are not there are created with the same number of partitions; --to names them, with
-{topic} for the name it had. Partitions are shared among --tasks producers, each merging its own
-by time.
+Topics that are not there are created with the same number of partitions and the settings of
+--topic-config; --to names them, with {topic} for the name it had. Partitions are shared among
+--tasks producers, each merging its own by time.
 """
 
 from __future__ import annotations
@@ -188,6 +189,9 @@ def _prepare_topics(arguments: Namespace, lanes: list[Lane]) -> None:
     for name, count in wanted.items():
         if name in there and there[name] < count:
             raise BrokerRefusal(f"topic {name} has {there[name]} partitions, {count} are needed")
+    if arguments.topic_config and there.keys() & wanted:
+        names = ", ".join(sorted(there.keys() & wanted))
+        print(f"replay: --topic-config is not for topics that exist: {names}", file=sys.stderr)
     missing = {name: count for name, count in wanted.items() if name not in there}
     if missing:
         configs = dict(arguments.topic_config)

@@ -6,6 +6,7 @@ import time
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pandas as pd
 import pytest
@@ -98,6 +99,21 @@ def test_too_few_partitions(run_job: RunJob, ours: FlightLogs, live_broker: Brok
     words = ("--path", ours.path, "--topics", "planes", "--to", "narrow")
     with pytest.raises(BrokerRefusal, match="2 are needed"):
         run_job(JOB, *words, "--bootstrap-servers", live_broker.bootstrap_servers)
+
+
+def test_settings_are_not_for_topics_that_exist(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    create = MagicMock()
+    monkeypatch.setattr(replay, "partition_counts", lambda bootstrap: {"b": 2, "other": 1})
+    monkeypatch.setattr(replay, "create_topics", create)
+    lanes: list[Any] = [MagicMock(topic=name, partition=0) for name in "ab"]
+    words = ["--path", "x", "--bootstrap-servers", "h:1"]
+    replay._prepare_topics(JOB.parse(words), lanes)
+    assert capsys.readouterr().err == ""
+    replay._prepare_topics(JOB.parse([*words, *FOR_EVER]), lanes)
+    assert capsys.readouterr().err == "replay: --topic-config is not for topics that exist: b\n"
+    create.assert_called_with("h:1", {"a": 1}, {"retention.ms": "-1"})
 
 
 def test_a_target_with_another_name_in_braces(capsys: pytest.CaptureFixture[str]):
