@@ -64,8 +64,25 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         return f"{told} (default: %(default)s)"
 
 
+class _Once(argparse.Action):
+    """An option with one value: of two, one would be ignored without a word."""
+
+    is_given = False
+
+    def __call__(self, parser: object, namespace: object, values: object, _: object = None) -> None:
+        if self.is_given:
+            raise argparse.ArgumentError(self, "is given twice")
+        self.is_given = True
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
-    """Tells a fault in one line, as jobs tell theirs."""
+    """Tells a fault in one line, as jobs tell theirs. It is for one command line."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name in (None, "store"):
+            self.register("action", name, _Once)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog.removesuffix('.py')}: {message} (--help tells all)\n")

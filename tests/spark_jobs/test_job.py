@@ -166,6 +166,9 @@ def test_a_session_that_does_not_stop_is_no_finding(
         (["--path", "x", "--format", "csv"], "argument --format: invalid choice: 'csv'"),
         (["--path", "x", "--out", ""], "argument --out: must name a directory"),
         (["--path", "x", "--since", "now"], "argument --since: 'now' is neither ISO 8601 nor ms"),
+        (["--path", "x", "--path", "y"], "argument --path: is given twice"),
+        (["--path", "x", "--topics", "a", "--topics", "b"], "argument --topics: is given twice"),
+        (["--path", "x", "--out", "a", "--out", "a"], "argument --out: is given twice"),
         (["--path", "x", "--since", "2020-01-02", "--until", "2020-01-01"], "--since (15779"),
     ],
 )
