@@ -195,7 +195,8 @@ def _coordinator_record(
 
 def _decode_offsets(row: dict[str, Any], key: bytes | None, value: bytes | None) -> None:
     key_message, commit = _coordinator_record(row, offsets_record_classes, key, value)
-    row["group"] = getattr(key_message, "group", None) or getattr(key_message, "group_id", None)
+    group = getattr(key_message, "group", None)
+    row["group"] = getattr(key_message, "group_id", None) if group is None else group
     if row["record_type"] not in ("OffsetCommit", "LegacyOffsetCommit"):
         return
     row["topic"] = key_message.topic

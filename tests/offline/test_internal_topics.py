@@ -74,6 +74,12 @@ def test_consumer_offsets(tmp_path: Path):
     assert cut["group"] is None
 
 
+def test_the_group_without_a_name(tmp_path: Path):
+    key = prefixed(1, OffsetCommitKey(group="", topic="t", partition=1), 0)
+    write(tmp_path, "__consumer_offsets", [(key, None)])
+    assert consumer_offsets(str(tmp_path))["group"].to_pylist() == [""]
+
+
 def test_a_commit_as_brokers_before_0_9_wrote_it(tmp_path: Path):
     key = prefixed(0, LegacyOffsetCommitKey(group="g", topic="t", partition=1), 0)
     value = LegacyOffsetCommitValue(offset=42, metadata="m", commit_timestamp=BASE_MS)
