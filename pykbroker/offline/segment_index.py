@@ -238,13 +238,14 @@ class KnownBatches:
         return None
 
     def after(self, position: int, end: int, low: int | None = None) -> int:
-        """The position of the next known batch behind `position`, or `end`.
+        """The position of the next known batch behind `position`, or `end`: the same one, wherever
+        those who ask end.
 
         `low`: no offset below it can follow, where that is known.
         """
-        known = self.between(position, end)
+        known = self.between(position, self._opened.size)
         if known is not None:
-            return known
+            return min(known, end)
         offsets = self._offsets_behind(position)
         if low is not None:
             offsets = range(low, self._base_offset + MAX_SEGMENT_OFFSETS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -504,3 +505,33 @@ def test_a_damaged_length_does_not_swallow_a_transaction(
             continue
         assert not {1, 2, 3}.intersection(found)
         assert kind is not None or found == []
+
+
+@pytest.mark.parametrize("split_bytes", [1, 10**9])
+@pytest.mark.parametrize("decoder", ["numpy", "plain"])
+def test_what_follows_damage_is_the_same_however_the_log_is_cut(
+    tmp_path: Path, split_bytes: int, decoder: str
+):
+    """A wrong length, a transaction that the index does not know, and another broken batch."""
+    batches = [
+        bytes(
+            build_batch(
+                [(b"k", bytes(300), BASE_MS, ())],
+                base_offset=base,
+                producer_id=7 if base == 1 else -1,
+                is_transactional=base == 1,
+            )
+        )
+        for base in range(5)
+    ]
+    path = write_segment(partition_directory(tmp_path), batches)
+    size = len(batches[0])
+    entries = [struct.pack(">ii", base, base * size) for base in (2, 3, 4)]
+    path.with_suffix(".index").write_bytes(b"".join(entries))
+    batches[0] = batches[0][:8] + (1 << 20).to_bytes(4) + batches[0][12:]
+    batches[2] = batches[2][:-1] + b"!"
+    path.write_bytes(b"".join(batches))
+    given = {"split_bytes": split_bytes, "decoder": decoder}
+    assert committed(tmp_path, mode="PERMISSIVE", **given) == [3, 4]
+    with pytest.raises(CorruptSegment):
+        committed(tmp_path, **given)
