@@ -8,13 +8,15 @@ what comes out, and decompression. The last column has the goals.
 
 `reads` is the first part of that floor alone. It depends on the pages in which the system caches a
 file: those that an appending broker leaves behind are as small as its appends, and scattered where
-memory is (8 to 12 GB/s where this was written); those of a file that was
-read from the disk are large (25 GB/s). The files made here are appended batch by batch.
+memory is (8 to 12 GB/s where this was written); those of a file that was read from the disk are
+large (25 GB/s). The files made here are read from the disk once, as are logs that somebody looks
+at later; --appended measures them as they were left behind.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import shutil
 import statistics
@@ -116,6 +118,15 @@ def make(directory: Path, shape: Shape, total_bytes: int) -> int:
     return offset
 
 
+def read_anew(path: Path) -> None:
+    """Have a file in the page cache as it comes from the disk."""
+    with path.open("rb") as opened:
+        os.fsync(opened.fileno())
+        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while opened.read(1 << 20):
+            continue
+
+
 def _value(chance: random.Random, size: int) -> bytes:
     wanted = max(8, int(chance.gauss(size, size * 0.25)))
     text = b'{"user":%d,"at":%d,"id":"%016x","pad":"' % (
@@ -178,7 +189,8 @@ def scan(directory: Path, row: Row) -> int:
     return sum(batch.num_rows for batch in log)
 
 
-def measure(root: Path, names: list[str], total_bytes: int, rounds: int) -> Iterator[str]:
+def measure(root: Path, options: argparse.Namespace) -> Iterator[str]:
+    names, rounds = options.names, options.rounds
     made: dict[Shape, tuple[Path, int, tuple[float, float]]] = {}
     yield f"{'':<26}{'columns':<10}{'M rec/s':>9}{'GB/s':>7}{'reads':>7}{'of floor':>10}  goal"
     for number, row in enumerate(ROWS):
@@ -187,8 +199,10 @@ def measure(root: Path, names: list[str], total_bytes: int, rounds: int) -> Iter
             continue
         if shape not in made:
             directory = root / str(number)
-            records = make(directory, shape, total_bytes)
+            records = make(directory, shape, options.bytes)
             path = directory / "t-0" / f"{0:020d}.log"
+            if not options.appended:
+                read_anew(path)
             made[shape] = (directory, records, floor_seconds(path, rounds))
         directory, records, (reading, floor) = made[shape]
         size = (directory / "t-0" / f"{0:020d}.log").stat().st_size
@@ -213,10 +227,11 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="only rows whose name has one of these in it")
     parser.add_argument("--bytes", type=int, default=32 << 20, help="size of each file")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--appended", action="store_true", help="files as appending leaves them")
     options = parser.parse_args()
     root = Path(tempfile.mkdtemp(prefix="bench-offline-"))
     try:
-        for line in measure(root, options.names, options.bytes, options.rounds):
+        for line in measure(root, options):
             print(line, flush=True)
     finally:
         shutil.rmtree(root)
