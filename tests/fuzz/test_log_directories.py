@@ -23,7 +23,7 @@ from pykbroker.offline import (
     segments,
     transactions,
 )
-from tests.offline.test_transaction_scan import random_log
+from tests.offline.log_writer import random_log
 
 COLUMNS = ("offset", "value", "timestamp_ms")
 

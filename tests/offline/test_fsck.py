@@ -12,13 +12,13 @@ import pytest
 
 from pykbroker.offline import fsck
 from pykbroker.protocol.record_batch import build_batch, compute_crc
+from tests.offline.log_writer import random_log
 from tests.offline.samples import (
     BASE_MS,
     partition_directory,
     simple_batches,
     write_segment,
 )
-from tests.offline.test_transaction_scan import random_log
 
 
 def findings(root: Path) -> list[tuple[str, str | None]]:

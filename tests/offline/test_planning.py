@@ -30,13 +30,6 @@ from tests.offline.samples import (
 COUNT = 400
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """One segment of 40 batches of about 5 KB, and its directory's root."""
-    write_segment(partition_directory(tmp_path), simple_batches(40, size=480))
-    return tmp_path
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_any_range_in_any_pieces(log: Path, seed: int):
     chance = random.Random(seed)

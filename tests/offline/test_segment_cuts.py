@@ -27,13 +27,6 @@ from tests.offline.samples import (
 COUNT = 400
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """One segment of 40 batches of about 5 KB, and its directory's root."""
-    write_segment(partition_directory(tmp_path), simple_batches(40, size=480))
-    return tmp_path
-
-
 def lying_indexes() -> dict[str, bytes | None]:
     right = [(n * 10 + 9, n * 4983) for n in range(1, 40, 2)]
     chance = random.Random(1)

@@ -25,13 +25,6 @@ from tests.offline.samples import (
 )
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """One segment of 40 batches of about 5 KB, and its directory's root."""
-    write_segment(partition_directory(tmp_path), simple_batches(40, size=480))
-    return tmp_path
-
-
 def test_files_that_compaction_takes_while_planning_are_listed_again(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ):

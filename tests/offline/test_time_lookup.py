@@ -10,8 +10,8 @@ from pykbroker.offline import CorruptSegment, Selection
 from pykbroker.offline.time_lookup import offset_of_time
 from pykbroker.protocol.control_records import ABORT
 from pykbroker.protocol.record_batch import build_batch
+from tests.offline.log_writer import LogWriter
 from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
-from tests.offline.test_transaction_scan import LogWriter
 
 
 @pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])
