@@ -83,7 +83,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     chosen = base_selection(options)
     cut = min(options.split_bytes, _CUT)
     step("listing what there is")
-    planned = look_at_each(chosen, lambda each: _planned(each, chosen, cut), may_be_changed=True)
+    planned = look_at_each(chosen, lambda each: _planned(each, chosen, cut), may_be_faulty=True)
     splits = [split for each in planned for split in each.splits]
     tasks = pack_splits(splits, options.split_bytes, spark.sparkContext.defaultParallelism)
     how = read_options(options)
@@ -182,7 +182,7 @@ def _read(task: Sequence[Split], options: ReadOptions) -> Iterator[Any]:
 def _check(files: PartitionFiles) -> Iterator[Any]:
     """In the workers: what headers, indexes and small files say."""
     paths = [files.directory]
-    found = while_listed(paths, files, structure_findings, may_be_changed=True)
+    found = while_listed(paths, files, structure_findings, may_be_faulty=True)
     yield _rows(files, found or [])
 
 

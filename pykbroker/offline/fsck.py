@@ -14,6 +14,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from pykbroker.log.checkpoints import (
+    LEADER_EPOCH_CHECKPOINT,
+    CorruptCheckpoint,
+    parse_leader_epochs,
+)
 from pykbroker.offline.findings import ERROR, FINDING_SCHEMA, NOTE, Finding
 from pykbroker.offline.frozen_end import freeze, frozen_segments
 from pykbroker.offline.partition_check import PartitionCheck
@@ -22,6 +27,7 @@ from pykbroker.offline.reader import Names, names_of, numbers_of, read_split
 from pykbroker.offline.selecting import look_at_each
 from pykbroker.offline.snapshot_sizes import changed_segment
 from pykbroker.offline.split import DROPMALFORMED, Corruption, ReadOptions, Selection, Split
+from pykbroker.offline.storage import join, read_small_file
 
 #: All that is decoded, with `verify_offsets=False`: offsets are judged by PartitionCheck.
 _EVERYTHING: Final = ReadOptions(
@@ -52,7 +58,7 @@ def fsck(
             if notes or finding.severity != NOTE
         ]
 
-    found = look_at_each(selection, rows_of, may_be_changed=True)
+    found = look_at_each(selection, rows_of, may_be_faulty=True)
     rows = [row for rows in found for row in rows]
     return pa.Table.from_pylist(rows, schema=FINDING_SCHEMA)
 
@@ -64,7 +70,8 @@ def _findings(files: PartitionFiles) -> list[Finding]:
 
 def structure_findings(files: PartitionFiles) -> list[Finding]:
     """What headers, indexes and small files say that is not so: all but what decoding finds."""
-    return [finding for check in (_changed, _misfits) for finding in _checked(check, files)]
+    checks = (_wrong_files, _changed, _misfits)
+    return [finding for check in checks for finding in _checked(check, files)]
 
 
 def _checked(
@@ -89,6 +96,17 @@ def unreadable_file(fault: OSError, place: str) -> Finding:
 
 def _misfits(files: PartitionFiles) -> Iterator[Finding]:
     yield from PartitionCheck(files).findings()
+
+
+def _wrong_files(files: PartitionFiles) -> Iterator[Finding]:
+    """What is no file, or cannot be parsed."""
+    for fault in files.faults:
+        yield Finding(ERROR, "files", fault.path, None, None, fault.reason)
+    path = join(files.directory, LEADER_EPOCH_CHECKPOINT)
+    try:
+        parse_leader_epochs(read_small_file(path) or b"", LEADER_EPOCH_CHECKPOINT)
+    except CorruptCheckpoint as fault:
+        yield Finding(ERROR, "files", path, None, None, f"cannot be read: {fault}")
 
 
 def _changed(files: PartitionFiles) -> Iterator[Finding]:

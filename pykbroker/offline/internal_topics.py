@@ -260,10 +260,10 @@ def _snapshots(paths: tuple[str, ...], scan: LogScan) -> Iterator[Split]:
         if 0 < each.log_start_offset >= each.start_offset
     ]
     for files in read_partitions(paths, wanted):
-        names = (list_directory(files.directory) or ({}, []))[0]
+        listed = list_directory(files.directory)
         snapshots = sorted(
             name
-            for name in names
+            for name in ({} if listed is None else listed.files)
             if name.endswith(".checkpoint") and name[:20].isdigit() and int(name[:20]) > 0
         )
         if not snapshots:

@@ -19,7 +19,7 @@ Out     PartitionFiles, sorted by topic and partition, each partition once: of s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,10 +32,18 @@ from pykbroker.log.checkpoints import (
     PartitionMetadata,
     parse_offsets,
 )
-from pykbroker.offline.faults import NotALogDirectory, OfflineError, OffsetsGone
+from pykbroker.offline.faults import NotALogDirectory, OffsetsGone
 from pykbroker.offline.frozen_end import freeze
-from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
-from pykbroker.offline.storage import is_remote, join, list_directory, read_small_file, split_name
+from pykbroker.offline.partition_files import ListingFault, PartitionFiles, SegmentFiles
+from pykbroker.offline.storage import (
+    Listing,
+    is_dangling,
+    is_remote,
+    join,
+    list_directory,
+    read_small_file,
+    split_name,
+)
 from pykbroker.offline.swaps import is_swapping, with_swaps
 from pykbroker.types import TopicPartition
 
@@ -48,6 +56,7 @@ _OWN_FILES: Final = frozenset(
 _OWN_SUFFIXES: Final = frozenset({".log", ".index", ".timeindex", ".txnindex", ".snapshot"})
 _CHECKPOINT: Final = re.compile(r"\d{20}-\d{10}\.checkpoint")
 _MAX_PARTITION: Final = 0x7FFF_FFFF
+_ODD: Final = "is nothing that can be read: neither a file nor a directory"
 _MOST_LISTINGS: Final = 50
 
 
@@ -59,6 +68,8 @@ class LogDirectoryFiles:
     partitions: tuple[str, ...]
     log_starts: dict[TopicPartition, int]
     high_watermarks: dict[TopicPartition, int]
+    #: Of the directory's own files.
+    faults: tuple[ListingFault, ...]
 
 
 def parse_partition(name: str) -> TopicPartition | None:
@@ -74,12 +85,13 @@ def read_log_directory(path: str) -> LogDirectoryFiles:
     listed = list_directory(path)
     if listed is None:
         raise NotALogDirectory(f"{path} is no directory")
-    files, directories = listed
-    partitions = tuple(name for name in directories if parse_partition(name) is not None)
+    files, directories, odd = listed
+    names = [*directories, *odd]
+    partitions = tuple(name for name in sorted(names) if parse_partition(name) is not None)
     if META_PROPERTIES not in files and not any(
         _holds_segments(join(path, name)) for name in partitions
     ):
-        shown = ", ".join([*directories, *files][:5]) or "nothing"
+        shown = ", ".join([*names, *files][:5]) or "nothing"
         raise NotALogDirectory(
             f"{path} is no log directory: it has neither {META_PROPERTIES} nor a directory "
             f"named <topic>-<partition> with segments in it, but {shown}"
@@ -90,22 +102,21 @@ def read_log_directory(path: str) -> LogDirectoryFiles:
 def _directory_of(
     path: str, partitions: tuple[str, ...], files: dict[str, int]
 ) -> LogDirectoryFiles:
-    return LogDirectoryFiles(
-        path,
-        partitions,
-        _read_offsets(path, LOG_START_OFFSET_CHECKPOINT, files),
-        _read_offsets(path, REPLICATION_OFFSET_CHECKPOINT, files),
-    )
+    faults: list[ListingFault] = []
 
+    def offsets_in(name: str) -> dict[TopicPartition, int]:
+        payload = read_small_file(join(path, name)) if name in files else None
+        if payload is None:
+            return {}
+        try:
+            return parse_offsets(payload, name)
+        except CorruptCheckpoint as fault:
+            faults.append(ListingFault(join(path, name), f"cannot be read: {fault}", True))
+            return {}
 
-def _read_offsets(directory: str, name: str, files: dict[str, int]) -> dict[TopicPartition, int]:
-    payload = read_small_file(join(directory, name)) if name in files else None
-    if payload is None:
-        return {}
-    try:
-        return parse_offsets(payload, join(directory, name))
-    except CorruptCheckpoint as fault:
-        raise OfflineError(str(fault)) from None  # it names the path whole
+    log_starts = offsets_in(LOG_START_OFFSET_CHECKPOINT)
+    high_watermarks = offsets_in(REPLICATION_OFFSET_CHECKPOINT)
+    return LogDirectoryFiles(path, partitions, log_starts, high_watermarks, tuple(faults))
 
 
 def find_partitions(paths: Iterable[str]) -> list[TopicPartition]:
@@ -120,7 +131,7 @@ def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDir
         if is_partition(path):
             parent, name = split_name(path)
             listed = list_directory(parent)
-            directory = _directory_of(parent, (name,), {} if listed is None else listed[0])
+            directory = _directory_of(parent, (name,), {} if listed is None else listed.files)
         else:
             directory = read_log_directory(path)
         for each in directory.partitions:
@@ -137,13 +148,21 @@ def is_partition(path: str) -> bool:
 
 def _holds_segments(path: str) -> bool:
     listed = list_directory(path)
-    return listed is not None and any(_NUMBERED.fullmatch(name) for name in listed[0])
+    return listed is not None and any(
+        _NUMBERED.fullmatch(name) for name in (*listed.files, *listed.odd)
+    )
 
 
 def read_partitions(
-    paths: Iterable[str], wanted: Iterable[TopicPartition] | None = None
+    paths: Iterable[str],
+    wanted: Iterable[TopicPartition] | None = None,
+    *,
+    may_be_faulty: bool = False,
 ) -> list[PartitionFiles]:
-    """All (or the wanted) partitions with their segments."""
+    """All (or the wanted) partitions with their segments.
+
+    OfflineError for one that has faults in the way of reading, unless it `may_be_faulty`.
+    """
     places = _places(paths)
     chosen = sorted(places) if wanted is None else sorted(set(wanted) & places.keys())
     found: list[PartitionFiles] = []
@@ -153,6 +172,9 @@ def read_partitions(
             for place, directory in places[partition]
             if (each := _read_partition(partition, place, directory)) is not None
         ]
+        if not may_be_faulty:
+            for each in replicas:
+                each.refuse_faults()
         if replicas:
             found.append(_furthest(replicas))
     return found
@@ -162,6 +184,9 @@ def _furthest(replicas: list[PartitionFiles]) -> PartitionFiles:
     """Where segments begin tells nothing: each replica rolls its own."""
     if len(replicas) == 1:
         return replicas[0]
+    for each in replicas:
+        if any(fault.is_in_the_way for fault in each.faults):
+            return each
     ends: list[tuple[int, int]] = []
     for number, each in enumerate(replicas):
         try:
@@ -175,19 +200,40 @@ def _read_partition(
     partition: TopicPartition, place: str, directory: LogDirectoryFiles
 ) -> PartitionFiles | None:
     for _ in range(_MOST_LISTINGS):
-        files = _list_segments(place)
-        if files is None:
-            return None  # deleted since the directory was listed
         try:
-            return _read_listed(partition, place, directory, files)
+            listed = _list_segments(place)
+        except OSError as fault:
+            return _unlisted(partition, place, directory, f"cannot be listed: {fault}")
+        if listed is None:
+            # Else it was deleted since the log directory was listed.
+            return _unlisted(partition, place, directory, _ODD) if is_dangling(place) else None
+        try:
+            return _read_listed(partition, place, directory, listed)
         except FileNotFoundError:
             continue  # a swap ended after it was listed
     raise OffsetsGone(f"segments in {place} go faster than they can be listed")
 
 
-def _read_listed(
-    partition: TopicPartition, place: str, directory: LogDirectoryFiles, files: dict[str, int]
+def _unlisted(
+    partition: TopicPartition, place: str, directory: LogDirectoryFiles, reason: str
 ) -> PartitionFiles:
+    faults = (*directory.faults, ListingFault(place, reason, True))
+    return PartitionFiles(*partition, place, None, (), (), 0, None, (), faults)
+
+
+def _odd_files(place: str, listed: Listing) -> Iterator[ListingFault]:
+    """What has the name of a file of a log, and is none."""
+    for name in sorted((*listed.odd, *listed.directories)):
+        match = _NUMBERED.fullmatch(name)
+        if name in _OWN_FILES or (match is not None and match[2] in _OWN_SUFFIXES):
+            reason = _ODD if name in listed.odd else "is a directory where a file should be"
+            yield ListingFault(join(place, name), reason, match is not None and match[2] == ".log")
+
+
+def _read_listed(
+    partition: TopicPartition, place: str, directory: LogDirectoryFiles, listed: Listing
+) -> PartitionFiles:
+    files = listed.files
     by_offset: dict[int, dict[str, str]] = {}
     foreign: list[str] = []
     for name in sorted(files):
@@ -215,6 +261,7 @@ def _read_listed(
         for base_offset, names in sorted(by_offset.items())
         if ".log" in names
     )
+    topic_id, metadata_fault = _topic_id(place, files)
     snapshots = tuple(
         (offset, join(place, names[".snapshot"]))
         for offset, names in sorted(by_offset.items())
@@ -225,17 +272,18 @@ def _read_listed(
         partition.topic,
         partition.partition,
         place,
-        _topic_id(place, files),
+        topic_id,
         segments,
         snapshots,
         max(first, directory.log_starts.get(partition, 0)),
         directory.high_watermarks.get(partition),
         tuple(foreign),
+        (*directory.faults, *_odd_files(place, listed), *metadata_fault),
     )
 
 
-def _list_segments(place: str) -> dict[str, int] | None:
-    """Name -> size, of two listings that agree in all but what grows; None: no directory."""
+def _list_segments(place: str) -> Listing | None:
+    """What is in it, of two listings that agree in all but what grows; None: no directory."""
     listed = list_directory(place)
     for _ in range(_MOST_LISTINGS):
         if listed is None or is_remote(place):
@@ -243,11 +291,11 @@ def _list_segments(place: str) -> dict[str, int] | None:
         again = list_directory(place)
         if again is None:
             return None
-        agree = _at_rest(listed[0]) == _at_rest(again[0])
+        agree = _at_rest(listed.files) == _at_rest(again.files)
         listed = again
-        if agree and not is_swapping(listed[0]):
+        if agree and not is_swapping(listed.files):
             break
-    return None if listed is None else listed[0]
+    return listed
 
 
 def _at_rest(files: dict[str, int]) -> tuple[set[str], list[tuple[str, int]]]:
@@ -256,11 +304,11 @@ def _at_rest(files: dict[str, int]) -> tuple[set[str], list[tuple[str, int]]]:
     return set(files), logs[:-1]
 
 
-def _topic_id(place: str, files: dict[str, int]) -> bytes | None:
+def _topic_id(place: str, files: dict[str, int]) -> tuple[bytes | None, list[ListingFault]]:
     if PARTITION_METADATA not in files:
-        return None
-    name = join(place, PARTITION_METADATA)
+        return None, []
+    path = join(place, PARTITION_METADATA)
     try:
-        return PartitionMetadata.from_bytes(read_small_file(name) or b"", name).topic_id
-    except CorruptCheckpoint:
-        return None
+        return PartitionMetadata.from_bytes(read_small_file(path) or b"").topic_id, []
+    except CorruptCheckpoint as fault:
+        return None, [ListingFault(path, f"cannot be read: {fault}", False)]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from pykbroker.offline.faults import OfflineError
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,15 @@ class SegmentFiles:
         return self.txn_index_path or f"{stem}.txnindex"
 
 
+class ListingFault(NamedTuple):
+    """What is wrong with a file's name, kind or contents, seen when its directory was listed."""
+
+    path: str
+    reason: str
+    #: Whether records would be left out, or shown, without a word if one read on.
+    is_in_the_way: bool
+
+
 @dataclass(frozen=True)
 class PartitionFiles:
     """One partition: its segments in order, and what the checkpoints say of it."""
@@ -39,10 +51,17 @@ class PartitionFiles:
     high_watermark: int | None
     #: Names of files that belong to no log.
     foreign: tuple[str, ...]
+    faults: tuple[ListingFault, ...] = ()
 
     @property
     def size_bytes(self) -> int:
         return sum(segment.size_bytes for segment in self.segments)
+
+    def refuse_faults(self) -> None:
+        """OfflineError for the first fault that is in the way of reading."""
+        for fault in self.faults:
+            if fault.is_in_the_way:
+                raise OfflineError(f"{fault.path} {fault.reason}")
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"

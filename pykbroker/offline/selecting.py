@@ -72,7 +72,7 @@ def look_at_each(
     selection: Selection,
     look: Callable[[PartitionFiles], _Found],
     *,
-    may_be_changed: bool = False,
+    may_be_faulty: bool = False,
 ) -> list[_Found]:
     """What `look` finds in each partition of a selection, in order; see `while_listed`.
 
@@ -81,7 +81,7 @@ def look_at_each(
     chosen = select_partitions(selection)
     listed = {
         TopicPartition(files.topic, files.partition): files
-        for files in read_partitions(selection.paths, chosen)
+        for files in read_partitions(selection.paths, chosen, may_be_faulty=may_be_faulty)
     }
     found: list[_Found] = []
     for partition in chosen:
@@ -89,7 +89,7 @@ def look_at_each(
         seen = (
             None
             if files is None
-            else while_listed(selection.paths, files, look, may_be_changed=may_be_changed)
+            else while_listed(selection.paths, files, look, may_be_faulty=may_be_faulty)
         )
         if seen is not None:
             found.append(seen)
@@ -103,23 +103,24 @@ def while_listed(
     files: PartitionFiles,
     look: Callable[[PartitionFiles], _Found],
     *,
-    may_be_changed: bool = False,
+    may_be_faulty: bool = False,
 ) -> _Found | None:
     """What `look` finds in a partition; None: it was deleted meanwhile.
 
     FileNotFoundError and SegmentGone are taken for compaction or retention: it is listed again.
-    OfflineError for a partition of a snapshot that is not what it was, unless it `may_be_changed`.
+    Unless it `may_be_faulty`, OfflineError for one with faults that are in the way of reading, or
+    of a snapshot that is not what it was.
     """
     wanted = [TopicPartition(files.topic, files.partition)]
     paths = tuple(paths)
     found = [files]
     for _ in range(_MOST_TRIES):
         try:
-            if not may_be_changed:
+            if not may_be_faulty:
                 refuse_changed(found[0])
             return look(found[0])
         except (FileNotFoundError, SegmentGone):
-            found = read_partitions(paths, wanted)
+            found = read_partitions(paths, wanted, may_be_faulty=may_be_faulty)
             if not found:
                 return None
     raise OffsetsGone(f"segments of {files} go faster than they can be listed in {files.directory}")

@@ -22,21 +22,28 @@ MANIFEST: Final = "snapshot.json"
 
 
 @lru_cache(maxsize=16)
-def _sizes(manifest: bytes, path: str) -> Mapping[str, Mapping[str, int]]:
+def _sizes(manifest: bytes) -> Mapping[str, Mapping[str, int]] | str:
+    """What it says of each partition, or why it is no manifest."""
     try:
-        sizes: Mapping[str, Mapping[str, int]] = json.loads(manifest).get("sizes", {})
-    except (ValueError, AttributeError) as fault:
-        raise OfflineError(f"{path} is no manifest of a snapshot: {fault}") from fault
-    return sizes
+        sizes = json.loads(manifest).get("sizes", {})
+        return {partition: dict(noted) for partition, noted in sizes.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError) as fault:
+        return f"is no manifest of a snapshot: {fault}"
 
 
 def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
-    """(path, what is wrong) of a segment that is not as long as the snapshot's manifest says."""
+    """(path, what is wrong) of a segment that is not as long as the snapshot's manifest says.
+
+    Or of the manifest, if it is none.
+    """
     path = join(split_name(files.directory)[0], MANIFEST)
     manifest = read_small_file(path)
     if manifest is None:
         return None
-    noted = _sizes(manifest, path).get(str(files), {})
+    sizes = _sizes(manifest)
+    if isinstance(sizes, str):
+        return path, sizes
+    noted = sizes.get(str(files), {})
     there = {split_name(each.path)[1]: each for each in files.segments}
     for name, size in noted.items():
         found = there[name].size_bytes if name in there else 0

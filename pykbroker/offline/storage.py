@@ -11,12 +11,11 @@ Invariants
 from __future__ import annotations
 
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from pykbroker.offline.faults import OfflineError
@@ -245,54 +244,59 @@ def read_small_file(path: str, limit: int = 1 << 30) -> bytes | None:
 
 
 _MOST_LISTINGS: Final = 20
-_SEGMENT: Final = re.compile(r"\d{20}\.log")
-_PARTITION: Final = re.compile(r".+-\d+")
 
 
-def list_directory(path: str) -> tuple[dict[str, int], list[str]] | None:
-    """({file: size}, [directories]) of a directory; None when it is none."""
+class Listing(NamedTuple):
+    """What is in a directory. `odd`: neither files nor directories (pipes, links to nothing)."""
+
+    files: dict[str, int]  #: name -> size
+    directories: list[str]
+    odd: list[str]
+
+
+def list_directory(path: str) -> Listing | None:
+    """What is in a directory, sorted but for the files; None when it is none."""
     if is_remote(path):
         return _list_remote(path)
     for _ in range(_MOST_LISTINGS):
         found = _list_once(local_path(path))
         if found is None:
             return None
-        files, directories, are_all_there = found
+        listed, are_all_there = found
         if are_all_there:
             break
-    return files, sorted(directories)
+    return Listing(listed.files, sorted(listed.directories), sorted(listed.odd))
 
 
-def _check_entry(path: str, entry: os.DirEntry[str]) -> None:
-    """What is named as a segment or a partition must not be left out without a word."""
-    is_odd = False
-    if _SEGMENT.fullmatch(entry.name):
-        is_odd = not entry.is_file()
-    elif entry.is_symlink() and _PARTITION.fullmatch(entry.name):
-        is_odd = not os.path.exists(entry.path)
-    if is_odd and os.path.lexists(entry.path):  # and not gone just now
-        raise OfflineError(f"{path}/{entry.name} is nothing that can be read")
+def is_dangling(path: str) -> bool:
+    """Whether it is a link (of this machine) to what is not there."""
+    if is_remote(path):
+        return False
+    name = local_path(path)
+    return os.path.islink(name) and not os.path.exists(name)
 
 
-def _list_once(path: str) -> tuple[dict[str, int], list[str], bool] | None:
+def _list_once(path: str) -> tuple[Listing, bool] | None:
     """False: some went between the listing and the look (a rename of compaction, retention)."""
-    files: dict[str, int] = {}
-    directories: list[str] = []
+    listed = Listing({}, [], [])
     are_all_there = True
     try:
         entries = list(os.scandir(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     for entry in entries:
-        _check_entry(path, entry)
         try:
             if entry.is_dir():
-                directories.append(entry.name)
+                listed.directories.append(entry.name)
+            elif entry.is_file():
+                listed.files[entry.name] = entry.stat().st_size
+            elif os.path.lexists(entry.path):
+                listed.odd.append(entry.name)
             else:
-                files[entry.name] = entry.stat().st_size
+                are_all_there = False
         except FileNotFoundError:
             are_all_there = False
-    return files, directories, are_all_there
+    return listed, are_all_there
 
 
 def _infos(path: str) -> Any:
@@ -302,7 +306,7 @@ def _infos(path: str) -> Any:
     return system.get_file_info(fs.FileSelector(inner, allow_not_found=False))
 
 
-def _list_remote(path: str) -> tuple[dict[str, int], list[str]] | None:
+def _list_remote(path: str) -> Listing | None:
     from pyarrow import fs
 
     try:
@@ -311,4 +315,4 @@ def _list_remote(path: str) -> tuple[dict[str, int], list[str]] | None:
         return None
     files = {each.base_name: each.size for each in found if each.type == fs.FileType.File}
     directories = [each.base_name for each in found if each.type == fs.FileType.Directory]
-    return files, sorted(directories)
+    return Listing(files, sorted(directories), [])

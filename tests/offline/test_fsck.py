@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.offline import fsck
+from pykbroker.offline import OfflineError, fsck, layout, open_log
 from pykbroker.protocol.record_batch import build_batch, compute_crc
 from tests.offline.log_writer import random_log
 from tests.offline.samples import (
@@ -159,3 +159,36 @@ def test_a_file_that_cannot_be_read_is_one_finding(log: Path, monkeypatch: pytes
     found = fsck(str(log)).to_pylist()
     assert [(each["check"], each["path"]) for each in found] == [("files", broken)]
     assert "Input/output error" in found[0]["detail"]
+
+
+@pytest.mark.parametrize(
+    "name,payload",
+    [
+        ("t-0/partition.metadata", b"version: 7"),
+        ("t-0/leader-epoch-checkpoint", b"0\n2\n0 0\n"),
+        ("log-start-offset-checkpoint", b"?"),
+        ("replication-offset-checkpoint", b"0\n1\nt 0\n"),
+    ],
+)
+def test_small_files_that_cannot_be_parsed(log: Path, name: str, payload: bytes):
+    (log / name).write_bytes(payload)
+    (row,) = fsck(str(log)).to_pylist()
+    assert (row["severity"], row["check"], row["path"]) == ("error", "files", str(log / name))
+    assert row["detail"].startswith("cannot be read: " + Path(name).name)
+
+
+def test_a_partition_that_cannot_be_listed(log: Path, monkeypatch: pytest.MonkeyPatch):
+    write_segment(partition_directory(log, "u"), simple_batches(2))
+    real = layout.list_directory
+
+    def broken(path: str) -> object:
+        if path == str(log / "u-0"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        return real(path)
+
+    monkeypatch.setattr(layout, "list_directory", broken)
+    (row,) = fsck(str(log)).to_pylist()
+    assert (row["topic"], row["path"]) == ("u", str(log / "u-0"))
+    assert "cannot be listed" in row["detail"]
+    with pytest.raises(OfflineError, match="cannot be listed"):
+        open_log(str(log))

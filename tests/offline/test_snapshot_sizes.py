@@ -30,8 +30,14 @@ def test_a_live_log_that_is_truncated_in_place(tmp_path: Path):
     }
 
 
-def test_a_manifest_that_is_none(tmp_path: Path):
+@pytest.mark.parametrize(
+    "text", ["[", "[]", "5", '{"sizes": 5}', '{"sizes": {"t-0": 5}}', "[" * 100_000, "\xff"]
+)
+def test_a_manifest_that_is_none(tmp_path: Path, text: str):
     write_segment(partition_directory(tmp_path), simple_batches(1))
-    (tmp_path / "snapshot.json").write_text("[")
+    (tmp_path / "snapshot.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(OfflineError, match="is no manifest of a snapshot"):
         open_log(tmp_path)
+    (row,) = fsck(tmp_path).to_pylist()
+    assert row["path"] == str(tmp_path / "snapshot.json")
+    assert "is no manifest of a snapshot" in row["detail"]

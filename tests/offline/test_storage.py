@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -125,4 +126,11 @@ def test_listing(tmp_path: Path):
     (tmp_path / "b").mkdir()
     (tmp_path / "a").mkdir()
     (tmp_path / "file").write_bytes(b"123")
-    assert storage.list_directory(str(tmp_path)) == ({"file": 3}, ["a", "b"])
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "a pipe")
+    expected = ({"file": 3, "link": 3}, ["a", "b"], ["a pipe", "dangling"])
+    assert storage.list_directory(str(tmp_path)) == expected
+    assert storage.is_dangling(str(tmp_path / "dangling"))
+    assert not storage.is_dangling(str(tmp_path / "link"))
+    assert not storage.is_dangling(str(tmp_path / "nothing"))

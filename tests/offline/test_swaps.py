@@ -10,6 +10,7 @@ import pytest
 
 from pykbroker.offline import layout, open_log
 from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.storage import Listing
 from pykbroker.offline.swaps import next_offset_of
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
@@ -80,10 +81,10 @@ def test_a_listing_that_saw_half_a_swap_is_made_again(
     real = layout.list_directory
     whole = real(str(directory))
     assert whole is not None
-    merged = dict(whole[0])
+    merged = dict(whole.files)
     merged[f"{0:020d}.log"] = 12345  # already the merged one, and the second is still listed
     after = {name: size for name, size in merged.items() if not name.startswith(f"{40:020d}")}
-    seen = [(merged, []), (after, [])]
+    seen = [Listing(merged, [], []), Listing(after, [], [])]
 
     def changing(path: str) -> object:
         if path != str(directory):

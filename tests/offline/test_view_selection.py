@@ -37,8 +37,8 @@ def test_segments_that_go_after_they_were_listed(
         write_segment(directory, simple_batches(10, base_offset=base), base)
     real = selecting.read_partitions
 
-    def listed_just_before(*arguments: Any) -> Any:
-        found = real(*arguments)
+    def listed_just_before(*arguments: Any, **options: Any) -> Any:
+        found = real(*arguments, **options)
         for each in directory.glob(f"{0:020d}.*"):
             each.unlink()
         if what == "compaction":

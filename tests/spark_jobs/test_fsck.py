@@ -240,6 +240,24 @@ def test_a_snapshot_that_is_not_what_it_was(run_job: RunJob, tmp_path: Path):
     assert outcome.exit_code == 1
 
 
+def test_what_is_no_file_is_a_finding_among_others(run_job: RunJob, tmp_path: Path):
+    directory = partition_directory(tmp_path)
+    path = write_segment(directory, [batch(0), batch(10)])
+    flip(path, 70)
+    (directory / f"{20:020d}.log").mkdir()
+    (tmp_path / "u-0").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "replication-offset-checkpoint").write_text("?")
+    outcome = run_job(JOB, "--path", str(tmp_path))
+    found = {(row["topic"], Path(row["path"]).name, row["check"]) for row in findings(outcome)}
+    assert found == {
+        ("t", path.name, "batches"),
+        ("t", f"{20:020d}.log", "files"),
+        ("t", "replication-offset-checkpoint", "files"),
+        ("u", "replication-offset-checkpoint", "files"),
+        ("u", "u-0", "files"),
+    }
+
+
 @pytest.fixture
 def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A segment of one of two partitions that this process (no worker) cannot read."""
