@@ -40,8 +40,11 @@ def make_broker() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def broker(make_broker: Callable[..., Any]) -> Iterator[Any]:
-    """A running broker, shared by the whole session."""
-    with make_broker() as running:
+    """A running broker, shared by the whole session.
+
+    It keeps what is older than a week: the samples' times are of 2023.
+    """
+    with make_broker({"log.retention.ms": "-1"}) as running:
         yield running
 
 
