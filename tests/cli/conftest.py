@@ -75,8 +75,11 @@ def group() -> str:
 
 
 @pytest.fixture
-def filled(topic: str, broker: Broker) -> str:
-    """A topic with five records in each of its two partitions, a millisecond apart."""
+def filled(ask: Run, broker: Broker) -> str:
+    """A topic with five records of 2020 in each of its two partitions, a millisecond apart."""
+    topic, kept = f"cli-{next(_numbers)}", ("--config", "retention.ms=-1")
+    created = ask("topics", "--create", "--topic", topic, "--partitions", "2", *kept)
+    assert created.code == 0
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
     for number in range(10):
         at = 1_600_000_000_000 + number
