@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
 from pykbroker.offline import OfflineError
+
+_Arguments = ParamSpec("_Arguments")
+_Returned = TypeVar("_Returned")
 
 
 class OptionError(OfflineError):
@@ -15,3 +22,19 @@ class OptionError(OfflineError):
 
     def __reduce__(self) -> tuple[type[OptionError], tuple[str, str]]:
         return OptionError, (self.name, self.message)
+
+
+def told_briefly(method: Callable[_Arguments, _Returned]) -> Callable[_Arguments, _Returned]:
+    """A method that Spark calls: refusals leave it without the frames in which they were found.
+
+    Spark shows the whole stack before the one line that counts.
+    """
+
+    @wraps(method)
+    def call(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Returned:
+        try:
+            return method(*arguments, **named)
+        except OfflineError as fault:
+            raise fault.with_traceback(None) from None
+
+    return call

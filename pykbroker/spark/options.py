@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 from urllib.parse import urlencode
 
@@ -144,6 +145,14 @@ class SourceOptions:
             raise OptionError("minOffsetsPerTrigger", f"{low} is more than maxOffsetsPerTrigger")
 
 
+_NAMES: Final = ", ".join(CANONICAL.values())
+
+
+def _meant(low: str) -> str:
+    found = get_close_matches(low, CANONICAL, n=1, cutoff=0.75)
+    return f" did you mean {CANONICAL[found[0]]}?" if found else ""
+
+
 class _Given:
     """The options that were given, asked for by their names."""
 
@@ -167,7 +176,7 @@ class _Given:
         elif low in REFUSED_OPTIONS:
             raise OptionError(name, f"is not supported: {REFUSED_OPTIONS[low]}")
         elif not is_ignored(low):
-            raise OptionError(name, f"is unknown; there are {', '.join(CANONICAL.values())}")
+            raise OptionError(name, f"is unknown;{_meant(low)} there are {_NAMES}")
 
     def text(self, name: str) -> str | None:
         return self._values.get(name.lower())

@@ -15,6 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPa
 from pyspark.sql.types import StructType
 
 from pykbroker.spark.columns import chosen_columns, spark_schema, worker_schema
+from pykbroker.spark.faults import told_briefly
 from pykbroker.spark.filters import Pushdown
 from pykbroker.spark.options import SourceOptions, parse_options
 from pykbroker.spark.stream_driver import LogStreamReader
@@ -32,6 +33,7 @@ class LogReader(DataSourceReader):  # type: ignore[misc]
         self.at_least = tasks
         self.pushed = Pushdown()
 
+    @told_briefly
     def partitions(self) -> list[InputPartition]:
         columns = self.columns if self.options.view == "records" else None
         return list(plan_tasks(self.options, self.pushed, columns=columns, at_least=self.at_least))
@@ -70,15 +72,18 @@ class LogSource(DataSource):  # type: ignore[misc]
     def _parsed(self) -> SourceOptions:
         return parse_options(dict(self.options), self.fixed_view)
 
+    @told_briefly
     def schema(self) -> StructType:
         return spark_schema(self._parsed())
 
+    @told_briefly
     def reader(self, schema: StructType) -> DataSourceReader:
         options = self._parsed()
         options.check_batch()
         kind = FilteringLogReader if options.pushdown else LogReader
         return kind(options, schema, self.tasks)
 
+    @told_briefly
     def streamReader(self, schema: StructType) -> LogStreamReader:
         options = self._parsed()
         options.check_stream()

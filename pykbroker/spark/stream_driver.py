@@ -44,6 +44,7 @@ from pykbroker.spark.bounds import (
     to_node,
 )
 from pykbroker.spark.columns import chosen_columns, worker_schema
+from pykbroker.spark.faults import told_briefly
 from pykbroker.spark.options import SourceOptions
 from pykbroker.spark.task_reader import conform, read_task
 from pykbroker.spark.tasks import (
@@ -73,6 +74,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
 
     # -- offsets --------------------------------------------------------------------------------
 
+    @told_briefly
     def initialOffset(self) -> OffsetsNode:
         ends = current_ends(self.options)
         start = resolve_bound(self.options, self.options.start, LATEST, ends, is_start=True)
@@ -88,12 +90,15 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
             return ReadMinRows(options.min_offsets_per_trigger)
         return ReadAllAvailable()
 
+    @told_briefly
     def prepareForTriggerAvailableNow(self) -> None:
         self.target = {each: end for each, (_, end) in self._ends().items()}
 
+    @told_briefly
     def reportLatestOffset(self) -> OffsetsNode:
         return to_node({each: end for each, (_, end) in self._ends().items()})
 
+    @told_briefly
     def latestOffset(self, start: Mapping[str, Any], limit: ReadLimit) -> OffsetsNode:
         begun = from_node(start)
         ends = self._ends(begun)
@@ -209,6 +214,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
 
     # -- rows -----------------------------------------------------------------------------------
 
+    @told_briefly
     def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[InputPartition]:
         return list(self._tasks(from_node(start), from_node(end)))
 

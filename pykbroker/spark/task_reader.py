@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pykbroker.offline import read_split, scan_batches, segments, transactions
+from pykbroker.offline import OfflineError, read_split, scan_batches, segments, transactions
 from pykbroker.spark.corrupt_sink import CorruptSink
 from pykbroker.spark.filters import keep_rows
 from pykbroker.spark.tasks import LogTask
@@ -66,10 +66,17 @@ def _scan_headers(task: LogTask, sink: CorruptSink) -> Iterator[Any]:
 
 
 def conform(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
-    """Record batches with exactly the schema that Spark checks for: a choice and an order."""
-    for batch in batches:
-        if batch.schema.equals(schema):
-            yield batch
-        else:
-            columns = [batch.column(batch.schema.get_field_index(name)) for name in schema.names]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+    """Record batches with exactly the schema that Spark checks for: a choice and an order.
+
+    What is corrupt is told as `told_briefly` tells it.
+    """
+    try:
+        for batch in batches:
+            if batch.schema.equals(schema):
+                yield batch
+            else:
+                places = [batch.schema.get_field_index(name) for name in schema.names]
+                columns = [batch.column(place) for place in places]
+                yield pa.RecordBatch.from_arrays(columns, schema=schema)
+    except OfflineError as fault:
+        raise fault.with_traceback(None) from None

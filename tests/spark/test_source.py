@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,15 @@ def test_nothing_to_read_is_an_empty_frame(spark: Any, logs: Path) -> None:
     assert nothing.columns == list(KAFKA_COLUMNS)
 
 
+def _frames(shown: Exception) -> list[str]:
+    """The files in the Python stack of an error as Spark shows it, but for Spark's own."""
+    return [
+        Path(each).name
+        for each in re.findall(r'File "([^"]+)", line', str(shown))
+        if "pyspark" not in each
+    ]
+
+
 @pytest.mark.parametrize(
     "options, complaint",
     [
@@ -102,8 +112,9 @@ def test_what_is_not_there_is_named(
     spark: Any, logs: Path, options: dict[str, str], complaint: str
 ) -> None:
     choice = {} if "assign" in options else {"subscribe": "plain"}
-    with pytest.raises(Exception, match=complaint):
+    with pytest.raises(Exception, match=complaint) as caught:
         load(spark, logs, **(choice | options)).count()
+    assert _frames(caught.value) == ["faults.py"]  # what it is about is not hidden below a stack
 
 
 def test_a_path_that_is_no_log_directory(spark: Any, tmp_path: Path) -> None:
@@ -147,6 +158,7 @@ def test_failfast_names_file_position_and_reason(spark: Any, damaged: Path) -> N
     with pytest.raises(Exception, match=r"\.log, position \d+: ") as caught:
         load(spark, damaged).count()
     assert "CorruptSegment" in str(caught.value)
+    assert _frames(caught.value) == ["task_reader.py"]
 
 
 @pytest.mark.parametrize("mode", ["PERMISSIVE", "DROPMALFORMED"])
