@@ -1,7 +1,7 @@
 """Spark jobs on segment files beside the same jobs by Spark's own Kafka connector.
 
-    python -m benchmarks.spark [--quick] [--rounds N] [--scale X] [--sizes BYTES ...] [--tuned]
-                               [--jobs TEXT] [--batches N] [--json FILE]
+    python -m benchmarks.spark [--quick] [--rounds N] [--scale X] [--cold] [--sizes BYTES ...]
+                               [--tuned] [--jobs TEXT] [--batches N] [--json FILE]
 
 Starts Apache Kafka 4.4 (its jars, and Spark's connector, by Maven), writes topics of 100 B and of
 1 KiB to it, and runs each job in one Spark session, local[2]: by Spark's own connector from the
@@ -59,6 +59,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
         "--rounds", type=count, default=2, help="rounds of every job (default %(default)s)"
     )
     parser.add_argument("--scale", type=amount, help="part of the records (default 1, quick 0.2)")
+    parser.add_argument("--cold", action="store_true", help="no round to warm up")
     sizes = list(RECORDS)
     parser.add_argument(
         "--sizes", type=int, nargs="+", choices=sizes, default=sizes, help="of values (default all)"
@@ -192,7 +193,7 @@ def _compare(
     """Rounds of theirs and all of ours in turn, after one to warm up; the best of each counts."""
     theirs = Cost(math.inf, math.inf)
     ours = [theirs] * len(jobs)
-    for turn in range(arguments.rounds + 1):
+    for turn in range(1 if arguments.cold else 0, arguments.rounds + 1):
         taken, expected = _timed(partial(jobs[0].theirs, place, topic, arguments.tuned))
         theirs = theirs.best(taken) if turn else theirs
         for index, job in enumerate(jobs):

@@ -15,7 +15,7 @@ from benchmarks.spark.__main__ import LATENCIES, LEAST_RECORDS, main
 from benchmarks.spark.jobs import JOBS
 from tests.benchmarks.running import numbers, run
 
-EFFORT = ("--scale", "0.0001", "--sizes", "100", "--rounds", "1", "--batches", "3")
+EFFORT = ("--scale", "0.0001", "--sizes", "100", "--rounds", "1", "--cold", "--batches", "3")
 
 
 @pytest.mark.interop
