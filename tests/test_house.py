@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ("pykbroker", "spark_jobs", "benchmarks")
+TESTS = ROOT / "tests"
 GENERATED = ROOT / "pykbroker" / "protocol" / "messages"
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
@@ -18,6 +19,16 @@ BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "data", 
 
 # Modules without a test file of their own name: where they are tested, with what they are part of.
 TESTED_IN = {
+    "benchmarks/compare/__main__": "benchmarks/test_compare.py",
+    "benchmarks/compare/rows": "benchmarks/test_compare.py",
+    "benchmarks/compare/servers": "benchmarks/test_compare.py",
+    "benchmarks/spark/__main__": "benchmarks/test_spark.py",
+    "benchmarks/spark/jobs": "benchmarks/test_spark.py",
+    "benchmarks/spark/latency": "benchmarks/test_spark.py",
+    "benchmarks/spark/topics": "benchmarks/test_spark.py",
+    "benchmarks/storage/__main__": "benchmarks/test_storage.py",
+    "benchmarks/storage/latency": "benchmarks/test_storage.py",
+    "benchmarks/storage/lives": "benchmarks/test_storage.py",
     "config/broker_fields": "config/test_broker_keys.py",
     "config/broker_keys_*": "config/test_broker_keys.py",
     "config/group_keys": "config/test_broker_keys.py",
@@ -68,13 +79,13 @@ def _ids(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", _sources(), ids=_ids)
+@pytest.mark.parametrize("path", _sources() + sorted(TESTS.rglob("*.py")), ids=_ids)
 def test_file(path: Path):
     text = path.read_text()
     assert len(text.splitlines()) <= MAX_FILE_LINES, "split the file by role or subject"
     assert path.stem not in BANNED_NAMES, "name it after what it holds"
     tree = ast.parse(text)
-    if text.strip():
+    if text.strip() and not path.stem.startswith("test_"):
         assert ast.get_docstring(tree), "a module opens with what it is"
     long = [
         f"{function.name}: {function.end_lineno - function.lineno + 1} lines"
@@ -87,23 +98,31 @@ def test_file(path: Path):
 
 
 def _modules() -> list[Path]:
-    package = ROOT / "pykbroker"
-    return [
+    """As the tests have them: those of the package itself, and benchmarks/ with what starts them.
+
+    A benchmark that no test runs is broken, one day, and nobody sees.
+    """
+    package, benchmarks = ROOT / "pykbroker", ROOT / "benchmarks"
+    own = [
         path.relative_to(package)
         for path in _sources()
         if package in path.parents and not path.name.startswith("__")
+    ]
+    return own + [
+        path.relative_to(ROOT)
+        for path in _sources()
+        if benchmarks in path.parents and path.name != "__init__.py"
     ]
 
 
 @pytest.mark.parametrize("module", _modules(), ids=str)
 def test_module_is_tested(module: Path):
-    tests = ROOT / "tests"
-    own = tests / module.parent / f"test_{module.name}"
+    own = TESTS / module.parent / f"test_{module.name}"
     if not own.exists():
         name = str(module.with_suffix(""))
         elsewhere = [file for pattern, file in TESTED_IN.items() if fnmatch(name, pattern)]
         assert elsewhere, f"write {own.relative_to(ROOT)}, or say in TESTED_IN where it is tested"
-        assert (tests / elsewhere[0]).exists()
+        assert (TESTS / elsewhere[0]).exists()
 
 
 def test_there_is_something_to_check():

@@ -40,7 +40,7 @@ public class RawLoad {
                 DataInputStream in =
                     new DataInputStream(new BufferedInputStream(socket.getInputStream(), 1 << 16));
                 byte[] reply = null;
-                while (System.nanoTime() < end) {
+                while (count == 0 || System.nanoTime() < end) {
                     ByteBuffer.wrap(frame).putInt(CORRELATION_ID_AT, count);
                     long started = System.nanoTime();
                     out.write(frame);

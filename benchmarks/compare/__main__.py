@@ -1,4 +1,7 @@
-"""`python -m benchmarks.compare [--quick] [--rounds N] [--rows TEXT] [--json FILE]`.
+"""pykbroker beside Apache Kafka 4.4, driven by the same clients.
+
+    python -m benchmarks.compare [--quick] [--rounds N] [--scale X] [--cold] [--rows TEXT ...]
+                                 [--json FILE]
 
 Starts Apache Kafka 4.4 (its jars by Maven) and pykbroker on this machine, drives both in turn with
 the same stock clients, A B A B ..., and prints a row per measurement: the medians, their ratio
@@ -12,20 +15,34 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.command_line import amount, count, parser_for
 from benchmarks.compare.measure import Outcome, measure
 from benchmarks.compare.rows import ROWS
 from benchmarks.compare.servers import both_servers
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__)
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_for("benchmarks.compare", __doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, two rounds")
-    parser.add_argument("--rounds", type=int, help="rounds of every row (default 3, quick 2)")
-    parser.add_argument("--rows", help="only the rows whose name contains this text")
+    parser.add_argument("--rounds", type=count, help="rounds of every row (default 3, quick 2)")
+    parser.add_argument("--scale", type=amount, help="part of the work (default 1, quick 0.1)")
+    parser.add_argument("--cold", action="store_true", help="no warm-up before a row")
+    parser.add_argument("--rows", nargs="+", help="only the rows whose name has one of these in it")
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
-    return parser.parse_args()
+    arguments = parser.parse_args(words)
+    arguments.rounds = arguments.rounds or (2 if arguments.quick else 3)
+    arguments.scale = arguments.scale or (0.1 if arguments.quick else 1.0)
+    arguments.rows = [row for row in ROWS if _is_wanted(row.name, arguments.rows)]
+    if not arguments.rows:
+        parser.error("no row has that in its name; there are: " + "; ".join(r.name for r in ROWS))
+    return arguments
+
+
+def _is_wanted(name: str, texts: list[str] | None) -> bool:
+    return not texts or any(text in name for text in texts)
 
 
 def _print_row(outcome: Outcome) -> None:
@@ -40,17 +57,16 @@ def _print_row(outcome: Outcome) -> None:
     )
 
 
-def main() -> int:
-    """Run the chosen rows; exit code 1 when one of them reports a failure of a client."""
-    arguments = _arguments()
-    scale = 0.1 if arguments.quick else 1.0
-    rounds = arguments.rounds or (2 if arguments.quick else 3)
-    rows = [row for row in ROWS if not arguments.rows or arguments.rows in row.name]
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the chosen rows and print them; a client that fails ends the run."""
+    arguments = _arguments(words)
     print(f"{'':<44} {'pykbroker':>12} {'Apache 4.4':>12} {'':<8} {'ratio':>6} (min-max) goal")
     outcomes = []
     with both_servers() as servers:
-        for row in rows:
-            outcome = measure(row, servers, rounds, scale)
+        for row in arguments.rows:
+            outcome = measure(
+                row, servers, arguments.rounds, arguments.scale, is_warm=not arguments.cold
+            )
             outcomes.append(outcome)
             _print_row(outcome)
     if arguments.json:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+
+from benchmarks.command_line import count as at_least_one
+from benchmarks.command_line import parser_for
 
 
 def produce(servers: str, topic: str, size: int, count: int) -> dict[str, Any]:
@@ -92,7 +95,28 @@ def latency(servers: str, topic: str, size: int, count: int) -> dict[str, Any]:
     return {"p50_ms": statistics.median(samples), "p99_ms": samples[int(len(samples) * 0.99)]}
 
 
+VERBS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]] = {
+    "produce": (produce, ("size", "count")),
+    "consume": (consume, ("count",)),
+    "latency": (latency, ("size", "count")),
+}
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Do it once and print the figures."""
+    parser = parser_for("benchmarks.compare.librdkafka", __doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for verb, (work, numbers) in VERBS.items():
+        made = verbs.add_parser(verb, help=work.__doc__)
+        made.add_argument("servers")
+        made.add_argument("topic")
+        for number in numbers:
+            made.add_argument(number, type=at_least_one)
+    arguments = parser.parse_args(words)
+    work, numbers = VERBS[arguments.verb]
+    sizes = [getattr(arguments, number) for number in numbers]
+    print(json.dumps(work(arguments.servers, arguments.topic, *sizes)))
+
+
 if __name__ == "__main__":
-    verb, address, topic_name, *numbers = sys.argv[1:]
-    work = {"produce": produce, "consume": consume, "latency": latency}[verb]
-    print(json.dumps(work(address, topic_name, *map(int, numbers))))
+    main()

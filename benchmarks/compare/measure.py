@@ -70,10 +70,13 @@ class Outcome:
         }
 
 
-def measure(row: Row, servers: Servers, rounds: int, scale: float) -> Outcome:
+def measure(
+    row: Row, servers: Servers, rounds: int, scale: float, *, is_warm: bool = True
+) -> Outcome:
     """One warm-up of each server (the JVM compiles), then `rounds` pairs, A B A B ..."""
-    row.load(servers.ours, scale / 4)
-    row.load(servers.apache, scale / 4)
+    if is_warm:
+        row.load(servers.ours, scale / 4)
+        row.load(servers.apache, scale / 4)
     pairs = []
     for _ in range(rounds):
         ours = row.load(servers.ours, scale)

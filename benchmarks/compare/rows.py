@@ -15,6 +15,7 @@ from typing import Any
 
 from confluent_kafka import Producer
 
+from benchmarks.command_line import times
 from benchmarks.compare import frames
 from benchmarks.compare.measure import Row
 from benchmarks.compare.servers import Server
@@ -40,15 +41,16 @@ def _librdkafka(verb: str, server: Server, *arguments: object) -> dict[str, floa
 
 def _produce(size: int, count: int, server: Server, scale: float) -> float:
     topic = server.new_topic()
-    figures = _librdkafka("produce", server, topic, size, int(count * scale))
+    figures = _librdkafka("produce", server, topic, size, times(count, scale))
     server.delete_topic(topic)
     return figures["per_second"]
 
 
 def _consume(size: int, count: int, server: Server, scale: float) -> float:
     topic = server.new_topic()
-    _librdkafka("produce", server, topic, size, int(count * scale))
-    figures = _librdkafka("consume", server, topic, int(count * scale))
+    records = times(count, scale)
+    _librdkafka("produce", server, topic, size, records)
+    figures = _librdkafka("consume", server, topic, records)
     server.delete_topic(topic)
     return figures["per_second"]
 
@@ -63,7 +65,7 @@ def _java_produce(size: int, count: int, server: Server, scale: float) -> float:
     output = _run(
         java_command(
             PRODUCER_PERFORMANCE,
-            *("--topic", topic, "--num-records", str(int(count * scale))),
+            *("--topic", topic, "--num-records", str(times(count, scale))),
             *("--record-size", str(size), "--throughput", "-1"),
             *("--bootstrap-server", server.address, "--command-property", "acks=1"),
         )
@@ -74,7 +76,7 @@ def _java_produce(size: int, count: int, server: Server, scale: float) -> float:
 
 def _java_consume(size: int, count: int, server: Server, scale: float) -> float:
     topic = server.new_topic()
-    records = int(count * scale)
+    records = times(count, scale)
     _librdkafka("produce", server, topic, size, records)
     output = _run(
         java_command(
@@ -99,7 +101,7 @@ def _raw(
         file.write(make_frame(topic))
         file.flush()
         host, port = server.address.split(":")
-        seconds = str(max(1.0, 6 * scale))
+        seconds = str(max(6 * scale, min(1.0, 40 * scale)))  # a second at least, but for a look
         program = [java(), "-Xmx256m", "-XX:+UseSerialGC", str(_HERE / "RawLoad.java")]
         output = _run([*program, host, port, file.name, str(connections), seconds])
     server.delete_topic(topic)

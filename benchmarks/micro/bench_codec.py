@@ -1,14 +1,18 @@
 """Codec: microseconds per decode and encode of the messages that a broker sees most.
 
-Run: ``python -m benchmarks.micro.bench_codec``. Each row is the best of five rounds.
+    python -m benchmarks.micro.bench_codec [--rounds N] [--scale X]
+
+Each row is the best of its rounds.
 """
 
 from __future__ import annotations
 
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
+from benchmarks.command_line import add_effort, parser_for
 from pykbroker.protocol.api import APIS
 from pykbroker.protocol.headers import decode_request_header, encode_request, encode_response
 from pykbroker.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -40,6 +44,7 @@ from pykbroker.protocol.parts_writer import join_parts
 from pykbroker.protocol.primitives import Message
 
 ROUNDS = 5
+ROUND_SECONDS = 0.1
 TOPIC_ID = bytes(range(16))
 
 
@@ -113,27 +118,46 @@ def cases() -> list[tuple[str, Message, int]]:
     ]
 
 
-def measure(call: Callable[[], object]) -> float:
-    """Microseconds per call, the best round."""
+def encoded(message: Message, version: int) -> list[Any]:
+    parts: list[Any] = []
+    message.encode(parts, version)
+    return parts
+
+
+def on_the_wire(message: Message, version: int) -> memoryview:
+    return memoryview(join_parts(encoded(message, version)))
+
+
+def best_us(call: Callable[[], object], rounds: int, seconds: float) -> float:
+    """Microseconds per call, the best of rounds that take so long."""
     timer = timeit.Timer(call)
-    loops, seconds = timer.autorange()
-    loops = max(1, int(loops * 0.1 / seconds))
-    return min(timer.repeat(ROUNDS, loops)) / loops * 1e6
+    timer.timeit(1)  # the first call compiles, or imports
+    loops = 1
+    while (taken := timer.timeit(loops)) < seconds / 10:
+        loops *= 2
+    loops = max(1, int(loops * seconds / taken))
+    return min(timer.repeat(rounds, loops)) / loops * 1e6
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
+    """Print one row for each message and version, then the headers."""
+    parser = parser_for("benchmarks.micro.bench_codec", __doc__)
+    add_effort(parser, ROUNDS)
+    options = parser.parse_args(words)
+    measure = partial(best_us, rounds=options.rounds, seconds=ROUND_SECONDS * options.scale)
     print(f"{'message':28}{'version':>8}{'bytes':>9}{'decode us':>11}{'encode us':>11}")
     for name, message, version in cases():
-        out: list = []
-        message.encode(out, version)
-        wire = memoryview(join_parts(out))
+        wire = on_the_wire(message, version)
+        decoded, _ = type(message).decode(wire, 0, version)
+        assert on_the_wire(decoded, version) == wire, name
         decode = measure(partial(type(message).decode, wire, 0, version))
-        encode = measure(lambda m=message, v=version: m.encode([], v))
+        encode = measure(partial(encoded, message, version))
         print(f"{name:28}{version:>8}{len(wire):>9}{decode:>11.2f}{encode:>11.2f}")
-    frame: list = []
+    frame: list[Any] = []
     encode_request(APIS[0], 9, 7, "a-client", produce(1, 100), frame)
-    wire = memoryview(join_parts(frame))[4:]
-    print(f"{'request header':36}{'':>9}{measure(lambda: decode_request_header(wire)):>11.2f}")
+    header = memoryview(join_parts(frame))[4:]
+    decode = measure(partial(decode_request_header, header))
+    print(f"{'request header':36}{'':>9}{decode:>11.2f}")
     answer = produced(1)
     whole = measure(lambda: encode_response(APIS[0], 9, 7, answer, []))
     print(f"{'Produce answer, whole frame':36}{'':>9}{'':>11}{whole:>11.2f}")

@@ -1,23 +1,24 @@
 """What the group coordinator costs: heartbeats, commits, fetches, rebalances, loading.
 
-    python -m benchmarks.micro.bench_groups [--directory DIR]
+    python -m benchmarks.micro.bench_groups [--directory DIR] [--rounds N] [--scale X]
 
-No sockets: decode, handle, end of turn and encode of each request; logs are real files. Budgets
-(docs/architecture.md): a heartbeat <= 30 us. Figures are the best and the median of several rounds.
+No sockets: decode, handle, end of turn and encode of each request; logs are real files. Budget: a
+heartbeat <= 30 us. Figures are the median and the best of several rounds.
 """
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.micro.bench_handlers import NOW_MS, TOPIC_ID, Broker, encoded, lone_replica
+from benchmarks.command_line import add_effort, parser_for, times
+from benchmarks.micro.bench_handlers import NOW_MS, Broker, encoded, lone_replica, served
 from pykbroker.broker.handlers import (
     Handler,
     heartbeat,
@@ -124,18 +125,21 @@ class GroupBroker(Broker):
         return replies
 
 
-def report(name: str, turn: Callable[[], Any], requests: int, turns: int) -> None:
-    rounds = []
-    for _ in range(ROUNDS):
+def report(
+    name: str, turn: Callable[[], list[Any]], requests: int, rounds: int, turns: int
+) -> None:
+    served(name, turn())
+    taken = []
+    for _ in range(rounds):
         started = time.perf_counter()
         for _ in range(turns):
             turn()
-        rounds.append((time.perf_counter() - started) / turns / requests * 1e6)
-    rounds.sort()
-    print(f"{name:44} {rounds[ROUNDS // 2]:8.2f} us a request (best {rounds[0]:.2f})")
+        taken.append((time.perf_counter() - started) / turns / requests * 1e6)
+    taken.sort()
+    print(f"{name:44} {taken[rounds // 2]:8.2f} us a request (best {taken[0]:.2f})")
 
 
-def bench_small_requests(broker: GroupBroker) -> None:
+def bench_small_requests(broker: GroupBroker, rounds: int, scale: float) -> None:
     member_id = rebalance(broker, "small", 1)
     frames = {
         "heartbeat": encoded(
@@ -149,13 +153,8 @@ def bench_small_requests(broker: GroupBroker) -> None:
     for name, frame in frames.items():
         handler, version, kind = KINDS[name.split()[0]]
         for count, how in ((1, "alone"), (GATHERED, "gathered")):
-            turn = [frame] * count
-            report(
-                f"{name}, {how}",
-                lambda h=handler, v=version, t=turn, k=kind: broker.ask(h, v, t, k),  # type: ignore[misc]
-                count,
-                2000 // count,
-            )
+            turn = partial(broker.ask, handler, version, [frame] * count, kind)
+            report(f"{name}, {how}", turn, count, rounds, times(2000 // count, scale))
 
 
 KINDS: dict[str, tuple[Handler, int, Any]] = {
@@ -195,8 +194,10 @@ def rebalance(broker: GroupBroker, group: str, size: int) -> str:
     frame = encoded(request, 3)
     waiting = broker.ask(join_group.HANDLER, 3, [frame] * size, JoinGroupRequest)
     broker.loop.run()  # group.initial.rebalance.delay.ms=0
+    served("join", [deferred.value for deferred in waiting])
     members = [deferred.value.member_id for deferred in waiting]
     leader = waiting[0].value.leader
+    assigned = []
     for member in [*(m for m in members if m != leader), leader]:
         sync = SyncGroupRequest(group_id=group, generation_id=1, member_id=member)
         if member == leader:
@@ -204,22 +205,23 @@ def rebalance(broker: GroupBroker, group: str, size: int) -> str:
                 SyncGroupRequestAssignment(member_id=one, assignment=b"x" * 20) for one in members
             ]
         frame = encoded(sync, 3)
-        broker.ask(sync_group.HANDLER, 3, [frame], SyncGroupRequest)
+        assigned += broker.ask(sync_group.HANDLER, 3, [frame], SyncGroupRequest)
+    served("sync", [each.value if isinstance(each, Deferred) else each for each in assigned])
     return str(leader)
 
 
-def bench_rebalances(broker: GroupBroker) -> None:
+def bench_rebalances(broker: GroupBroker, scale: float) -> None:
     for size in (1, 10, 100, 1000):
         started = time.perf_counter()
-        count = max(1, 100 // size)
+        count = times(100 // size, scale)
         for number in range(count):
             rebalance(broker, f"of {size}, {number}", size)
         spent = (time.perf_counter() - started) / count * 1000
         print(f"{f'a new group of {size} members':44} {spent:8.2f} ms")
 
 
-def bench_load(broker: GroupBroker) -> None:
-    for number in range(1000):
+def bench_load(broker: GroupBroker, scale: float) -> None:
+    for number in range(times(1000, scale)):
         frame = encoded(commit_request(f"loaded {number % 100}", 10), 9)
         broker.ask(offset_commit.HANDLER, 9, [frame] * 10, OffsetCommitRequest)
     broker.groups.stop()
@@ -240,20 +242,22 @@ def bench_load(broker: GroupBroker) -> None:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(words: Sequence[str] | None = None) -> None:
+    """Print a row for each kind of request, size of group, and for loading."""
+    parser = parser_for("benchmarks.micro.bench_groups", __doc__)
     parser.add_argument("--directory", help="where the logs go (a temporary directory)")
-    arguments = parser.parse_args()
+    add_effort(parser, ROUNDS)
+    arguments = parser.parse_args(words)
+    rounds, scale = arguments.rounds, arguments.scale
     logging.disable(logging.INFO)
     directory = tempfile.mkdtemp(prefix="bench-groups-", dir=arguments.directory)
     try:
         broker = GroupBroker(directory)
         object.__setattr__(broker.groups.settings, "initial_rebalance_delay_ms", 0)
         broker.make_offsets_topic()
-        assert TOPIC_ID in broker.replica_manager.image.topics_by_id
-        bench_small_requests(broker)
-        bench_rebalances(broker)
-        bench_load(broker)
+        bench_small_requests(broker, rounds, scale)
+        bench_rebalances(broker, scale)
+        bench_load(broker, scale)
     finally:
         shutil.rmtree(directory)
 

@@ -1,16 +1,16 @@
 """What Produce and Fetch cost between the frame and the reply: decode, handle, write, encode.
 
     python -m benchmarks.micro.bench_handlers [--directory DIR] [--profile produce|fetch]
+                                              [--rounds N] [--scale X]
 
-No sockets: the frame is in memory, the reply's parts are dropped. Logs are real files. Budgets
-(docs/architecture.md): a one-record produce under load <= 25 us in all, a small fetch <= 25 us, a
-fetch of one partition <= 40 us before its bytes. "gathered": 20 requests a turn, as under load;
-"alone": one. Figures are the median of several rounds, per request, with the share of each step.
+No sockets: the frame is in memory, the reply's parts are dropped. Logs are real files. Budgets: a
+one-record produce under load <= 25 us in all, a small fetch <= 25 us, a fetch of one partition
+<= 40 us before its bytes. "gathered": 20 requests a turn, as under load; "alone": one. Figures are
+the median of several rounds, per request, with the share of each step.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import cProfile
 import pstats
@@ -18,10 +18,12 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from benchmarks.command_line import add_effort, parser_for, times
 from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.fetch_sessions import FetchSessions
 from pykbroker.broker.handlers.fetch import HANDLER as FETCH
@@ -38,6 +40,7 @@ from pykbroker.protocol.headers import encode_response
 from pykbroker.protocol.messages import fetch_request, produce_request
 from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.protocol.primitives import Message
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Deferred, Purgatory
 from pykbroker.replication.replica_manager import ReplicaManager
@@ -77,7 +80,9 @@ class Broker:
         self.fetch_sessions = FetchSessions(1000, lambda first, end: first + next(ids))
         files = self.log_manager.files
         self.cold_reads = ColdReads(asyncio.new_event_loop(), files, lambda: None)
-        delta = MetadataDelta(MetadataImage())
+        empty = MetadataImage()
+        self.replica_manager.apply(MetadataDelta(empty), empty, NOW_MS)  # what it starts with
+        delta = MetadataDelta(empty)
         delta.replay(TopicRecord(name="t", topic_id=TOPIC_ID))
         for number in range(PARTITIONS):
             delta.replay(lone_replica(TOPIC_ID, number))
@@ -95,6 +100,7 @@ class Steps:
         self.version = version
         self.api = API_BY_NAME["Produce" if handler is PRODUCE else "Fetch"]
         self.seconds = [0.0] * 4
+        self.replies: list[Message] = []
 
     def turn(self, frames: list[bytearray]) -> None:
         clock = time.perf_counter
@@ -119,8 +125,10 @@ class Steps:
         handled = clock()
         broker.replica_manager.end_turn(NOW_MS)
         written = clock()
-        for outcome in outcomes:
-            reply = outcome.value if isinstance(outcome, Deferred) else outcome
+        self.replies = [
+            outcome.value if isinstance(outcome, Deferred) else outcome for outcome in outcomes
+        ]
+        for reply in self.replies:
             encode_response(self.api, version, 1, reply, [])
         ended = clock()
         for step, spent in enumerate(
@@ -129,23 +137,53 @@ class Steps:
             self.seconds[step] += spent
 
 
-def report(name: str, steps: Steps, make_frames: Callable[[], list[bytearray]], turns: int) -> None:
-    rounds = []
-    for _ in range(ROUNDS):
-        steps.seconds = [0.0] * 4
-        count = 0
-        for _ in range(turns):
-            frames = make_frames()
-            count += len(frames)
-            steps.turn(frames)
-        rounds.append([spent / count * 1e6 for spent in steps.seconds])
-    each = min(rounds, key=sum), sorted(rounds, key=sum)[ROUNDS // 2]
-    decode, handle, write, encode = each[1]
-    spread = statistics.pstdev(sum(r) for r in rounds)
-    print(
-        f"{name:34} {sum(each[1]):7.2f} us (best {sum(each[0]):.2f}, +-{spread:.2f}): decode "
-        f"{decode:.2f}, handle {handle:.2f}, end of turn {write:.2f}, encode {encode:.2f}"
-    )
+class Report:
+    """Measures and prints rows."""
+
+    def __init__(self, rounds: int, scale: float) -> None:
+        self._rounds = rounds
+        self._scale = scale
+
+    def row(
+        self, name: str, steps: Steps, make_frames: Callable[[], list[bytearray]], turns: int
+    ) -> None:
+        rounds = []
+        for _ in range(self._rounds):
+            steps.seconds = [0.0] * 4
+            count = 0
+            for _ in range(times(turns, self._scale)):
+                frames = make_frames()
+                count += len(frames)
+                steps.turn(frames)
+            served(name, steps.replies)
+            rounds.append([spent / count * 1e6 for spent in steps.seconds])
+        best, *_ = rounds = sorted(rounds, key=sum)
+        decode, handle, write, encode = median = rounds[self._rounds // 2]
+        spread = statistics.pstdev(sum(steps) for steps in rounds)
+        print(
+            f"{name:34} {sum(median):7.2f} us (best {sum(best):.2f}, +-{spread:.2f}): decode "
+            f"{decode:.2f}, handle {handle:.2f}, end of turn {write:.2f}, encode {encode:.2f}"
+        )
+
+
+def served(name: str, replies: Sequence[Message]) -> None:
+    """A refusal costs little: what was measured must have been served."""
+    assert replies
+    for reply in replies:
+        assert set(error_codes(reply)) == {0}, (name, reply)
+
+
+def error_codes(value: Any) -> Iterator[int]:
+    """Of a reply and of all its parts."""
+    if isinstance(value, list):
+        for each in value:
+            yield from error_codes(each)
+    elif isinstance(value, Message):
+        for field in type(value).__slots__:
+            if field == "error_code":
+                yield value.error_code  # type: ignore[attr-defined]
+            else:
+                yield from error_codes(getattr(value, field))
 
 
 def produce_frame(acks: int, partitions: int = 1, value_bytes: int = 100) -> bytearray:
@@ -186,35 +224,38 @@ def fetch_frame(
     return encoded(message, version)
 
 
+def copies(frame: bytearray, count: int) -> list[bytearray]:
+    return [frame.copy() for _ in range(count)]
+
+
 def encoded(message: Any, version: int) -> bytearray:
     parts: list[Any] = []
     message.encode(parts, version)
     return bytearray(b"".join(bytes(part) for part in parts))
 
 
-def bench_produce(broker: Broker) -> None:
+def bench_produce(broker: Broker, report: Report) -> None:
     steps = Steps(broker, PRODUCE, produce_request.ProduceRequest.decode, 9)
     for acks in (1, -1):
         frame = produce_frame(acks)
-        report(f"produce acks={acks} alone", steps, lambda frame=frame: [frame.copy()], 2000)  # type: ignore[misc]
-        report(
-            f"produce acks={acks} gathered",
-            steps,
-            lambda frame=frame: [frame.copy() for _ in range(GATHERED)],  # type: ignore[misc]
-            200,
-        )
+        alone = partial(copies, frame, 1)
+        report.row(f"produce acks={acks} alone", steps, alone, 2000)
+        gathered = partial(copies, frame, GATHERED)
+        report.row(f"produce acks={acks} gathered", steps, gathered, 200)
     ten = produce_frame(1, PARTITIONS)
-    report("produce 10 partitions alone", steps, lambda: [ten.copy()], 500)
+    report.row("produce 10 partitions alone", steps, lambda: [ten.copy()], 500)
 
 
-def bench_fetch(broker: Broker) -> None:
+def bench_fetch(broker: Broker, report: Report) -> None:
+    write = Steps(broker, PRODUCE, produce_request.ProduceRequest.decode, 9)
+    write.turn(copies(produce_frame(1, PARTITIONS), GATHERED))  # whatever else was written
     steps = Steps(broker, FETCH, fetch_request.FetchRequest.decode, 12)
     one = fetch_frame(5, 1)
-    report("fetch 1 partition, no session", steps, lambda: [one], 2000)
+    report.row("fetch 1 partition, no session", steps, lambda: [one], 2000)
     ten = fetch_frame(5, PARTITIONS)
-    report("fetch 10 partitions, no session", steps, lambda: [ten], 500)
+    report.row("fetch 10 partitions, no session", steps, lambda: [ten], 500)
     for partitions in (1, PARTITIONS):
-        report(
+        report.row(
             f"fetch {partitions} at the end, in a session",
             steps,
             session_frames(broker, partitions),
@@ -246,21 +287,24 @@ def session_frames(broker: Broker, partitions: int) -> Callable[[], list[bytearr
     return frames
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(words: Sequence[str] | None = None) -> None:
+    """Print a row for each kind of request."""
+    parser = parser_for("benchmarks.micro.bench_handlers", __doc__)
     parser.add_argument("--directory", help="where the logs go (a temporary directory)")
-    parser.add_argument("--profile", choices=("produce", "fetch"))
-    arguments = parser.parse_args()
+    parser.add_argument("--profile", choices=("produce", "fetch"), help="by function, instead")
+    add_effort(parser, ROUNDS)
+    arguments = parser.parse_args(words)
+    report = Report(arguments.rounds, arguments.scale)
     directory = tempfile.mkdtemp(prefix="bench-handlers-", dir=arguments.directory)
     try:
         broker = Broker(directory)
         profiler = cProfile.Profile()
         for name, bench in (("produce", bench_produce), ("fetch", bench_fetch)):
             if arguments.profile == name:
-                profiler.runcall(bench, broker)
+                profiler.runcall(bench, broker, report)
                 pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
             else:
-                bench(broker)
+                bench(broker, report)
     finally:
         shutil.rmtree(directory)
 

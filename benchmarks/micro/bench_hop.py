@@ -3,7 +3,9 @@
 A server in this process echoes small replies; forked clients keep DEPTH requests in flight on each
 of their connections. No log, no decoding of bodies: this is the floor under every other figure.
 
-Run: ``python -m benchmarks.micro.bench_hop``. Shared cores: the clients take their part.
+    python -m benchmarks.micro.bench_hop [--seconds N]
+
+Shared cores: the clients take their part.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ import os
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from benchmarks.command_line import amount, parser_for
 from pykbroker.network.socket_server import SocketServer
 
 SECONDS = 2.0
@@ -68,7 +72,7 @@ def client(port: int, connections: int, depth: int) -> None:
         return
 
 
-def measure(make_loop: Any, connections: int, depth: int) -> tuple[float, float]:
+def measure(make_loop: Any, connections: int, depth: int, duration: float) -> tuple[float, float]:
     """(requests a second, microseconds of our CPU a request)."""
     loop = make_loop()
     server = SocketServer(loop, config())
@@ -94,18 +98,24 @@ def measure(make_loop: Any, connections: int, depth: int) -> tuple[float, float]
         finally:
             os._exit(0)
     server.start(controllers=False)
-    loop.call_later(SECONDS, loop.stop)
+    loop.call_later(duration, loop.stop)
     before, cpu = time.perf_counter(), time.process_time()
     loop.run_forever()
     seconds, cpu = time.perf_counter() - before, time.process_time() - cpu
     server.stop()
     loop.close()
     os.waitpid(child, 0)
-    return served / seconds, cpu / max(served, 1) * 1e6
+    assert served > connections * depth, "the clients got no answers"
+    return served / seconds, cpu / served * 1e6
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print one row for each loop and shape."""
+    parser = parser_for("benchmarks.micro.bench_hop", __doc__)
+    parser.add_argument(
+        "--seconds", type=amount, default=SECONDS, help="of each row (default %(default)s)"
+    )
+    options = parser.parse_args(words)
     loops: list[tuple[str, Any]] = [("asyncio", asyncio.SelectorEventLoop)]
     try:
         import uvloop
@@ -115,7 +125,7 @@ def main() -> None:
         print("uvloop is not here")
     for name, make_loop in loops:
         for connections, depth in SHAPES:
-            rate, micros = measure(make_loop, connections, depth)
+            rate, micros = measure(make_loop, connections, depth, options.seconds)
             print(
                 f"{name:8} {connections:3} connections, {depth:2} in flight: "
                 f"{rate:9,.0f} requests/s, {micros:5.1f} us of CPU each"

@@ -1,6 +1,6 @@
 """What reading log directories costs: file -> Arrow, for sizes of records and batches, and codecs.
 
-    python -m benchmarks.micro.bench_offline [--bytes N] [--rounds N] [NAME ...]
+    python -m benchmarks.micro.bench_offline [--bytes N] [--rounds N] [--appended] [NAME ...]
 
 Each row: records/s and bytes/s of the file on one core, checksums verified, median round; and the
 fraction of the floor measured in the same run: reading into a reused buffer, CRC-32C, one copy of
@@ -23,11 +23,12 @@ import statistics
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from benchmarks.command_line import count, parser_for
 from pykbroker.offline import batches, open_log
 from pykbroker.protocol.compression import decompress
 from pykbroker.protocol.crc32c import crc32c
@@ -217,18 +218,23 @@ def measure(root: Path, options: argparse.Namespace) -> Iterator[str]:
         )
     if S100_16K in made:
         directory = made[S100_16K][0]
-        count = batches(str(directory)).num_rows
-        each = median_seconds(rounds, partial(batches, str(directory))) / count * 1e6
+        found = batches(str(directory)).num_rows
+        each = median_seconds(rounds, partial(batches, str(directory))) / found * 1e6
         yield f"{S100_16K.name:<26}headers   {each:>9.2f} us a batch{'':>17}1.2 us"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words: Sequence[str] | None = None) -> None:
+    """Print rows as they come."""
+    parser = parser_for("benchmarks.micro.bench_offline", __doc__)
     parser.add_argument("names", nargs="*", help="only rows whose name has one of these in it")
-    parser.add_argument("--bytes", type=int, default=32 << 20, help="size of each file")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--bytes", type=count, default=32 << 20, help="size of each file (default 32 MiB)"
+    )
+    parser.add_argument(
+        "--rounds", type=count, default=5, help="rounds of every row (default %(default)s)"
+    )
     parser.add_argument("--appended", action="store_true", help="files as appending leaves them")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     root = Path(tempfile.mkdtemp(prefix="bench-offline-"))
     try:
         for line in measure(root, options):

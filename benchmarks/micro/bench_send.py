@@ -1,7 +1,9 @@
 """Send: replies with file slices, small ones by pread and join, large ones by sendfile.
 
-Run: ``python -m benchmarks.micro.bench_send``. The reader is a thread of this process that throws
-all away; the figures are of the sender's own time.
+    python -m benchmarks.micro.bench_send [--scale X]
+
+The reader is a thread of this process that throws all away; the microseconds are of the sender's
+own time.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import socket
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 
+from benchmarks.command_line import amount, parser_for, times
 from pykbroker.network.send import SENT, SendQueue
 
 TOTAL_BYTES = 1 << 30
@@ -35,14 +39,22 @@ class Slice:
         """Nothing to do: the file outlives us."""
 
 
-def throw_away(sock: socket.socket) -> None:
-    """Read until the end."""
-    buffer = bytearray(1 << 20)
-    while sock.recv_into(buffer):
-        pass
+class Reader(threading.Thread):
+    """Reads until the end, and counts."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__()
+        self._sock = sock
+        self.read_bytes = 0
+
+    def run(self) -> None:
+        """Throw all away."""
+        buffer = bytearray(1 << 20)
+        while got := self._sock.recv_into(buffer):
+            self.read_bytes += got
 
 
-def measure(fd: int, size: int) -> tuple[float, float]:
+def measure(fd: int, size: int, scale: float) -> tuple[float, float]:
     """(microseconds a reply, MB/s) for replies with one slice of `size` bytes."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         right = socket.create_connection(listening.getsockname())
@@ -50,9 +62,9 @@ def measure(fd: int, size: int) -> tuple[float, float]:
     left.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     left.setblocking(False)
     left.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 102400)
-    reader = threading.Thread(target=throw_away, args=(right,))
+    reader = Reader(right)
     reader.start()
-    replies = min(MOST_REPLIES, TOTAL_BYTES // size)
+    replies = times(min(MOST_REPLIES, TOTAL_BYTES // size), scale)
     head = bytes(60)
     waited = 0.0
     before = time.perf_counter()
@@ -67,16 +79,22 @@ def measure(fd: int, size: int) -> tuple[float, float]:
     left.close()
     reader.join()
     right.close()
+    assert reader.read_bytes == replies * (size + 61)
     return (seconds - waited) / replies * 1e6, replies * size / seconds / 1e6
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print one row for each size."""
+    parser = parser_for("benchmarks.micro.bench_send", __doc__)
+    parser.add_argument(
+        "--scale", type=amount, default=1.0, help="part of the replies of a row: 0.01 is a look"
+    )
+    options = parser.parse_args(words)
     with tempfile.TemporaryFile() as file:
         file.write(bytes(max(SIZES)))
         file.flush()
         for size in SIZES:
-            micros, rate = measure(file.fileno(), size)
+            micros, rate = measure(file.fileno(), size, options.scale)
             print(f"slice of {size:9,} bytes: {micros:8.1f} us a reply, {rate:8,.0f} MB/s")
 
 

@@ -1,4 +1,7 @@
-"""`python -m benchmarks.spark [--quick] [--rounds N] [--tuned] [--json FILE]`.
+"""Spark jobs on segment files beside the same jobs by Spark's own Kafka connector.
+
+    python -m benchmarks.spark [--quick] [--rounds N] [--scale X] [--cold] [--sizes BYTES ...]
+                               [--tuned] [--jobs TEXT] [--batches N] [--json FILE]
 
 Starts Apache Kafka 4.4 (its jars, and Spark's connector, by Maven), writes topics of 100 B and of
 1 KiB to it, and runs each job in one Spark session, local[2]: by Spark's own connector from the
@@ -17,57 +20,98 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pyspark.sql import SparkSession
+
+from benchmarks.command_line import amount, count, parser_for, times
 from benchmarks.spark.cpu import cpu_seconds
 from benchmarks.spark.jobs import JOBS, Found, Job, Place
-from benchmarks.spark.latency import micro_batch_ms, point_query_ms
+from benchmarks.spark.latency import BATCHES, micro_batch_ms, point_query_ms
 from benchmarks.spark.limits import Limits, measure
-from benchmarks.spark.topics import Topic, fill, segments, size
+from benchmarks.spark.topics import PARTITIONS, Topic, fill, segments, size
+from pykbroker.spark import register, tuned_builder
 from tests.harness.apache import SHIPPED_JVM, ApacheBroker
 from tests.harness.tools import spark_kafka_jars
 
 CORES = 2
+RECORDS = {100: 8_000_000, 1024: 1_000_000}  # by size of their values
+LEAST_RECORDS = 2000 * PARTITIONS  # so that each has the offsets that are looked for
 MICRO_BATCH_GOAL_MS = 250
 POINT_QUERY_GOAL_MS = 300
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description=__doc__)
+LATENCIES = (
+    ("one record by offset", point_query_ms, POINT_QUERY_GOAL_MS),
+    ("micro-batch of a stream", micro_batch_ms, MICRO_BATCH_GOAL_MS),
+)
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = parser_for("benchmarks.spark", __doc__)
     parser.add_argument("--quick", action="store_true", help="a fifth of the records")
-    parser.add_argument("--rounds", type=int, default=2, help="rounds of every job")
+    parser.add_argument(
+        "--rounds", type=count, default=2, help="rounds of every job (default %(default)s)"
+    )
+    parser.add_argument("--scale", type=amount, help="part of the records (default 1, quick 0.2)")
+    parser.add_argument("--cold", action="store_true", help="no round to warm up")
+    sizes = list(RECORDS)
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", choices=sizes, default=sizes, help="of values (default all)"
+    )
     parser.add_argument("--tuned", action="store_true", help="tune the connector")
-    parser.add_argument("--jobs", default="", help="only the jobs whose name contains this text")
+    parser.add_argument(
+        "--jobs",
+        default="",
+        metavar="TEXT",
+        help="only the jobs of a kind (what stands before the colon) with this text in its name",
+    )
+    parser.add_argument(
+        "--batches",
+        type=count,
+        default=BATCHES,
+        help="micro-batches that are measured (default %(default)s)",
+    )
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
-    return parser.parse_args()
+    arguments = parser.parse_args(words)
+    names = [job.kind for job in JOBS] + [name for name, _, _ in LATENCIES]
+    if not any(arguments.jobs in name for name in names):
+        parser.error(f"no job has that in its name; there are: {'; '.join(dict.fromkeys(names))}")
+    arguments.scale = arguments.scale or (0.2 if arguments.quick else 1.0)
+    return arguments
+
+
+@contextmanager
+def _session() -> Iterator[Any]:
+    """One that this process has already is used, and left to it."""
+    has_one = SparkSession.getActiveSession() is not None
+    spark = (
+        tuned_builder("pykbroker benchmark", f"local[{CORES}]")
+        .config("spark.jars", spark_kafka_jars())
+        .config("spark.driver.memory", "3g")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", str(CORES))
+        .config("spark.log.level", "ERROR")
+        .getOrCreate()
+    )
+    try:
+        yield register(spark)
+    finally:
+        if not has_one:
+            spark.stop()
 
 
 @contextmanager
 def _place() -> Iterator[tuple[Place, Path]]:
-    from pykbroker.spark import register, tuned_builder
-
     config = {"log.flush.interval.messages": "9223372036854775807"}
-    with ApacheBroker(config=config, jvm=SHIPPED_JVM) as broker:
-        builder = tuned_builder("pykbroker benchmark", f"local[{CORES}]")
-        spark = (
-            builder.config("spark.jars", spark_kafka_jars())
-            .config("spark.driver.memory", "3g")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.sql.shuffle.partitions", str(CORES))
-            .config("spark.log.level", "ERROR")
-            .getOrCreate()
-        )
-        register(spark)
-        try:
-            yield Place(spark, broker.bootstrap_servers, str(broker.data_dir)), broker.data_dir
-        finally:
-            spark.stop()
+    with ApacheBroker(config=config, jvm=SHIPPED_JVM) as broker, _session() as spark:
+        yield Place(spark, broker.bootstrap_servers, str(broker.data_dir)), broker.data_dir
 
 
 class Cost(NamedTuple):
@@ -149,7 +193,7 @@ def _compare(
     """Rounds of theirs and all of ours in turn, after one to warm up; the best of each counts."""
     theirs = Cost(math.inf, math.inf)
     ours = [theirs] * len(jobs)
-    for turn in range(arguments.rounds + 1):
+    for turn in range(1 if arguments.cold else 0, arguments.rounds + 1):
         taken, expected = _timed(partial(jobs[0].theirs, place, topic, arguments.tuned))
         theirs = theirs.best(taken) if turn else theirs
         for index, job in enumerate(jobs):
@@ -162,8 +206,10 @@ def _compare(
 
 
 def _run(place: Place, data_dir: Path, arguments: argparse.Namespace) -> Table:
-    scale = 5 if arguments.quick else 1
-    topics = (Topic("small", 100, 8_000_000 // scale), Topic("large", 1024, 1_000_000 // scale))
+    topics = [
+        Topic(f"of-{each}", each, max(LEAST_RECORDS, times(RECORDS[each], arguments.scale)))
+        for each in dict.fromkeys(arguments.sizes)
+    ]
     table = Table()
     for topic in topics:
         fill(place.servers, topic)
@@ -175,19 +221,17 @@ def _run(place: Place, data_dir: Path, arguments: argparse.Namespace) -> Table:
             if arguments.jobs in name:
                 _compare(place, topic, list(jobs), arguments, row)
     print()
-    for name, ask, goal in (
-        ("one record by offset", point_query_ms, POINT_QUERY_GOAL_MS),
-        ("micro-batch of a stream", micro_batch_ms, MICRO_BATCH_GOAL_MS),
-    ):
+    for name, ask, goal in LATENCIES:
         if arguments.jobs in name:
-            theirs, ours = ask(place, topics[0], "kafka"), ask(place, topics[0], "pykbroker")
+            theirs = ask(place, topics[0], "kafka", arguments.batches)
+            ours = ask(place, topics[0], "pykbroker", arguments.batches)
             table.latency(name, theirs, ours, goal)
     return table
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Run all and print the table."""
-    arguments = _arguments()
+    arguments = _arguments(words)
     with _place() as (place, data_dir):
         table = _run(place, data_dir, arguments)
     if arguments.json:

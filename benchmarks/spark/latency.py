@@ -16,7 +16,7 @@ from benchmarks.spark.topics import PARTITIONS, Topic
 BATCHES = 25
 
 
-def point_query_ms(place: Place, topic: Topic, source: str) -> float:
+def point_query_ms(place: Place, topic: Topic, source: str, _batches: int) -> float:
     """Median of finding one record by partition and offset, planning and all."""
     times = []
     for turn in range(7):
@@ -36,8 +36,8 @@ def point_query_ms(place: Place, topic: Topic, source: str) -> float:
     return statistics.median(times)
 
 
-def micro_batch_ms(place: Place, topic: Topic, source: str) -> float:
-    """Median of triggerExecution over micro-batches with rows, while a producer writes."""
+def micro_batch_ms(place: Place, topic: Topic, source: str, batches: int) -> float:
+    """Median of triggerExecution over so many micro-batches with rows, while a producer writes."""
     done = threading.Event()
 
     def write() -> None:
@@ -64,7 +64,7 @@ def micro_batch_ms(place: Place, topic: Topic, source: str) -> float:
         )
         writer.start()
         try:
-            times = _trigger_times(query)
+            times = _trigger_times(query, batches)
         finally:
             done.set()
             writer.join()
@@ -73,10 +73,11 @@ def micro_batch_ms(place: Place, topic: Topic, source: str) -> float:
     return statistics.median(times)
 
 
-def _trigger_times(query: Any) -> list[float]:
+def _trigger_times(query: Any, batches: int) -> list[float]:
+    """The first five are to warm up."""
     seen: dict[int, float] = {}
     deadline = time.monotonic() + 60
-    while len(seen) < BATCHES + 5 and time.monotonic() < deadline:
+    while len(seen) < batches + 5 and time.monotonic() < deadline:
         time.sleep(0.1)
         for progress in query.recentProgress:
             if progress["numInputRows"]:

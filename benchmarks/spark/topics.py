@@ -24,7 +24,7 @@ class Topic:
 
 def fill(servers: str, topic: Topic) -> None:
     """Create the topic and write its records: keys of 11 bytes, values of digits and letters."""
-    admin = AdminClient({"bootstrap.servers": servers})
+    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
     config = {"retention.ms": "-1", "segment.bytes": str(128 << 20)}
     new = NewTopic(topic.name, PARTITIONS, 1, config=config)
     admin.create_topics([new])[topic.name].result(30)

@@ -1,4 +1,8 @@
-"""`python -m benchmarks.storage [starts] [recovery] [idle] [latency] [--directory DIR] ...`
+"""What the log engine costs over a node's life, beside Apache Kafka on the same directory.
+
+    python -m benchmarks.storage [starts] [recovery] [idle] [latency] [--without-apache]
+                                 [--directory DIR] [--partitions N] [--gigabytes X]
+                                 [--idle-partitions N] [--kinds KIND ...] [--scale X] [--seconds X]
 
 Clean starts and stops, recovery after a kill, memory of idle partitions, and what a steady
 producer feels while the node compacts, deletes, reads cold files or recompresses. Run it on an
@@ -7,32 +11,55 @@ idle machine; `recovery` wants twice its gigabytes of free memory and disk.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.storage.latency import KINDS, latencies
+from benchmarks.command_line import amount, count, parser_for
+from benchmarks.storage.latency import KINDS, SECONDS, Effort, latencies
 from benchmarks.storage.lives import idle_memory, recovery, starts_and_stops
 
 PARTS = ("starts", "recovery", "idle", "latency")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.storage", description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; default all")
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the parts that are asked for, and print their figures."""
+    parser = parser_for("benchmarks.storage", __doc__)
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default all"
+    )
+    parser.add_argument("--without-apache", action="store_true", help="ours alone, without Java")
     parser.add_argument("--directory", type=Path, help="where the data goes (default: /tmp)")
-    parser.add_argument("--partitions", type=int, default=2000)
-    parser.add_argument("--idle-partitions", type=int, default=10_000)
-    parser.add_argument("--gigabytes", type=float, default=10.0)
+    parser.add_argument(
+        "--partitions", type=count, default=2000, help="of starts (default %(default)s)"
+    )
+    parser.add_argument(
+        "--gigabytes", type=amount, default=10.0, help="of recovery (default %(default)g)"
+    )
+    parser.add_argument(
+        "--idle-partitions", type=count, default=10_000, help="of idle (default %(default)s)"
+    )
     kinds = [kind.__name__ for kind in KINDS]
-    parser.add_argument("--kinds", nargs="*", choices=kinds, default=[], help="of the latencies")
-    options = parser.parse_args()
-    runs = {
-        "starts": lambda at: starts_and_stops(at, options.partitions),
-        "recovery": lambda at: recovery(at, options.gigabytes),
+    parser.add_argument(
+        "--kinds", nargs="+", choices=kinds, default=kinds, help="of latency (default all)"
+    )
+    parser.add_argument(
+        "--scale", type=amount, default=1.0, help="part of latency's other work: 0.01 is a look"
+    )
+    parser.add_argument(
+        "--seconds", type=amount, default=SECONDS, help="that are quiet (default %(default)g)"
+    )
+    options = parser.parse_args(words)
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}: {', '.join(PARTS)}")
+    apache = not options.without_apache
+    effort = Effort(options.scale, options.seconds)
+    runs: dict[str, Callable[[Path], dict[str, float]]] = {
+        "starts": lambda at: starts_and_stops(at, options.partitions, apache),
+        "recovery": lambda at: recovery(at, options.gigabytes, apache),
         "idle": lambda at: idle_memory(at, options.idle_partitions),
-        "latency": lambda at: latencies(at, options.kinds),
+        "latency": lambda at: latencies(at, options.kinds, effort, apache),
     }
     for part in options.parts or PARTS:
         at = Path(tempfile.mkdtemp(prefix="pykbroker-bench-", dir=options.directory))

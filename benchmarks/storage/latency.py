@@ -13,26 +13,38 @@ import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from benchmarks.command_line import times
 from benchmarks.compare.frames import produce
 from benchmarks.storage.lives import make_topic, write
 from pykbroker.testing import Broker
 from tests.harness.apache import SHIPPED_JVM, ApacheBroker
 
 AnyBroker = Broker | ApacheBroker
-Kind = Callable[[AnyBroker, Path], Callable[[], object]]
 
 STEADY = "steady"
 PAUSE_SECONDS = 0.004
-QUIET_SECONDS = 5.0
-RECORDS = 1_000_000
+SECONDS = 5.0
+PATIENCE_SECONDS = 60
+
+
+class Effort(NamedTuple):
+    """How much other work there is, and how long the quiet lasts."""
+
+    scale: float
+    seconds: float
+
+
+Kind = Callable[[AnyBroker, Path, Effort], Callable[[], object]]
 
 
 def send_for_ever(port: int) -> None:
@@ -54,59 +66,70 @@ def felt(broker: AnyBroker, work: Callable[[], object]) -> list[float]:
     """Round trips while `work` runs, sorted."""
     code = f"from benchmarks.storage.latency import send_for_ever as f; f({broker.port})"
     load = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    assert load.stdout is not None
+    told = load.stdout
+    assert told is not None
     for _ in range(100):
-        load.stdout.readline()  # it is warm
+        told.readline()  # it is warm
     drain: list[bytes] = []
-    os.set_blocking(load.stdout.fileno(), False)
-    load.stdout.read()
+    os.set_blocking(told.fileno(), False)
+    told.read()
+    stop = threading.Event()
+
+    def collect() -> None:
+        while not stop.wait(0.02):
+            drain.append(told.read() or b"")
+
+    def work_elsewhere() -> None:
+        # The clients of the other work would have machines of their own: here they get what
+        # the node and the steady producer leave. A thread's children have its class.
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        work()
+
+    collector = threading.Thread(target=collect)
+    collector.start()
     try:
-        import threading
-
-        stop = threading.Event()
-
-        def collect() -> None:
-            while not stop.wait(0.02):
-                drain.append(load.stdout.read() or b"")  # type: ignore[union-attr]
-
-        def work_elsewhere() -> None:
-            # The clients of the other work would have machines of their own: here they get what
-            # the node and the steady producer leave. A thread's children have its class.
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-            work()
-
-        collector = threading.Thread(target=collect)
-        collector.start()
         with ThreadPoolExecutor(1) as elsewhere:
             elsewhere.submit(work_elsewhere).result()
+        if load.poll() is not None:
+            raise SystemExit("the steady producer has ended")
+    finally:
         stop.set()
         collector.join()
-    finally:
         load.kill()
         load.wait()
-        load.stdout.close()
+        told.close()
     return sorted(float(word) for word in b"".join(drain).split(b"\n")[1:-1] if word)
 
 
 def percentile(figures: list[float], of: float) -> float:
-    return figures[min(int(len(figures) * of), len(figures) - 1)] if figures else float("nan")
+    return figures[min(int(len(figures) * of), len(figures) - 1)]
 
 
-def compaction(broker: AnyBroker, directory: Path) -> Callable[[], None]:
+def wait_until(is_done: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_done():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"{what}: not within {PATIENCE_SECONDS} s")
+        time.sleep(0.05)
+
+
+def compaction(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[], None]:
     """A compacted topic of 1 GB may be cleaned from now on; the work lasts until it is clean."""
+    records = times(1_000_000, effort.scale)
+    keys = max(1, records * 3 // 100)
     make_topic(
         broker.bootstrap_servers,
         "table",
         1,
         cleanup_policy="compact",
-        segment_bytes="52428800",
+        segment_bytes=str(max(1 << 20, times(50 << 20, effort.scale))),
         min_cleanable_dirty_ratio="0",
         min_compaction_lag_ms="3600000",
     )
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 5})
     dice = random.Random(1)
-    for number in range(RECORDS):
-        producer.produce("table", dice.randbytes(1000), b"%d" % (number % 30_000))
+    for number in range(records):
+        producer.produce("table", dice.randbytes(1000), b"%d" % (number % keys))
         if number % 1000 == 0:
             producer.flush()
     producer.flush()
@@ -116,31 +139,29 @@ def compaction(broker: AnyBroker, directory: Path) -> Callable[[], None]:
 
     def work() -> None:
         alter(broker, "table", "min.compaction.lag.ms", "0")
-        deadline = time.monotonic() + 60
-        while size_of(log) > RECORDS * 500 and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: size_of(log) <= records * 500, "a clean log")
 
     return work
 
 
-def deletion(broker: AnyBroker, _directory: Path) -> Callable[[], None]:
-    """A topic of 2 GB goes, and its files a second later."""
-    make_topic(
-        broker.bootstrap_servers, "large", 4, segment_bytes="104857600", file_delete_delay_ms="500"
-    )
-    write(broker.bootstrap_servers, "large", 4, 2_000_000_000, 10_000)
+def deletion(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[], None]:
+    """A topic of 2 GB goes, and its files soon after; four seconds at least, if the quiet has."""
+    make_topic(broker.bootstrap_servers, "large", 4, segment_bytes="104857600")
+    write(broker.bootstrap_servers, "large", 4, times(2_000_000_000, effort.scale), 10_000)
 
     def work() -> None:
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
+        until = time.monotonic() + min(4.0, effort.seconds)
         admin.delete_topics(["large"])["large"].result(30)
-        time.sleep(4)
+        wait_until(lambda: not list(directory.glob("large-*")), "a deleted topic")
+        time.sleep(max(0.0, until - time.monotonic()))
 
     return work
 
 
-def cold_reads(broker: AnyBroker, directory: Path) -> Callable[[], None]:
+def cold_reads(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[], None]:
     """A consumer reads 2 GB that the page cache does not hold."""
-    records = 200_000
+    records = times(200_000, effort.scale)
     make_topic(broker.bootstrap_servers, "cold", 2)
     write(broker.bootstrap_servers, "cold", 2, records * 10_000, 10_000)
     read_topic(broker, "cold", 1)  # makes the topic of the groups: that is no part of reading
@@ -167,7 +188,7 @@ def read_topic(broker: AnyBroker, topic: str, records: int) -> None:
     consumer.close()
 
 
-def recompression(broker: AnyBroker, _directory: Path) -> Callable[[], None]:
+def recompression(broker: AnyBroker, _directory: Path, effort: Effort) -> Callable[[], None]:
     """A producer sends 900 KB batches in lz4 to a topic of zstd, as fast as it can."""
     make_topic(broker.bootstrap_servers, "squeezed", 1, compression_type="zstd")
 
@@ -183,7 +204,7 @@ def recompression(broker: AnyBroker, _directory: Path) -> Callable[[], None]:
         )
         dice = random.Random(1)
         values = [dice.randbytes(300) * 2 for _ in range(1000)]
-        deadline = time.monotonic() + QUIET_SECONDS
+        deadline = time.monotonic() + effort.seconds
         number = 0
         while time.monotonic() < deadline:
             try:
@@ -191,7 +212,8 @@ def recompression(broker: AnyBroker, _directory: Path) -> Callable[[], None]:
                 number += 1
             except BufferError:
                 producer.poll(0.01)
-        producer.flush(20)
+        if producer.flush(20):
+            raise SystemExit("not everything was acknowledged")
 
     return work
 
@@ -212,7 +234,7 @@ def alter(broker: AnyBroker, topic: str, name: str, value: str) -> None:
 
     entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
     (future,) = admin.incremental_alter_configs([resource]).values()
     future.result(20)
 
@@ -220,22 +242,29 @@ def alter(broker: AnyBroker, topic: str, name: str, value: str) -> None:
 KINDS = (compaction, deletion, cold_reads, recompression)
 
 
-def latencies(directory: Path, kinds: list[str]) -> dict[str, float]:
-    """p50 and p99 quiet and under each kind of work, of both."""
+def latencies(
+    directory: Path, kinds: list[str], effort: Effort, with_apache: bool
+) -> dict[str, float]:
+    """p50 and p99 quiet and under each of these kinds of work, of both."""
     found: dict[str, float] = {}
-    overrides = {"log.cleaner.backoff.ms": "200", "log.initial.task.delay.ms": "100"}
+    overrides = {
+        "log.cleaner.backoff.ms": "200",
+        "log.initial.task.delay.ms": "100",
+        "log.segment.delete.delay.ms": "500",  # of deleted topics: theirs does not count
+    }
     for kind in KINDS:
-        if kinds and kind.__name__ not in kinds:
+        if kind.__name__ not in kinds:
             continue
         brokers: dict[str, AnyBroker] = {
-            "ours": Broker(data_dir=directory / f"{kind.__name__}-ours", overrides=overrides),
-            "Apache": ApacheBroker(
-                directory / f"{kind.__name__}-apache", config=overrides, jvm=SHIPPED_JVM
-            ),
+            "ours": Broker(data_dir=directory / f"{kind.__name__}-ours", overrides=overrides)
         }
+        if with_apache:
+            brokers["Apache"] = ApacheBroker(
+                directory / f"{kind.__name__}-apache", config=overrides, jvm=SHIPPED_JVM
+            )
         for owner, made in brokers.items():
             with made as broker:
-                quiet, busy = quiet_and_busy(broker, kind)
+                quiet, busy = quiet_and_busy(broker, kind, effort)
             name = f"{kind.__name__}, {owner}"
             found[f"{name}: quiet p50 (ms)"] = statistics.median(quiet)
             found[f"{name}: quiet p99 (ms)"] = percentile(quiet, 0.99)
@@ -246,9 +275,11 @@ def latencies(directory: Path, kinds: list[str]) -> dict[str, float]:
     return found
 
 
-def quiet_and_busy(broker: AnyBroker, kind: Kind) -> tuple[list[float], list[float]]:
+def quiet_and_busy(
+    broker: AnyBroker, kind: Kind, effort: Effort
+) -> tuple[list[float], list[float]]:
     """Round trips before and during one kind of work."""
     make_topic(broker.bootstrap_servers, STEADY, 1)
-    work = kind(broker, Path(broker.data_dir))
-    time.sleep(1)
-    return felt(broker, lambda: time.sleep(QUIET_SECONDS)), felt(broker, work)
+    work = kind(broker, Path(broker.data_dir), effort)
+    time.sleep(min(1.0, effort.seconds))
+    return felt(broker, lambda: time.sleep(effort.seconds)), felt(broker, work)

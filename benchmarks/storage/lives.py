@@ -41,7 +41,7 @@ def ours_on(apache: ApacheBroker) -> Broker:
 
 
 def make_topic(servers: str, name: str, partitions: int, **config: str) -> None:
-    admin = AdminClient({"bootstrap.servers": servers})
+    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
     settings = {key.replace("_", "."): value for key, value in config.items()}
     admin.create_topics([NewTopic(name, partitions, 1, config=settings)])[name].result(120)
 
@@ -63,7 +63,7 @@ def write(servers: str, topic: str, partitions: int, total_bytes: int, value_byt
         raise SystemExit("not everything was acknowledged")
 
 
-def starts_and_stops(directory: Path, partitions: int) -> dict[str, float]:
+def starts_and_stops(directory: Path, partitions: int, with_apache: bool) -> dict[str, float]:
     """Clean start and clean stop of both, in seconds, every partition with a record in it."""
     apache = ApacheBroker(directory / "starts", jvm=SHIPPED_JVM)
     node = ours_on(apache)
@@ -76,15 +76,18 @@ def starts_and_stops(directory: Path, partitions: int) -> dict[str, float]:
         for _ in range(2):  # the second round counts: caches are warm for both
             found["clean start, ours (s)"] = seconds(node.start)
             found["clean stop, ours (s)"] = seconds(node.stop)
-        found["clean start, Apache (s)"] = seconds(apache.start)
-        found["clean stop, Apache (s)"] = seconds(apache.stop)
+        if with_apache:
+            found["clean start, Apache (s)"] = seconds(apache.start)
+            found["clean stop, Apache (s)"] = seconds(apache.stop)
     finally:
         node.kill()
         apache.close()
     return found
 
 
-def recovery(directory: Path, gigabytes: float, partitions: int = 8) -> dict[str, float]:
+def recovery(
+    directory: Path, gigabytes: float, with_apache: bool, partitions: int = 8
+) -> dict[str, float]:
     """Killed with every byte unsynced: until the node serves again."""
     apache = ApacheBroker(directory / "recovery", heap="2g", jvm=SHIPPED_JVM)
     node = ours_on(apache)
@@ -94,7 +97,10 @@ def recovery(directory: Path, gigabytes: float, partitions: int = 8) -> dict[str
         make_topic(node.bootstrap_servers, "dirty", partitions)
         write(node.bootstrap_servers, "dirty", partitions, int(gigabytes * 1e9), 10_000)
         node.kill()
-        for name, server in (("ours", node), ("Apache", apache)):
+        servers: list[tuple[str, Broker | ApacheBroker]] = [("ours", node)]
+        if with_apache:
+            servers.append(("Apache", apache))
+        for name, server in servers:
             (apache.data_dir / RECOVERY_POINTS).unlink(missing_ok=True)
             found[f"recovery of {gigabytes:g} GB, {name} (s)"] = seconds(server.start)
             server.kill()

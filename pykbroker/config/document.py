@@ -33,8 +33,9 @@ happens with a key that you set is one of three things, and never nothing:
 
 ## Where values come from
 
-The strongest last: `--config FILE`, then the environment, then `--override KEY=VALUE`; above
-them all stands what clients set at run time, which is kept in the metadata log.
+The strongest last: `--config FILE`, then the environment, then the flags of `pykbroker start`
+(`--data-dir`, `--listen`, `--node-id`), then `--override KEY=VALUE`; above them all stands what
+clients set at run time, which is kept in the metadata log.
 
 - A file is read as Java properties (`server.properties`), or as YAML when its name ends in
   `.yaml` or `.yml`. YAML takes the same keys, flat (`num.partitions: 3`) or nested, and joins

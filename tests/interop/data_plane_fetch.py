@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from pykbroker.protocol.messages import (
     create_topics_request,
@@ -13,25 +13,14 @@ from pykbroker.protocol.messages import (
     list_offsets_request,
 )
 from pykbroker.protocol.primitives import Message
+from tests.interop.conversation import UNKNOWN_ID, Line, Story
 
-UNKNOWN_ID = b"nobody knows me!"
 NOTHING: dict[str, Any] = {"name": "no partition at all"}
 
 
-class Line(NamedTuple):
-    """What to say; `label` names it in a failure."""
+class FetchStory(Story, Protocol):
+    """With the session that is spoken of."""
 
-    label: str
-    api: str
-    version: int
-    message: Message
-    timeout_s: float = 10.0
-
-
-class Story(Protocol):
-    """What the lines need to know of what came before."""
-
-    ids: dict[str, bytes]
     session_id: int
 
 
@@ -121,7 +110,7 @@ def fetch_lines(story: Story) -> Iterator[Line]:
             yield Line(label, "Fetch", version, message)
 
 
-def session_lines(story: Story) -> Iterator[Line]:
+def session_lines(story: FetchStory) -> Iterator[Line]:
     for version in (7, 12, 13, 18):
 
         def again(*asked: dict[str, Any], epoch: int, **more: Any) -> Message:
@@ -166,7 +155,7 @@ def session_lines(story: Story) -> Iterator[Line]:
 SETTLE_S = 0.5  # Apache answers before its broker has seen what its controller committed
 
 
-def deleted_topic_lines(story: Story) -> Iterator[Line]:
+def deleted_topic_lines(story: FetchStory) -> Iterator[Line]:
     """Sessions by name and by id over a topic that is deleted, and made again."""
     made = create_topics_request.CreatableTopic(name="gone", num_partitions=1, replication_factor=1)
     make = create_topics_request.CreateTopicsRequest(timeout_ms=5000, topics=[made])

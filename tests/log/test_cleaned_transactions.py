@@ -15,7 +15,7 @@ class Pass:
         self.kept: list[AbortedTxn] = []
         self.transactions = CleanedTransactions(aborted, self.kept.append)
 
-    def data(self, offset: int, producer: int, *, transactional: bool = True) -> bool:
+    def records(self, offset: int, producer: int, *, transactional: bool = True) -> bool:
         batch = build_batch(
             [(b"k", b"v", 0, ())],
             base_offset=offset,
@@ -40,14 +40,14 @@ class Pass:
 def test_aborted_batches_go_and_their_marker_stays_for_one_more_round() -> None:
     aborted = AbortedTxn(7, 10, 14, 15)
     first = Pass(aborted)
-    assert not first.data(9, 7, transactional=False)
-    assert first.data(10, 7)
-    assert not first.data(11, 8)
-    assert first.data(12, 7)
-    assert not first.data(13, 7, transactional=False)
+    assert not first.records(9, 7, transactional=False)
+    assert first.records(10, 7)
+    assert not first.records(11, 8)
+    assert first.records(12, 7)
+    assert not first.records(13, 7, transactional=False)
     assert not first.marker(14, 7, ABORT)
     assert first.kept == [aborted]
-    assert not first.data(15, 7)  # the next transaction of the same producer
+    assert not first.records(15, 7)  # the next transaction of the same producer
     second = Pass(aborted)  # the records are gone
     assert second.marker(14, 7, ABORT)
     assert second.kept == []
@@ -55,7 +55,7 @@ def test_aborted_batches_go_and_their_marker_stays_for_one_more_round() -> None:
 
 def test_commit_markers() -> None:
     log = Pass()
-    assert not log.data(1, 7)
+    assert not log.records(1, 7)
     assert not log.marker(2, 7, COMMIT)
     assert log.marker(3, 7, COMMIT)  # an empty transaction
     assert log.marker(4, 8, COMMIT)
@@ -68,7 +68,7 @@ def test_an_empty_control_batch_is_spent() -> None:
 
 def test_transactions_of_several_producers_overlap() -> None:
     log = Pass(AbortedTxn(1, 0, 6, 0), AbortedTxn(2, 1, 7, 8), AbortedTxn(1, 8, 9, 10))
-    assert [log.data(0, 1), log.data(1, 2), log.data(2, 3), log.data(3, 2)] == [
+    assert [log.records(0, 1), log.records(1, 2), log.records(2, 3), log.records(3, 2)] == [
         True,
         True,
         False,
@@ -77,7 +77,7 @@ def test_transactions_of_several_producers_overlap() -> None:
     assert not log.marker(5, 3, COMMIT)
     assert not log.marker(6, 1, ABORT)
     assert not log.marker(7, 2, ABORT)
-    assert log.data(8, 1)
+    assert log.records(8, 1)
     assert not log.marker(9, 1, ABORT)
     assert [txn.last_offset for txn in log.kept] == [6, 7, 9]
 

@@ -18,7 +18,7 @@ from tests.offline.samples import partition_directory, write_segment
 from tests.offline.test_partition_check import batch, marker
 
 
-def data(base: int, producer: int, records: int) -> bytes:
+def written(base: int, producer: int, records: int) -> bytes:
     return batch(base, records, 0, producer, transactional=1)
 
 
@@ -41,23 +41,23 @@ def cleaned(original: bytes) -> bytes:
 
 SEGMENTS: Final = {
     0: [
-        data(0, 6, 3),
-        data(3, 7, 3),
-        data(6, 7, 3),
+        written(0, 6, 3),
+        written(3, 7, 3),
+        written(6, 7, 3),
         batch(9, 2),
         marker(11, ABORT, 7),
-        data(12, 7, 3),
+        written(12, 7, 3),
         marker(15, COMMIT, 6),
-        data(16, 9, 3),
-        data(19, 6, 2),
+        written(16, 9, 3),
+        written(19, 6, 2),
         cleaned(marker(21, ABORT, 9)),
     ],
     22: [
-        data(22, 9, 2),
+        written(22, 9, 2),
         marker(24, COMMIT, 7),
         marker(25, ABORT, 6),
         marker(26, COMMIT, 9),
-        data(27, 8, 2),
+        written(27, 8, 2),
         batch(29, 1),
     ],
 }
