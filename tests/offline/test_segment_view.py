@@ -37,3 +37,10 @@ def test_what_is_no_batch(tmp_path: Path):
     assert row["next_offset"] == 200
     with pytest.raises(CorruptSegment, match=f"position {at}: .* less than its header"):
         segments(str(tmp_path), mode="FAILFAST")
+
+
+def test_an_offset_that_cannot_be(tmp_path: Path):
+    (batch,) = simple_batches(1)
+    write_segment(partition_directory(tmp_path), [(2**63 - 1).to_bytes(8) + batch[8:]], 0)
+    (row,) = segments(str(tmp_path)).to_pylist()
+    assert row["next_offset"] == 2**63 - 1
