@@ -40,7 +40,7 @@ def test_what_is_no_batch(tmp_path: Path):
 
 
 def test_an_offset_that_cannot_be(tmp_path: Path):
-    (batch,) = simple_batches(1)
-    write_segment(partition_directory(tmp_path), [(2**63 - 1).to_bytes(8) + batch[8:]], 0)
+    path = write_segment(partition_directory(tmp_path), simple_batches(1))
+    path.write_bytes((2**63 - 1).to_bytes(8) + path.read_bytes()[8:])
     (row,) = segments(str(tmp_path)).to_pylist()
     assert row["next_offset"] == 2**63 - 1
