@@ -288,13 +288,15 @@ def _list_once(path: str) -> tuple[Listing, bool] | None:
         try:
             if entry.is_dir():
                 listed.directories.append(entry.name)
-            elif entry.is_file():
+                continue
+            if entry.is_file():
                 listed.files[entry.name] = entry.stat().st_size
-            elif os.path.lexists(entry.path):
-                listed.odd.append(entry.name)
-            else:
-                are_all_there = False
-        except FileNotFoundError:
+                continue
+        except OSError:  # gone meanwhile, or a link that leads nowhere: to itself, through a file
+            pass
+        if os.path.lexists(entry.path):
+            listed.odd.append(entry.name)
+        else:
             are_all_there = False
     return listed, are_all_there
 
