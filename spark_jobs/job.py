@@ -35,7 +35,7 @@ from pykbroker.offline import OfflineError
 from pykbroker.spark import register, tuned_builder
 from pykbroker.spark.target import Target
 from spark_jobs import reading
-from spark_jobs.left_out import SINK, fresh_place, is_counted, left_out
+from spark_jobs.left_out import SINK, fresh_place, is_counted, keep, left_out, place_of_run
 from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
 from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, clear_outcome, write_outcome
@@ -219,10 +219,11 @@ class Job:
             outcome = self.run(spark, arguments)
             fresh_place(arguments.out)  # what an earlier run left out goes with its result
             return outcome
-        place = fresh_place(arguments.out)
-        arguments.option = [*arguments.option, (SINK, place.location)]
-        outcome = self.run(spark, arguments)
-        found = left_out(place)
+        with place_of_run(arguments.out) as place:
+            arguments.option = [*arguments.option, (SINK, place.location)]
+            outcome = self.run(spark, arguments)
+            found = left_out(place)
+            keep(place, arguments.out)
         outcome.tables["left_out"] = found.table
         outcome.summary |= {"corrupt_batches": found.batches, "corrupt_bytes": found.bytes}
         if found.batches:

@@ -1,7 +1,8 @@
 """What a job had to leave out: corrupt batches, in PERMISSIVE and DROPMALFORMED.
 
-The workers write side tables into OUT/left-out (option `corruptBatchSink`, unless it is given);
-`left_out` reads them back.
+The workers write side tables into OUT/left-out/run-<mark> (option `corruptBatchSink`, unless it is
+given); `left_out` reads them back. They take the place of those of an earlier run, in OUT/left-out,
+once there is a result.
 
     corrupt-<task>.json    a batch a line
     counts-<task>.json     {"batches", "bytes"} of all that the task left out, {"rows", "row_bytes"}
@@ -12,7 +13,10 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -39,6 +43,23 @@ def is_counted(arguments: Namespace) -> bool:
     if getattr(arguments, "mode", FAILFAST) == FAILFAST:
         return False
     return all(name.lower() != SINK.lower() for name, _ in arguments.option)
+
+
+@contextmanager
+def place_of_run(out: str) -> Iterator[Target]:
+    """Where the workers write, as long as a job runs."""
+    target = Target(join(join(out, "left-out"), f"run-{uuid4().hex[:12]}"))
+    try:
+        yield target
+    finally:
+        target.delete_all()
+
+
+def keep(place: Target, out: str) -> None:
+    """Put what is in the place of a run where that of an earlier one was."""
+    target = fresh_place(out)
+    for name in place.names():
+        target.write(name, place.read(name))
 
 
 def fresh_place(out: str) -> Target:

@@ -60,10 +60,14 @@ def _named(summary: bytes) -> list[str]:
     try:
         match json.loads(summary):
             case {"job": str(job), "tables": [*tables]}:
-                return [*tables, f"{job}.png"]
+                return [*filter(_is_text, tables), f"{job}.png"]
     except ValueError:
         pass
     return []
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def write_outcome(outcome: Outcome, out: str, table_format: str, job: str) -> list[str]:

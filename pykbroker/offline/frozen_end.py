@@ -56,8 +56,8 @@ def freeze(files: PartitionFiles) -> FrozenEnd:
     if not files.segments:
         return FrozenEnd(0, files.log_start_offset)
     with open_file(files.segments[-1].path) as opened:
-        found = freeze_segment(opened, files.segments[-1])
         acknowledged = files.high_watermark or 0
+        found = _freeze_segment(opened, files.segments[-1], acknowledged)
         if found.next_offset < acknowledged and found.position < opened.size:
             return FrozenEnd(opened.size, acknowledged)
         return found
@@ -79,7 +79,7 @@ def open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
     return opened
 
 
-def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
+def _freeze_segment(opened: SegmentFile, segment: SegmentFiles, acknowledged: int) -> FrozenEnd:
     """The end of one segment, found from its index."""
     end = opened.size
     position = _start(opened, segment, end)
@@ -95,7 +95,7 @@ def freeze_segment(opened: SegmentFile, segment: SegmentFiles) -> FrozenEnd:
             if _is_end(opened, position, end):
                 return FrozenEnd(position, next_offset)
             # Neither whole nor half written: something broken, the reader will say so.
-            return FrozenEnd(end, next_offset + 1)
+            return FrozenEnd(end, max(next_offset + 1, acknowledged))
         position = following  # broken in the middle, and the reader will say so
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from pykbroker.offline.findings import ERROR, WARNING, Finding
 from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.split import END_OF_TIME
-from pykbroker.offline.storage import read_small_file
+from pykbroker.offline.storage import open_file, read_small_file
 
 _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
@@ -62,6 +62,8 @@ def check_offset_index(
         if not is_last:
             yield Finding(WARNING, "index", path, None, None, "there is no offset index")
         return
+    if not is_last:
+        yield from _half_entry("index", path, _OFFSET_ENTRY.itemsize)
     entries = entries[entries["offset"].astype(np.int64) + segment.base_offset < behind]
     offsets = entries["offset"].astype(np.int64) + segment.base_offset
     positions = entries["position"].astype(np.int64)
@@ -86,18 +88,29 @@ def check_offset_index(
         yield _wrong("index", path, number * _OFFSET_ENTRY.itemsize, offset, number, why)
 
 
+def _half_entry(check: str, path: str, entry_bytes: int) -> Iterator[Finding]:
+    """Bytes behind the last whole entry: a broker makes such an index anew."""
+    with open_file(path) as opened:
+        size = opened.size
+    if size % entry_bytes:
+        detail = f"{size} bytes are no whole number of entries of {entry_bytes}"
+        yield Finding(WARNING, check, path, size - size % entry_bytes, None, detail)
+
+
 def _wrong(check: str, path: str, position: int, offset: int, number: int, why: str) -> Finding:
     return Finding(ERROR, check, path, position, offset, f"entry {number}: {why}")
 
 
 def check_time_index(
-    segment: SegmentFiles, batches: Batches, behind: int = END_OF_TIME
+    segment: SegmentFiles, batches: Batches, is_last: bool, behind: int = END_OF_TIME
 ) -> Iterator[Finding]:
     """`behind`: entries of offsets from there on are not looked at."""
     entries = _entries(segment.time_index_path, _TIME_ENTRY)
     path = segment.time_index_path or segment.path.removesuffix(".log") + ".timeindex"
     if entries is None or not len(batches.base):
         return
+    if not is_last:
+        yield from _half_entry("time index", path, _TIME_ENTRY.itemsize)
     entries = entries[entries["offset"].astype(np.int64) + segment.base_offset < behind]
     times = entries["timestamp"].astype(np.int64)
     offsets = entries["offset"].astype(np.int64) + segment.base_offset

@@ -96,16 +96,17 @@ def read_log_directory(path: str) -> LogDirectoryFiles:
             f"{path} is no log directory: it has neither {META_PROPERTIES} nor a directory "
             f"named <topic>-<partition> with segments in it, but {shown}"
         )
-    return _directory_of(path, partitions, files)
+    return _directory_of(path, partitions, listed)
 
 
-def _directory_of(
-    path: str, partitions: tuple[str, ...], files: dict[str, int]
-) -> LogDirectoryFiles:
+def _directory_of(path: str, partitions: tuple[str, ...], listed: Listing) -> LogDirectoryFiles:
     faults: list[ListingFault] = []
 
     def offsets_in(name: str) -> dict[TopicPartition, int]:
-        payload = read_small_file(join(path, name)) if name in files else None
+        kind = _no_file(name, listed)
+        if kind is not None:
+            faults.append(ListingFault(join(path, name), kind, True))
+        payload = read_small_file(join(path, name)) if name in listed.files else None
         if payload is None:
             return {}
         try:
@@ -131,7 +132,7 @@ def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDir
         if is_partition(path):
             parent, name = split_name(path)
             listed = list_directory(parent)
-            directory = _directory_of(parent, (name,), {} if listed is None else listed.files)
+            directory = _directory_of(parent, (name,), listed or Listing({}, [], []))
         else:
             directory = read_log_directory(path)
         for each in directory.partitions:
@@ -226,8 +227,15 @@ def _odd_files(place: str, listed: Listing) -> Iterator[ListingFault]:
     for name in sorted((*listed.odd, *listed.directories)):
         match = _NUMBERED.fullmatch(name)
         if name in _OWN_FILES or (match is not None and match[2] in _OWN_SUFFIXES):
-            reason = _ODD if name in listed.odd else "is a directory where a file should be"
-            yield ListingFault(join(place, name), reason, match is not None and match[2] == ".log")
+            is_log = match is not None and match[2] == ".log"
+            yield ListingFault(join(place, name), _no_file(name, listed) or _ODD, is_log)
+
+
+def _no_file(name: str, listed: Listing) -> str | None:
+    """What is in the place of a file; None: nothing, or a file."""
+    if name in listed.directories:
+        return "is a directory where a file should be"
+    return _ODD if name in listed.odd else None
 
 
 def _read_listed(

@@ -162,7 +162,7 @@ class PartitionCheck:
         """What indexes say that is not so, but for their entries from offset `behind` on."""
         is_last = segment is self._files.segments[-1]
         yield from check_offset_index(segment, batches, is_last, behind)
-        yield from check_time_index(segment, batches, behind)
+        yield from check_time_index(segment, batches, is_last, behind)
         yield from self._check_aborted(segment, aborted, behind)
 
     def _batch(self, header: BatchHeader, place: tuple[SegmentFiles, int]) -> Iterator[Finding]:

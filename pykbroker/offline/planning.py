@@ -252,6 +252,7 @@ class _PartitionPlanner:
                 head=(low, heads[number][: high - low]),
             )
             for number, (low, high) in enumerate(itertools.pairwise(positions))
+            if firsts[number + 1] > self.start  # without an index there are pieces before the start
         ]
 
     def _positions(self, cuts: SegmentCuts, end: int) -> list[int]:

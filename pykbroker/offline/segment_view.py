@@ -17,7 +17,13 @@ from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.reader import Names
 from pykbroker.offline.segment_index import aborted_transactions, offset_entries, time_entries
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
-from pykbroker.offline.split import DROPMALFORMED, FaultReporter, Selection, Split
+from pykbroker.offline.split import (
+    DROPMALFORMED,
+    END_OF_TIME,
+    FaultReporter,
+    Selection,
+    Split,
+)
 from pykbroker.offline.view_selection import of_partitions, view_selection
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.protocol.record_batch import CODEC_MASK, CONTROL_BIT, MAGIC_V2, TRANSACTIONAL_BIT
@@ -135,7 +141,7 @@ class _SegmentSums:
         self.codecs.update(np.unique(codecs).tolist())
         self.producers.update(np.unique(table["producer_id"]).tolist())
         last = int(table["base_offset"][-1]) + int(table["last_offset_delta"][-1])
-        self.next_offset = max(self.next_offset, last + 1)
+        self.next_offset = max(self.next_offset, min(last + 1, END_OF_TIME))
         first, known = first_times(table)
         times = np.where(known, first, table["max_timestamp"])[table["record_count"] > 0]
         if times.size:

@@ -188,7 +188,9 @@ def _write(directory: str, name: str, content: bytes) -> None:
 
 
 def _copy_if_there(source: str, target: str) -> int:
-    """Copy a small file; 0 when there is none."""
+    """Copy a small file; 0 when there is none, but nothing or a directory, a pipe ..."""
+    if not os.path.isfile(source):
+        return 0
     try:
         shutil.copyfile(source, target)
     except FileNotFoundError:
@@ -306,7 +308,7 @@ class _Taker:
     def _copy_aborted(self, segment: SegmentFiles, end: FrozenEnd) -> None:
         """The transaction index, which may be younger than the listing."""
         path, base = segment.transaction_index, segment.base_offset
-        entries = aborted_transactions(path, base)
+        entries = aborted_transactions(path, base) if os.path.isfile(local_path(path)) else []
         if entries is None:
             self._copy(path)  # damaged, and fsck says so
         elif entries:

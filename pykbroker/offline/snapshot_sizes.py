@@ -37,7 +37,10 @@ def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
     Or of the manifest, if it is none.
     """
     path = join(split_name(files.directory)[0], MANIFEST)
-    manifest = read_small_file(path)
+    try:
+        manifest = read_small_file(path)
+    except OSError as fault:  # a directory, a pipe
+        return path, f"cannot be read: {fault}"
     if manifest is None:
         return None
     sizes = _sizes(manifest)

@@ -183,25 +183,22 @@ def remote_place(path: str) -> tuple[Any, str]:
 
 def join(directory: str, name: str) -> str:
     """The path of `name` in a directory; a URI keeps its `?options` at the end."""
-    location, question, options = (
-        directory.partition("?")
-        if is_remote(directory)
-        else (
-            directory,
-            "",
-            "",
-        )
-    )
+    location, question, options = _apart(directory)
     return f"{location.rstrip('/')}/{name}{question}{options}"
 
 
 def split_name(path: str) -> tuple[str, str]:
     """(directory, last name) of a path."""
-    location, question, options = path.partition("?") if is_remote(path) else (path, "", "")
+    location, question, options = _apart(path)
     directory, slash, name = location.rstrip("/").rpartition("/")
     if not directory and not is_remote(path):
         directory = slash or "."
     return directory + question + options, name
+
+
+def _apart(path: str) -> tuple[str, str, str]:
+    """(location, `?`, options) of a URI; a path of this machine has no options."""
+    return path.partition("?") if is_remote(path) else (path, "", "")
 
 
 def open_file(path: str) -> SegmentFile:
@@ -288,13 +285,15 @@ def _list_once(path: str) -> tuple[Listing, bool] | None:
         try:
             if entry.is_dir():
                 listed.directories.append(entry.name)
-            elif entry.is_file():
+                continue
+            if entry.is_file():
                 listed.files[entry.name] = entry.stat().st_size
-            elif os.path.lexists(entry.path):
-                listed.odd.append(entry.name)
-            else:
-                are_all_there = False
-        except FileNotFoundError:
+                continue
+        except OSError:  # gone meanwhile, or a link that leads nowhere: to itself, through a file
+            pass
+        if os.path.lexists(entry.path):
+            listed.odd.append(entry.name)
+        else:
             are_all_there = False
     return listed, are_all_there
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pykbroker.offline.batch_headers import header_at
+from pykbroker.offline.offset_order import OffsetOrder, base_behind
 from pykbroker.offline.plain_decoder import BAD_CHECKSUM
 from pykbroker.offline.planning import plan
 from pykbroker.offline.reader import read_split
@@ -27,7 +28,7 @@ from pykbroker.offline.split import (
 )
 from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
-from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader
+from pykbroker.protocol.record_batch import MAGIC_V2, RECORD_BATCH_OVERHEAD, BatchHeader
 
 
 def offset_of_time(selection: Selection, timestamp_ms: int, mode: str = FAILFAST) -> int | None:
@@ -63,14 +64,18 @@ def _in_file(opened: SegmentFile, split: Split, timestamp_ms: int, mode: str) ->
     end = min(split.end_position, opened.size)
     reached, next_offset = split.start_position, split.start_offset
     base = split.segment_base_offset
+    order = OffsetOrder(split)
     for positions, table in header_tables(opened, split.index_path, base, reached, end):
         for index in range(positions.size):
             header, position = header_at(table, index), int(positions[index])
-            fault = _fault(opened, header, position, reached)
+            behind = position + header.size_bytes
+            fault = _fault(opened, header, position, reached) or order.fault(
+                header.base_offset, header.last_offset, _base_at(opened, behind, end)
+            )
             if fault is not None:
                 reporter.report(reached, position - reached, fault)
                 return next_offset
-            reached = position + header.size_bytes
+            reached = behind
             if header.last_offset < split.start_offset:
                 continue  # below the log start
             if header.max_timestamp >= timestamp_ms:
@@ -85,6 +90,11 @@ def _in_file(opened: SegmentFile, split: Split, timestamp_ms: int, mode: str) ->
         reporter.report(reached, end - reached, "no record batch")
         return next_offset
     return None
+
+
+def _base_at(opened: SegmentFile, position: int, end: int) -> int | None:
+    head = opened.read(min(RECORD_BATCH_OVERHEAD, end - position), position)
+    return base_behind(head, end - position)
 
 
 def _fault(opened: SegmentFile, header: BatchHeader, position: int, reached: int) -> str | None:

@@ -236,7 +236,8 @@ class _Scan:
         next_offset = self.at.offset
         if batch is not None:
             offset = self._placed(header, near.place(index + 1).offset)
-            next_offset = offset + header.last_offset_delta + 1
+            if offset == header.base_offset:  # else decoders leave it out, and go on from before it
+                next_offset = header.next_offset
             if header.is_transactional:
                 self._transactional(header, batch, offset, place.position)
         elif may_be_marker:

@@ -49,6 +49,11 @@ class Target:
     def delete(self, name: str) -> None:
         self._system.delete_file(f"{self._path}/{name}")
 
+    def delete_all(self) -> None:
+        """The directory itself, with all that is in it, if it is there."""
+        with suppress(FileNotFoundError):
+            self._system.delete_dir(self._path)
+
     def read(self, name: str) -> bytes:
         with self._system.open_input_stream(f"{self._path}/{name}") as stream:
             content: bytes = stream.read()

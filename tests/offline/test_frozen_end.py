@@ -123,6 +123,18 @@ def test_what_was_acknowledged_is_no_end(tmp_path: Path, tail: bytes, decoder: s
     assert open_log(str(tmp_path), decoder=decoder).read_all().num_rows == 200
 
 
+def test_no_more_is_lost_than_was_acknowledged(tmp_path: Path):
+    """What is no batch at all may have held more than one offset."""
+    frozen(tmp_path, bytes(8) + b"\xff" * 100)
+    (tmp_path / "replication-offset-checkpoint").write_text("0\n1\nt 0 210\n")
+    given = {"start_offsets": 205, "end_offsets": 207, "fail_on_data_loss": False}
+    with pytest.raises(CorruptSegment, match=f"position {WHOLE}"):
+        open_log(str(tmp_path), **given).read_all()
+    scan = open_log(str(tmp_path), mode="PERMISSIVE", **given)
+    assert (scan.read_all().num_rows, scan.partitions[0].log_end_offset) == (0, 210)
+    assert scan.corrupt_batches == 1
+
+
 def old_message(offset: int, value: bytes, magic: int) -> bytes:
     """As Kafka wrote them before 0.11; the checksum is not looked at."""
     time = struct.pack(">q", 1_600_000_000_000) if magic else b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,16 @@ def test_small_files_that_cannot_be_parsed(log: Path, name: str, payload: bytes)
     (row,) = fsck(str(log)).to_pylist()
     assert (row["severity"], row["check"], row["path"]) == ("error", "files", str(log / name))
     assert row["detail"].startswith("cannot be read: " + Path(name).name)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+@pytest.mark.parametrize("name", ["log-start-offset-checkpoint", "replication-offset-checkpoint"])
+def test_a_checkpoint_that_is_no_file(log: Path, name: str, make: Callable[[Path], None]):
+    make(log / name)
+    (row,) = fsck(log).to_pylist()
+    assert (row["severity"], row["path"]) == ("error", str(log / name))
+    with pytest.raises(OfflineError, match=f"{name} is"):
+        open_log(log)
 
 
 def test_a_partition_that_cannot_be_listed(log: Path, monkeypatch: pytest.MonkeyPatch):

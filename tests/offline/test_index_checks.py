@@ -60,8 +60,18 @@ def test_offset_index(tmp_path: Path, entries: list[tuple[int, int]], expected: 
 )
 def test_time_index(tmp_path: Path, entries: list[tuple[int, int]], expected: list[str]):
     payload = b"".join(struct.pack(">qi", *entry) for entry in entries)
-    found = check_time_index(segment(tmp_path, ".timeindex", payload), BATCHES)
+    found = check_time_index(segment(tmp_path, ".timeindex", payload), BATCHES, is_last=False)
     assert [each.detail for each in found] == expected
+
+
+@pytest.mark.parametrize("is_last", [True, False])
+def test_bytes_behind_the_last_entry(tmp_path: Path, is_last: bool):
+    offsets = segment(tmp_path, ".index", struct.pack(">ii", 19, 100) + b"123")
+    times = segment(tmp_path, ".timeindex", struct.pack(">qi", 90, 19) + b"1")
+    found = [*check_offset_index(offsets, BATCHES, is_last)]
+    found += check_time_index(times, BATCHES, is_last)
+    expected = [] if is_last else [("WARNING", "index", 8), ("WARNING", "time index", 12)]
+    assert [(each.severity.upper(), each.check, each.position) for each in found] == expected
 
 
 def test_a_missing_index_of_a_closed_segment(tmp_path: Path):

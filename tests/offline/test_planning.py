@@ -43,6 +43,18 @@ def test_any_range_in_any_pieces(log: Path, seed: int):
         assert sum(split.size_bytes for split in splits) < 60_000
 
 
+def test_without_an_index_what_is_before_the_start_is_not_read(tmp_path: Path):
+    """However the log is cut: damage there is nobody's."""
+    batches = simple_batches(40)
+    batches[3] = batches[3][:-1] + b"!"
+    path = write_segment(partition_directory(tmp_path), batches)
+    path.with_suffix(".index").unlink()
+    for split_bytes in (1, 2000, 10**9):
+        found = open_log(tmp_path, start_offsets=305, split_bytes=split_bytes).read_all()
+        assert found["offset"].to_pylist() == list(range(305, 400))
+    assert len(open_log(tmp_path, start_offsets=305, split_bytes=1).splits) == 10
+
+
 def test_splits_travel(log: Path):
     planned = plan(Selection((str(log),)), split_bytes=50_000)
     assert pickle.loads(pickle.dumps(planned)) == planned

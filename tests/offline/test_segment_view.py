@@ -37,3 +37,10 @@ def test_what_is_no_batch(tmp_path: Path):
     assert row["next_offset"] == 200
     with pytest.raises(CorruptSegment, match=f"position {at}: .* less than its header"):
         segments(str(tmp_path), mode="FAILFAST")
+
+
+def test_an_offset_that_cannot_be(tmp_path: Path):
+    path = write_segment(partition_directory(tmp_path), simple_batches(1))
+    path.write_bytes((2**63 - 1).to_bytes(8) + path.read_bytes()[8:])
+    (row,) = segments(str(tmp_path)).to_pylist()
+    assert row["next_offset"] == 2**63 - 1

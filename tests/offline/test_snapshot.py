@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,17 @@ def test_a_snapshot_that_fails_leaves_nothing(
             create_snapshot(str(live), str(tmp_path / "taken"), may_copy=False)
     assert list((tmp_path / "taken").iterdir()) == []
     assert create_snapshot(str(live), str(tmp_path / "taken")).partitions == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["leader-epoch-checkpoint", f"{0:020d}.txnindex", "../meta.properties"]
+)
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_not_in_it(tmp_path: Path, name: str, make: Callable[[Path], None]):
+    directory = partition_directory(tmp_path / "live")
+    write_segment(directory, simple_batches(2))
+    (directory / name).unlink(missing_ok=True)
+    make(directory / name)
+    create_snapshot(tmp_path / "live", tmp_path / "taken")
+    assert not (tmp_path / "taken" / "t-0" / name).exists()
+    assert open_log(tmp_path / "taken").read_all().num_rows == 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,13 @@ def test_a_manifest_that_is_none(tmp_path: Path, text: str):
     (row,) = fsck(tmp_path).to_pylist()
     assert row["path"] == str(tmp_path / "snapshot.json")
     assert "is no manifest of a snapshot" in row["detail"]
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_a_manifest_that_is_no_file(tmp_path: Path, make: Callable[[Path], None]):
+    write_segment(partition_directory(tmp_path), simple_batches(1))
+    make(tmp_path / "snapshot.json")
+    with pytest.raises(OfflineError, match=r"snapshot\.json: cannot be read"):
+        open_log(tmp_path)
+    (row,) = fsck(tmp_path).to_pylist()
+    assert (row["check"], row["path"]) == ("files", str(tmp_path / "snapshot.json"))

@@ -128,8 +128,11 @@ def test_listing(tmp_path: Path):
     (tmp_path / "file").write_bytes(b"123")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "through").symlink_to(tmp_path / "file" / "nowhere")
+    (tmp_path / "ring").symlink_to("ring")
     os.mkfifo(tmp_path / "a pipe")
-    expected = ({"file": 3, "link": 3}, ["a", "b"], ["a pipe", "dangling"])
+    odd = ["a pipe", "dangling", "ring", "through"]
+    expected = ({"file": 3, "link": 3}, ["a", "b"], odd)
     assert storage.list_directory(str(tmp_path)) == expected
     assert storage.is_dangling(str(tmp_path / "dangling"))
     assert not storage.is_dangling(str(tmp_path / "link"))

@@ -59,6 +59,18 @@ def test_a_damaged_time_is_not_passed_over(tmp_path: Path):
     assert offset_of_time(chosen, BASE_MS + 15) == 15
 
 
+def test_batches_out_of_order_are_not_passed_over(tmp_path: Path):
+    """The second one's offset was wrong, or the third one's: nobody knows."""
+    batches = simple_batches(6)
+    swapped = [batches[0], batches[2], batches[1], *batches[3:]]
+    write_segment(partition_directory(tmp_path), swapped)
+    chosen = Selection((str(tmp_path),))
+    with pytest.raises(CorruptSegment, match="reach over the base offset 10"):
+        offset_of_time(chosen, BASE_MS + 15)
+    assert offset_of_time(chosen, BASE_MS + 15, "PERMISSIVE") == 10
+    assert offset_of_time(chosen, BASE_MS + 5) == 5
+
+
 @pytest.mark.parametrize(
     "at, value", [(8, b"\xff\xff\xff\xff"), (8, b"\x40\0\0\0"), (16, b"\1"), (0, b"\0\1\0\0")]
 )

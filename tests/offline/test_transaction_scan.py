@@ -439,3 +439,18 @@ def test_what_follows_damage_is_the_same_however_the_log_is_cut(
     assert committed(tmp_path, mode="PERMISSIVE", **given) == [3, 4]
     with pytest.raises(CorruptSegment):
         committed(tmp_path, **given)
+
+
+def test_a_batch_that_is_there_twice_moves_no_transaction(tmp_path: Path):
+    """Decoders leave the second one out, and go on from the offset before it."""
+    log = LogWriter(tmp_path)
+    log.write(-1, 20)
+    log.write(10, 1)
+    log.write(-1, 30)
+    log.end(10, ABORT)
+    log.write(-1, 1)
+    log.batches.insert(0, log.batches[0])
+    log.roll()
+    assert committed(tmp_path, mode="PERMISSIVE") == log.expected()
+    with pytest.raises(CorruptSegment, match="base offset 0 behind offset 19"):
+        committed(tmp_path)

@@ -113,15 +113,23 @@ def test_files_of_others_stay(tmp_path: Path):
     assert [each.name for each in place.iterdir()] == ["mine.json"]
 
 
-def test_a_run_that_fails_takes_nothing(tmp_path: Path):
-    job = Job(__file__, None, MagicMock(side_effect=OSError("no")))
+@pytest.mark.parametrize("mode", ["FAILFAST", "PERMISSIVE"])
+def test_a_run_that_fails_takes_nothing(tmp_path: Path, mode: str):
+    """And leaves nothing."""
+
+    def run(spark: object, arguments: Namespace) -> Outcome:
+        for sink in dict(arguments.option).values():
+            Target(sink).write("corrupt-t-0-2.json", b"")
+        raise OSError("no")
+
+    job = Job(__file__, None, run)
     (tmp_path / "left-out").mkdir()
     old = tmp_path / "left-out" / "corrupt-t-0-1.json"
     old.write_text("")
-    words = ["--path", "x", "--quiet", "--out", str(tmp_path)]
+    words = ["--path", "x", "--quiet", "--out", str(tmp_path), "--mode", mode]
     with pytest.raises(OSError, match="no"):
         job.run_and_write(MagicMock(), job.parse(words))
-    assert old.exists()
+    assert list(old.parent.iterdir()) == [old]
 
 
 def test_nothing_of_an_earlier_run_stands_beside_the_result(

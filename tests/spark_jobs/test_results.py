@@ -61,7 +61,16 @@ def test_an_earlier_result_goes(tmp_path: Path):
     clear_outcome(str(tmp_path / "not there"))
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"records": 7}', '{"job": 1, "tables": 2}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"job": "keys", "tables": [[], {}, 5]}',
+        "",
+        "[]",
+        '{"records": 7}',
+        '{"job": 1, "tables": 2}',
+    ],
+)
 def test_what_names_no_result(tmp_path: Path, content: str):
     (tmp_path / "summary.json").write_text(content)
     clear_outcome(str(tmp_path))
