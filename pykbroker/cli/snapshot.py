@@ -24,7 +24,10 @@ def add_arguments(parser: CommandParser) -> None:
         "--log-dirs", required=True, metavar="DIR,DIR", help="log directories of one node"
     )
     create.add_argument(
-        "--target", required=True, metavar="DIR", help="new directory, on the same file system"
+        "--target",
+        required=True,
+        metavar="DIR",
+        help="new directory; on another file system segments are copied, not linked",
     )
     create.add_argument("--topics", default="", metavar="T,T", help="topics; all by default")
     create.add_argument(
@@ -61,4 +64,6 @@ def run(options: argparse.Namespace) -> int:
         f"Snapshot {report.target}: {report.partitions} partitions, {report.segments} segments, "
         f"{report.linked_bytes} bytes linked, {report.copied_bytes} bytes copied."
     )
+    if report.not_linked is not None:
+        print(f"Copied, since {report.not_linked}.")
     return 0

@@ -65,6 +65,8 @@ class SnapshotReport:
     segments: int = 0
     linked_bytes: int = 0
     copied_bytes: int = 0
+    #: Why closed segments had to be copied.
+    not_linked: str | None = None
     end_offsets: dict[str, int] = field(default_factory=dict)
 
 
@@ -100,12 +102,14 @@ def create_snapshot(
     report = SnapshotReport(target)
     try:
         _take_all(report, chosen, sources, taken_ms, may_copy)
-    except BaseException:
+    except BaseException as fault:
         for entry in os.scandir(target):  # all of it is ours: it was empty
             if entry.is_dir():
                 shutil.rmtree(entry.path)
             else:
                 os.unlink(entry.path)
+        if isinstance(fault, OSError) and report.not_linked is not None:
+            raise OfflineError(f"{fault}; all is copied, since {report.not_linked}") from fault
         raise
     return report
 
@@ -274,6 +278,7 @@ class _Taker:
                 raise
             if not self.may_copy:
                 raise OfflineError(f"{segment.path} cannot be linked: {fault.strerror}") from fault
+            self.report.not_linked = f"segments cannot be linked: {fault.strerror}"
             shutil.copyfile(local_path(segment.path), place)
             self.report.copied_bytes += os.path.getsize(place)
         else:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
-from pykbroker.offline import open_log
+import pytest
+
+from pykbroker.offline import open_log, snapshot
 from tests.cli.conftest import Run
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
@@ -34,3 +38,18 @@ def test_refusals_are_one_line(run: Run, tmp_path: Path) -> None:
     done = run("snapshot", "create", *arguments)
     assert done.code == 1
     assert done.err.strip() == f"{tmp_path}/nowhere is no directory"
+
+
+def test_that_nothing_could_be_linked_is_told(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: str, target: str) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    monkeypatch.setattr(snapshot.os, "link", refuse)
+    directory = partition_directory(tmp_path / "live")
+    write_segment(directory, simple_batches(3))
+    write_segment(directory, simple_batches(3, base_offset=30), 30)
+    paths = ("--log-dirs", str(tmp_path / "live"), "--target", str(tmp_path / "taken"))
+    done = run("snapshot", "create", *paths)
+    assert done.lines[1:] == ["Copied, since segments cannot be linked: Invalid cross-device link."]

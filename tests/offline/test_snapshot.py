@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -110,7 +111,25 @@ def test_another_file_system(live: Path, tmp_path: Path, monkeypatch: pytest.Mon
         create_snapshot(str(live), str(tmp_path / "one"), may_copy=False)
     report = create_snapshot(str(live), str(tmp_path / "two"))
     assert report.linked_bytes == 0
+    assert report.not_linked == "segments cannot be linked: Invalid cross-device link"
     assert open_log(report.target).read_all().num_rows == 250
+
+
+def test_a_full_disk_on_another_file_system_is_told_as_that(
+    live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(source: str, target: str) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    def full(source: str, target: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), source, None, target)
+
+    monkeypatch.setattr(subject.os, "link", refuse)
+    monkeypatch.setattr(subject.shutil, "copyfile", full)
+    why = "No space left on device.*segments cannot be linked: Invalid cross-device"
+    with pytest.raises(OfflineError, match=why):
+        create_snapshot(str(live), str(tmp_path / "taken"))
+    assert list((tmp_path / "taken").iterdir()) == []
 
 
 def test_a_segment_that_goes_away_meanwhile(
