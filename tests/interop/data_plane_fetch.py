@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -25,7 +24,7 @@ class Line(NamedTuple):
     api: str
     version: int
     message: Message
-    timeout_s: float = 10.0
+    timeout_s: float = 60.0
 
 
 class Story(Protocol):
@@ -33,6 +32,8 @@ class Story(Protocol):
 
     ids: dict[str, bytes]
     session_id: int
+
+    def await_topic(self, name: str, is_there: bool) -> None: ...
 
 
 def fetch(
@@ -163,14 +164,11 @@ def session_lines(story: Story) -> Iterator[Line]:
         yield Line("closed", "Fetch", version, again(nothing, epoch=1))
 
 
-SETTLE_S = 0.5  # Apache answers before its broker has seen what its controller committed
-
-
 def deleted_topic_lines(story: Story) -> Iterator[Line]:
     """Sessions by name and by id over a topic that is deleted, and made again."""
     made = create_topics_request.CreatableTopic(name="gone", num_partitions=1, replication_factor=1)
-    make = create_topics_request.CreateTopicsRequest(timeout_ms=5000, topics=[made])
-    delete = delete_topics_request.DeleteTopicsRequest(topic_names=["gone"], timeout_ms=5000)
+    make = create_topics_request.CreateTopicsRequest(timeout_ms=60_000, topics=[made])
+    delete = delete_topics_request.DeleteTopicsRequest(topic_names=["gone"], timeout_ms=60_000)
     offsets = list_offsets_request.ListOffsetsRequest(
         replica_id=-1,
         topics=[
@@ -180,7 +178,7 @@ def deleted_topic_lines(story: Story) -> Iterator[Line]:
         ],
     )
     yield Line("gone", "CreateTopics", 7, make)
-    time.sleep(SETTLE_S)
+    story.await_topic("gone", is_there=True)
     old_id = story.ids["gone"]
     sessions = {}
     for version in (12, 13):
@@ -194,13 +192,13 @@ def deleted_topic_lines(story: Story) -> Iterator[Line]:
         )
 
     yield Line("gone", "DeleteTopics", 5, delete)
-    time.sleep(SETTLE_S)
+    story.await_topic("gone", is_there=False)
     for version in (12, 13):
         yield Line("deleted, in a session", "Fetch", version, again(version, 1))
         yield Line("deleted", "Fetch", version, fetch(story, topic="gone", session_epoch=-1))
     yield Line("deleted", "ListOffsets", 7, offsets)
     yield Line("gone again", "CreateTopics", 7, make)
-    time.sleep(SETTLE_S)
+    story.await_topic("gone", is_there=True)
     for version in (12, 13):
         yield Line("made again, in a session", "Fetch", version, again(version, 2))
         yield Line("in a session once more", "Fetch", version, again(version, 3))
