@@ -21,8 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-READY_TIMEOUT_SECONDS = 30.0
-STOP_TIMEOUT_SECONDS = 30.0
+READY_TIMEOUT_SECONDS = 60.0
+STOP_TIMEOUT_SECONDS = 60.0
 HOST = "127.0.0.1"
 
 _LISTENERS = "listeners="

@@ -63,7 +63,7 @@ def run(node: Node, script: Callable[[Node], Awaitable[None]]) -> None:
         )
         node.cleaner.load_checkpoints()
         try:
-            await asyncio.wait_for(script(node), 30)
+            await asyncio.wait_for(script(node), 120)
         finally:
             await node.cleaner.stop()
 

@@ -327,7 +327,7 @@ def test_a_live_log_exactly_once_over_restarts(spark: Any, tmp_path: Path) -> No
                     resume.acquire()
                 producer.produce("t", b"%d" % number * 40, partition=number % 2)
                 producer.poll(0)
-            producer.flush(30)
+            producer.flush(60)
 
         writer = threading.Thread(target=write)
         writer.start()
