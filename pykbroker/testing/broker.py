@@ -91,7 +91,7 @@ class Broker:
     def log_text(self) -> str:
         """All that the node logged since it was first started."""
         path = self._log_path()
-        return path.read_text(errors="replace") if path.exists() else ""
+        return path.read_text("utf-8", errors="replace") if path.exists() else ""
 
     # ---------------------------------------------------------------- life cycle
 

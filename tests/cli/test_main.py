@@ -59,6 +59,6 @@ def test_start_imports_nothing_that_it_does_not_need() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text("utf-8")
     for name in COMMANDS:
         assert f"| `{name}" in page, name

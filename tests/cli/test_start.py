@@ -247,7 +247,7 @@ def test_what_is_advertised_by_the_environment_stays() -> None:
 
 
 def test_environment_of_the_container_image() -> None:
-    file = (Path(__file__).resolve().parents[2] / "Dockerfile").read_text()
+    file = (Path(__file__).resolve().parents[2] / "Dockerfile").read_text("utf-8")
     environment = dict(re.findall(r"^ENV (KAFKA_\w+)=(\S+)$", file, re.M))
     node = config(**environment)
     assert node.log_directories == ("/var/lib/kafka/data",)

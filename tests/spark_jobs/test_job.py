@@ -29,7 +29,7 @@ SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 NAMES = sorted(
     path.stem
     for path in JOBS.glob("*.py")
-    if path.stem != "job" and "\n    JOB.main()\n" in path.read_text()
+    if path.stem != "job" and "\n    JOB.main()\n" in path.read_text("utf-8")
 )
 
 
