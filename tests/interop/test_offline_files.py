@@ -16,12 +16,11 @@ import pytest
 from confluent_kafka import (
     OFFSET_BEGINNING,
     Consumer,
-    IsolationLevel,
     KafkaError,
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.offline import (
     ALL_COLUMNS,
@@ -39,6 +38,7 @@ from pykbroker.testing import Broker
 from tests.harness.apache import DUMP_LOG, ApacheBroker, run_tool
 from tests.harness.commits import commit_offsets
 from tests.harness.flights import COUNT, flights
+from tests.harness.markers import await_markers
 from tests.harness.waiting import wait_for
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -389,22 +389,7 @@ def _write_transactions(servers: str) -> None:
         flight = next(rows)
         send(plain, "ledger", 0, key=flight.key, value=flight.value)
     assert plain.flush(SECONDS) == 0
-    _await_markers(servers)
-
-
-def _await_markers(servers: str) -> None:
-    """The markers of an ended transaction follow its end: wait until only the open one is left."""
-    admin = AdminClient({"bootstrap.servers": servers})
-
-    def ends(partition: int, isolation: IsolationLevel) -> int:
-        wanted = TopicPartition("ledger", partition)
-        futures = admin.list_offsets({wanted: OffsetSpec.latest()}, isolation_level=isolation)
-        return int(futures[wanted].result(SECONDS).offset)
-
-    def is_decided() -> bool:
-        return ends(1, IsolationLevel.READ_COMMITTED) == ends(1, IsolationLevel.READ_UNCOMMITTED)
-
-    wait_for(is_decided, "the markers", SECONDS)
+    await_markers(servers, "ledger", 1)  # the one that stays open has records in the other alone
 
 
 def test_committed_records_only(transactional: ApacheBroker) -> None:

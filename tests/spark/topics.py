@@ -7,6 +7,8 @@ from random import Random
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.harness.markers import await_markers
+
 BASE_MS = 1_700_000_000_000
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -68,8 +70,12 @@ def produce_transactions(servers: str, topic: str, partitions: int) -> None:
     plain = Producer({"bootstrap.servers": servers})
     for turn in range(6):
         producer = Producer(
-            # One of them outlives the broker, and would tell so many times a second.
-            {"bootstrap.servers": servers, "transactional.id": f"tx-{turn}", "log_level": 2}
+            {
+                "bootstrap.servers": servers,
+                "transactional.id": f"tx-{turn}",
+                "transaction.timeout.ms": 900_000,  # the open one stays so while tests look at it
+                "log_level": 2,  # one outlives the broker, and would tell so many times a second
+            }
         )
         producer.init_transactions(60)
         producer.begin_transaction()
@@ -104,6 +110,7 @@ def produce_old_transactions(servers: str, topic: str) -> None:
             producer.commit_transaction(60)
         elif ends == "abort":
             producer.abort_transaction(60)
+    await_markers(servers, topic, 0)
 
 
 #: Producers whose end would abort what they left open.
