@@ -91,6 +91,10 @@ def test_the_same_job_on_two_workers(cluster: str, tmp_path: Path) -> None:
     command = [str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster]
     command += ["--py-files", package(), "--conf", "spark.executor.memory=512m"]
     command += ["--conf", "spark.driver.memory=512m", "--conf", "spark.driver.host=127.0.0.1"]
+    # No task begins before both executors are there: one that is quick would do them all.
+    command += ["--conf", "spark.cores.max=2"]
+    command += ["--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0"]
+    command += ["--conf", "spark.scheduler.maxRegisteredResourcesWaitingTime=600s"]
     command += ["--conf", "spark.sql.shuffle.partitions=2", str(JOB)]
     done = subprocess.run(
         [*command, str(tmp_path / "logs"), str(out)],
