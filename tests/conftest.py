@@ -7,10 +7,10 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # A loaded machine must not fail a property test.
-settings.register_profile("pykbroker", deadline=None)
+settings.register_profile("pykbroker", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("pykbroker")
 
 

@@ -81,7 +81,7 @@ def _ids(path: Path) -> str:
 
 @pytest.mark.parametrize("path", _sources() + sorted(TESTS.rglob("*.py")), ids=_ids)
 def test_file(path: Path):
-    text = path.read_text()
+    text = path.read_text("utf-8")
     assert len(text.splitlines()) <= MAX_FILE_LINES, "split the file by role or subject"
     assert path.stem not in BANNED_NAMES, "name it after what it holds"
     tree = ast.parse(text)

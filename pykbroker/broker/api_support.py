@@ -34,7 +34,7 @@ def _not_done(route: Route) -> str:
     spec = find_spec(f"{handlers.__name__}.{route.module}")
     assert spec is not None
     assert spec.origin is not None
-    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text())) or ""
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text("utf-8"))) or ""
     _, found, rest = text.partition("Not done")
     if not found:
         return ""
@@ -72,11 +72,11 @@ def main() -> int:
     """Write the page, or with --check compare it: exit code 1 when it is out of date."""
     text = render()
     if "--check" in sys.argv[1:]:
-        if not PAGE.exists() or PAGE.read_text() != text:
+        if not PAGE.exists() or PAGE.read_text("utf-8") != text:
             sys.stderr.write(f"{PAGE.name} is out of date: run {__spec__.name}\n")
             return 1
         return 0
-    PAGE.write_text(text)
+    PAGE.write_text(text, "utf-8")
     return 0
 
 

@@ -127,11 +127,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     text = document()
     if options.check:
-        if not TARGET.exists() or TARGET.read_text() != text:
+        if not TARGET.exists() or TARGET.read_text("utf-8") != text:
             print(f"{TARGET.name} is out of date: run python -m pykbroker.config.document")
             return 1
         return 0
-    TARGET.write_text(text)
+    TARGET.write_text(text, "utf-8")
     return 0
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-READY_TIMEOUT_SECONDS = 30.0
-STOP_TIMEOUT_SECONDS = 30.0
+READY_TIMEOUT_SECONDS = 60.0
+STOP_TIMEOUT_SECONDS = 60.0
 HOST = "127.0.0.1"
 
 _LISTENERS = "listeners="
@@ -91,7 +91,7 @@ class Broker:
     def log_text(self) -> str:
         """All that the node logged since it was first started."""
         path = self._log_path()
-        return path.read_text(errors="replace") if path.exists() else ""
+        return path.read_text("utf-8", errors="replace") if path.exists() else ""
 
     # ---------------------------------------------------------------- life cycle
 

@@ -7,7 +7,7 @@ from pykbroker.broker.handlers import HANDLERS
 
 
 def test_the_committed_page_is_up_to_date():
-    assert PAGE.read_text() == render()
+    assert PAGE.read_text("utf-8") == render()
 
 
 def test_every_served_api_has_a_line():

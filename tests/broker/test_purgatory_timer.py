@@ -58,7 +58,7 @@ def run(script: Callable[[Node], Awaitable[None]]) -> None:
     async def main() -> None:
         node = Node()
         try:
-            await asyncio.wait_for(script(node), 10)
+            await asyncio.wait_for(script(node), 120)
         finally:
             node.timer.cancel()
 

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from pykbroker.cli.main import main
 from pykbroker.testing import Broker
+from tests.harness.commits import commit_offsets
 
 _numbers = itertools.count(1)
 
@@ -84,16 +85,14 @@ def filled(ask: Run, broker: Broker) -> str:
     for number in range(10):
         at = 1_600_000_000_000 + number
         producer.produce(topic, b"v%d" % number, b"k", partition=number % 2, timestamp=at)
-    assert producer.flush(10) == 0
+    assert producer.flush(60) == 0
     return topic
 
 
 @pytest.fixture
 def committed(group: str, filled: str, broker: Broker) -> str:
     """A group without members that committed offset 3 of partition 0 of `filled`."""
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
-    consumer.commit(offsets=[TopicPartition(filled, 0, 3)], asynchronous=False)
-    consumer.close()
+    commit_offsets(broker.bootstrap_servers, group, [TopicPartition(filled, 0, 3)])
     return group
 
 

@@ -57,9 +57,9 @@ def test_ready_line_logs_and_a_clean_stop(tmp_path: Path, number: signal.Signals
             rf"ready node=7 listeners=PLAINTEXT://127\.0\.0\.1:(\d+) log\.dirs={tmp_path}/d\n", line
         )
         assert match is not None, line
-        socket.create_connection(("127.0.0.1", int(match[1])), timeout=5).close()
+        socket.create_connection(("127.0.0.1", int(match[1])), timeout=60).close()
         process.send_signal(number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert out == ""
     assert f"Terminating process due to {number.name}" in err
@@ -178,7 +178,7 @@ def test_variables_of_the_environment(tmp_path: Path) -> None:
         with AdminClient(ready[1], client_id="curious") as client:
             assert client.nodes()[1].id == 1
         process.terminate()
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
     assert f"cluster.id={cluster_id}\n" in (tmp_path / "meta.properties").read_text()
     lines = [
         re.sub(r"^\[.*?\] |:\d+(?=:)|\d+ us", "", line)
@@ -247,7 +247,7 @@ def test_what_is_advertised_by_the_environment_stays() -> None:
 
 
 def test_environment_of_the_container_image() -> None:
-    file = (Path(__file__).resolve().parents[2] / "Dockerfile").read_text()
+    file = (Path(__file__).resolve().parents[2] / "Dockerfile").read_text("utf-8")
     environment = dict(re.findall(r"^ENV (KAFKA_\w+)=(\S+)$", file, re.M))
     node = config(**environment)
     assert node.log_directories == ("/var/lib/kafka/data",)

@@ -10,7 +10,7 @@ from pykbroker.config.broker_keys import BROKER_KEYS
 
 def test_the_page_is_up_to_date_and_names_every_key() -> None:
     text = document.document()
-    assert document.TARGET.read_text() == text
+    assert document.TARGET.read_text("utf-8") == text
     for name in BROKER_KEYS:
         assert f"| **{name}**<br>" in text
 

@@ -20,7 +20,7 @@ def source() -> str:
     for file in sorted(ROOT.rglob("*.py")):
         is_table = file.name in TABLES or file.name.startswith("broker_keys")
         if not is_table and "messages" not in file.parts:
-            texts.append(file.read_text())
+            texts.append(file.read_text("utf-8"))
     return "\n".join(texts)
 
 

@@ -20,7 +20,7 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -39,6 +39,7 @@ from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.record_batch import build_batch, iter_batches, iter_records
 from pykbroker.testing import Broker
 from tests.fuzz.frames import batch, mutate, real_frames, strangers
+from tests.harness.waiting import wait_for
 
 CASES = 3000
 BATCH = 100
@@ -52,7 +53,7 @@ class Peer:
     """A well-behaved client on one connection."""
 
     def __init__(self, port: int) -> None:
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout=60)
 
     def call(self, key: int, version: int, message: Any) -> Any:
         out: Parts = []
@@ -151,11 +152,14 @@ def target() -> Iterator[Target]:
         started.watcher.close()
 
 
-def throw(port: int, cases: list[bytes]) -> None:
-    """Send each case on a connection of its own, all at once; wait a moment for what comes."""
+def throw(port: int, cases: list[bytes], until: Callable[[], object] | None = None) -> None:
+    """Send each case on a connection of its own, all at once; wait a moment for what comes.
+
+    With `until`: hang up no sooner than it holds, as what was not read yet is lost then.
+    """
     socks: list[socket.socket] = []
     for case in cases:
-        sock = socket.create_connection(("127.0.0.1", port), timeout=20)
+        sock = socket.create_connection(("127.0.0.1", port), timeout=60)
         try:
             sock.sendall(case)
             sock.shutdown(socket.SHUT_WR)
@@ -173,6 +177,8 @@ def throw(port: int, cases: list[bytes]) -> None:
             if not alive:
                 socks.remove(sock)
                 sock.close()
+    if until is not None:
+        wait_for(until, "the broker to have read it all")
     for sock in socks:  # a long poll, or a group that waits: it may
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         sock.close()
@@ -181,9 +187,9 @@ def throw(port: int, cases: list[bytes]) -> None:
 def test_intact_frames_are_stored(target: Target) -> None:
     before = target.check_stored()
     frames = real_frames(TOPIC, target.topic_id, VALUE)
-    throw(target.broker.port, frames)
-    target.check("intact frames")
     versions = APIS[0].max_version - APIS[0].min_version + 1
+    throw(target.broker.port, frames, lambda: target.check_stored() >= before + versions)
+    target.check("intact frames")
     assert target.check_stored() == before + versions
 
 
@@ -209,7 +215,7 @@ def test_lengths_that_promise_much(target: Target) -> None:
     target.check("before")
     peers = []
     for _ in range(100):
-        sock = socket.create_connection(("127.0.0.1", target.broker.port), timeout=20)
+        sock = socket.create_connection(("127.0.0.1", target.broker.port), timeout=60)
         sock.sendall(struct.pack(">ihhih", 100 * 1024 * 1024, 0, 7, 1, -1) + bytes(100))
         peers.append(sock)
     target.check("a hundred promises of 100 MiB")
@@ -255,7 +261,7 @@ def test_metadata_of_a_name_that_is_no_utf8(target: Target) -> None:
     out: Parts = []
     encode_request(APIS[3], 4, 7, "peer", message, out)
     frame = join_parts(out).replace(b"fuzz", b"\xff\xfe\xfd\xfc")
-    sock = socket.create_connection(("127.0.0.1", target.broker.port), timeout=20)
+    sock = socket.create_connection(("127.0.0.1", target.broker.port), timeout=60)
     sock.sendall(frame)
     (size,) = struct.unpack(">i", sock.recv(4, socket.MSG_WAITALL))
     reply = memoryview(sock.recv(size, socket.MSG_WAITALL))

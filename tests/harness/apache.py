@@ -7,11 +7,14 @@ so that a test can be pointed at either.
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 
@@ -74,14 +77,11 @@ def java_command(
     options: tuple[str, ...] = ("-XX:TieredStopAtLevel=1", *QUICK_JVM),
 ) -> list[str]:
     """The command line that runs one of Apache's classes, quietly; by default with a quick JIT."""
-    log4j = Path(tempfile.gettempdir()) / "pykbroker-tests-log4j2.properties"
-    if not log4j.exists():
-        log4j.write_text(_LOG4J2)
     return [
         java(),
         f"-Xmx{heap}",
         *options,
-        f"-Dlog4j2.configurationFile={log4j}",
+        f"-Dlog4j2.configurationFile={_logging_settings()}",
         "-cp",
         kafka_classpath(),
         class_name,
@@ -89,11 +89,21 @@ def java_command(
     ]
 
 
+@cache
+def _logging_settings() -> Path:
+    """In a directory of our own: in the shared one somebody else may have written it."""
+    directory = tempfile.mkdtemp(prefix="pykbroker-tests-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    path = Path(directory) / "log4j2.properties"
+    path.write_text(_LOG4J2)
+    return path
+
+
 def run_tool(
     class_name: str,
     *arguments: str,
     stdin: str | None = None,
-    timeout_s: float = 60,
+    timeout_s: float = 300,
     check: bool = True,
 ) -> str:
     """Run a tool to its end; standard output. AssertionError with its output when it fails."""
@@ -185,7 +195,7 @@ class ApacheBroker:
 
     def _await_listener(self) -> None:
         assert self._process is not None
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
                 break

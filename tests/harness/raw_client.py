@@ -23,7 +23,7 @@ class RawClient:
     """One connection to `host:port`."""
 
     def __init__(
-        self, bootstrap_servers: str, timeout_s: float = 10.0, client_id: str = "raw-client"
+        self, bootstrap_servers: str, timeout_s: float = 60.0, client_id: str = "raw-client"
     ) -> None:
         host, port = bootstrap_servers.rsplit(":", 1)
         self._address = (host, int(port))

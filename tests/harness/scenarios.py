@@ -47,9 +47,9 @@ def played(script: str, world: World) -> str:
 
 def replayed(path: Path, world: World) -> tuple[str, str]:
     """The script with its events as they are now, and as the file has them."""
-    expected = path.read_text()
+    expected = path.read_text("utf-8")
     now = played(expected, world)
     if os.environ.get("PYKBROKER_REWRITE_SCENARIOS"):
-        path.write_text(now)
+        path.write_text(now, "utf-8")
         return now, now
     return now, expected

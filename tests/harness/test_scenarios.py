@@ -41,10 +41,10 @@ def test_events_of_now_and_of_the_file(tmp_path: Path, monkeypatch: pytest.Monke
     path.write_text(old)
     monkeypatch.delenv("PYKBROKER_REWRITE_SCENARIOS", raising=False)
     assert replayed(path, Counter()) == (SCRIPT, old)
-    assert path.read_text() == old
+    assert path.read_text("utf-8") == old
     monkeypatch.setenv("PYKBROKER_REWRITE_SCENARIOS", "1")
     assert replayed(path, Counter()) == (SCRIPT, SCRIPT)
-    assert path.read_text() == SCRIPT
+    assert path.read_text("utf-8") == SCRIPT
 
 
 def test_scripts_that_are_not_found() -> None:

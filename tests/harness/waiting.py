@@ -8,7 +8,7 @@ from collections.abc import Callable
 PAUSE_SECONDS = 0.05
 
 
-def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 60) -> None:
+def wait_for(condition: Callable[[], object], what: str, timeout_s: float = 120) -> None:
     """Look again and again until `condition` holds; AssertionError names `what` did not come."""
     deadline = time.monotonic() + timeout_s
     while not condition():

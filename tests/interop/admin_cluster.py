@@ -46,7 +46,7 @@ def cluster_lines() -> Iterator[Line]:
     for version in range(3):
         for feature, level in (("no.such", 1), ("metadata.version", 1), ("metadata.version", 999)):
             message = update_features_request.UpdateFeaturesRequest(
-                timeout_ms=5000,
+                timeout_ms=60_000,
                 feature_updates=[
                     update_features_request.FeatureUpdateKey(
                         feature=feature, max_version_level=level

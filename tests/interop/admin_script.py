@@ -6,12 +6,13 @@ Like data_plane_script; the texts of errors are compared too. Ids, ports and dir
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from typing import Any
 
+from pykbroker.protocol.messages import metadata_request
 from pykbroker.protocol.primitives import Message
 from tests.harness.raw_client import RawClient
+from tests.harness.waiting import wait_for
 from tests.interop.admin_cluster import cluster_lines
 from tests.interop.admin_configs import alter_lines, describe_config_lines, incremental_lines
 from tests.interop.admin_topics import create_lines, delete_lines, metadata_lines, partition_lines
@@ -40,21 +41,41 @@ OWN_VALUES = {
 class Play:
     """One conversation with one broker."""
 
-    def __init__(self, bootstrap_servers: str, settle_s: float = 0.0) -> None:
+    def __init__(self, bootstrap_servers: str, is_slow_to_see: bool = False) -> None:
         self.client = RawClient(bootstrap_servers)
         self.ids: dict[str, bytes] = {}
-        self._settle_s = settle_s
+        self._is_slow_to_see = is_slow_to_see
 
     def say(self, line: Line) -> tuple[str, Any]:
         """Label and normalised answer."""
         answer = self.client.ask(line.api, line.version, line.message)
-        if line.api in ("CreateTopics", "DeleteTopics", "CreatePartitions") and self._settle_s:
-            entries = answer.topics if line.api == "CreateTopics" else _entries(answer)
-            if any(entry.error_code == 0 for entry in entries):
-                time.sleep(self._settle_s)
+        if self._is_slow_to_see and not getattr(line.message, "validate_only", False):
+            self._await_change(line, answer)
         if line.api == "CreateTopics" and line.version >= 7:
             self.ids |= {t.name: t.topic_id for t in answer.topics if any(t.topic_id)}
         return f"{line.api} v{line.version} {line.label}", self.plain(answer)
+
+    def _await_change(self, line: Line, answer: Any) -> None:
+        """Until the broker has seen what its controller committed."""
+        if line.api == "CreateTopics":
+            counts = {entry.name: 1 for entry in answer.topics if entry.error_code == 0}
+        elif line.api == "DeleteTopics":
+            counts = {entry.name: 0 for entry in answer.responses if entry.error_code == 0}
+        elif line.api == "CreatePartitions":
+            asked = {topic.name: topic.count for topic in line.message.topics}  # type: ignore[attr-defined]
+            counts = {each.name: asked[each.name] for each in answer.results if not each.error_code}
+        else:
+            return
+        for name, count in counts.items():
+            wait_for(lambda n=name, c=count: self._shows(n, c), f"{name} of {count} partitions")  # type: ignore[misc]
+
+    def _shows(self, name: str, partitions: int) -> bool:
+        """Whether there are so many partitions, or more; whether there is no topic, for 0."""
+        asked = metadata_request.MetadataRequestTopic(name=name)
+        request = metadata_request.MetadataRequest(topics=[asked], allow_auto_topic_creation=False)
+        (found,) = self.client.ask("Metadata", 12, request).topics
+        count = 0 if found.error_code else len(found.partitions)
+        return count >= partitions if partitions else found.error_code != 0
 
     def plain(self, value: Any, name: str = "") -> Any:
         """Dicts, lists and numbers, without what differs from broker to broker."""
@@ -80,17 +101,13 @@ class Play:
         return value
 
 
-def _entries(answer: Any) -> list[Any]:
-    return answer.responses if hasattr(answer, "responses") else answer.results  # type: ignore[no-any-return]
-
-
-def play(bootstrap_servers: str, settle_s: float = 0.0) -> list[tuple[str, Any]]:
+def play(bootstrap_servers: str, is_slow_to_see: bool = False) -> list[tuple[str, Any]]:
     """Speak every line; what came back.
 
-    `settle_s`: how long the broker needs to see what its controller has committed (Apache answers
-    before it does).
+    `is_slow_to_see`: the broker answers before it sees what its controller has committed, as
+    Apache's does: wait until it does.
     """
-    story = Play(bootstrap_servers, settle_s)
+    story = Play(bootstrap_servers, is_slow_to_see)
     heard = [story.say(line) for line in lines(story)]
     story.client.close()
     return heard

@@ -43,7 +43,7 @@ def create(
             )
         )
     return create_topics_request.CreateTopicsRequest(
-        timeout_ms=10_000, topics=made, validate_only=validate_only
+        timeout_ms=60_000, topics=made, validate_only=validate_only
     )
 
 
@@ -161,7 +161,7 @@ def partition_lines() -> Iterator[Line]:
             for name, count, brokers in asked
         ]
         message = create_partitions_request.CreatePartitionsRequest(
-            topics=topics, **{"timeout_ms": 10_000} | more
+            topics=topics, **{"timeout_ms": 60_000} | more
         )
         return Line(label, "CreatePartitions", version, message)
 
@@ -191,7 +191,7 @@ def delete_lines(story: Story) -> Iterator[Line]:
             [],
         ):
             message = delete_topics_request.DeleteTopicsRequest(
-                topic_names=names, timeout_ms=10_000
+                topic_names=names, timeout_ms=60_000
             )
             yield Line(f"{names}", "DeleteTopics", version, message)
     state = delete_topics_request.DeleteTopicState
@@ -205,5 +205,5 @@ def delete_lines(story: Story) -> Iterator[Line]:
         ("twice", [state(name="c-v7"), state(name="c-v7")]),
         ("by name and by id", [state(name="c-v7"), state(name=None, topic_id=story.ids["c-v7"])]),
     ):
-        message = delete_topics_request.DeleteTopicsRequest(topics=topics, timeout_ms=10_000)
+        message = delete_topics_request.DeleteTopicsRequest(topics=topics, timeout_ms=60_000)
         yield Line(label, "DeleteTopics", 6, message)

@@ -64,7 +64,7 @@ def records_of(
     found: dict[str, list[Record]] = {f"{at.topic}-{at.partition}": [] for at in partitions}
     unfinished = set(found)
     while unfinished:
-        message = consumer.poll(20)
+        message = consumer.poll(60)
         assert message is not None, f"nothing more of {unfinished}"
         name = f"{message.topic()}-{message.partition()}"
         error = message.error()
@@ -83,11 +83,11 @@ def records_of(
 def facts(servers: str, topics: list[str], groups: list[str]) -> dict[str, Any]:
     """All of it by name, so that a difference names itself."""
     admin = AdminClient({"bootstrap.servers": servers})
-    found: dict[str, Any] = {"cluster": admin.describe_cluster().result(20).cluster_id}
+    found: dict[str, Any] = {"cluster": admin.describe_cluster().result(60).cluster_id}
     described = admin.describe_topics(TopicCollection(topics))
     partitions: list[TopicPartition] = []
     for topic in topics:
-        description = described[topic].result(20)
+        description = described[topic].result(60)
         found[f"{topic} id"] = str(description.topic_id)
         partitions += [TopicPartition(topic, each.id) for each in description.partitions]
     found["configurations"] = configurations(admin, topics)
@@ -99,7 +99,7 @@ def facts(servers: str, topics: list[str], groups: list[str]) -> dict[str, Any]:
         found[f"{name} bounds"] = bounds(admin, at, found[f"{name} read_uncommitted"])
     for group in groups:
         wanted = [ConsumerGroupTopicPartitions(group)]
-        answer = admin.list_consumer_group_offsets(wanted)[group].result(20)
+        answer = admin.list_consumer_group_offsets(wanted)[group].result(60)
         found[f"group {group}"] = sorted(
             (at.topic, at.partition, at.offset, at.metadata) for at in answer.topic_partitions
         )
@@ -118,7 +118,7 @@ def bounds(admin: AdminClient, at: TopicPartition, records: list[Record]) -> lis
     found = []
     for level in (IsolationLevel.READ_UNCOMMITTED, IsolationLevel.READ_COMMITTED):
         for spec in wanted:
-            answer = admin.list_offsets({at: spec}, isolation_level=level)[at].result(20)
+            answer = admin.list_offsets({at: spec}, isolation_level=level)[at].result(60)
             found.append((answer.offset, answer.timestamp))
     return found
 
@@ -130,7 +130,7 @@ def configurations(admin: AdminClient, topics: list[str]) -> dict[str, dict[str,
     return {
         resource.name: {
             name: entry.value
-            for name, entry in future.result(20).items()
+            for name, entry in future.result(60).items()
             if entry.source in DYNAMIC
         }
         for resource, future in admin.describe_configs(resources).items()
@@ -185,7 +185,7 @@ def dumps_agree(data_dir: Path, topics: list[str]) -> None:
     files = [name for name in files if Path(name).stat().st_size]
     assert len(files) >= 3 * len(topics)
     arguments = ("--deep-iteration", "--print-data-log", "--files", ",".join(files))
-    theirs = run_tool(DUMP_LOG, *arguments, timeout_s=120)
+    theirs = run_tool(DUMP_LOG, *arguments, timeout_s=600)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         assert main(["dump-log", *arguments]) == 0

@@ -16,7 +16,7 @@ class Line(NamedTuple):
     api: str
     version: int
     message: Message
-    timeout_s: float = 10.0
+    timeout_s: float = 60.0
 
 
 class Story(Protocol):

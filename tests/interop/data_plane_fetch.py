@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -22,6 +21,8 @@ class FetchStory(Story, Protocol):
     """With the session that is spoken of."""
 
     session_id: int
+
+    def await_topic(self, name: str, is_there: bool) -> None: ...
 
 
 def fetch(
@@ -152,14 +153,11 @@ def session_lines(story: FetchStory) -> Iterator[Line]:
         yield Line("closed", "Fetch", version, again(nothing, epoch=1))
 
 
-SETTLE_S = 0.5  # Apache answers before its broker has seen what its controller committed
-
-
 def deleted_topic_lines(story: FetchStory) -> Iterator[Line]:
     """Sessions by name and by id over a topic that is deleted, and made again."""
     made = create_topics_request.CreatableTopic(name="gone", num_partitions=1, replication_factor=1)
-    make = create_topics_request.CreateTopicsRequest(timeout_ms=5000, topics=[made])
-    delete = delete_topics_request.DeleteTopicsRequest(topic_names=["gone"], timeout_ms=5000)
+    make = create_topics_request.CreateTopicsRequest(timeout_ms=60_000, topics=[made])
+    delete = delete_topics_request.DeleteTopicsRequest(topic_names=["gone"], timeout_ms=60_000)
     offsets = list_offsets_request.ListOffsetsRequest(
         replica_id=-1,
         topics=[
@@ -169,7 +167,7 @@ def deleted_topic_lines(story: FetchStory) -> Iterator[Line]:
         ],
     )
     yield Line("gone", "CreateTopics", 7, make)
-    time.sleep(SETTLE_S)
+    story.await_topic("gone", is_there=True)
     old_id = story.ids["gone"]
     sessions = {}
     for version in (12, 13):
@@ -183,13 +181,13 @@ def deleted_topic_lines(story: FetchStory) -> Iterator[Line]:
         )
 
     yield Line("gone", "DeleteTopics", 5, delete)
-    time.sleep(SETTLE_S)
+    story.await_topic("gone", is_there=False)
     for version in (12, 13):
         yield Line("deleted, in a session", "Fetch", version, again(version, 1))
         yield Line("deleted", "Fetch", version, fetch(story, topic="gone", session_epoch=-1))
     yield Line("deleted", "ListOffsets", 7, offsets)
     yield Line("gone again", "CreateTopics", 7, make)
-    time.sleep(SETTLE_S)
+    story.await_topic("gone", is_there=True)
     for version in (12, 13):
         yield Line("made again, in a session", "Fetch", version, again(version, 2))
         yield Line("in a session once more", "Fetch", version, again(version, 3))

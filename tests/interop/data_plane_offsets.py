@@ -15,7 +15,7 @@ from pykbroker.protocol.messages import (
 )
 from pykbroker.protocol.primitives import Message
 from tests.interop.conversation import Line
-from tests.interop.data_plane_produce import T0
+from tests.interop.data_plane_produce import FAR_MS, T0
 
 
 def list_offsets_lines() -> Iterator[Line]:
@@ -30,7 +30,7 @@ def list_offsets_lines() -> Iterator[Line]:
             ],
         )
 
-    stamps = (-1, -2, -3, -4, -5, -6, -7, 0, 2, T0, T0 + 1, T0 + 2, T0 + 3, T0 + 8_000_000)
+    stamps = (-1, -2, -3, -4, -5, -6, -7, 0, 2, T0, T0 + 1, T0 + 2, T0 + 3, T0 + FAR_MS)
     for version in range(1, 12):
         for stamp in stamps:
             for topic in ("plain", "strict", "stamped"):

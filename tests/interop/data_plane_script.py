@@ -8,7 +8,7 @@ differ between two brokers taken out: topic ids become names, session ids "sessi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pykbroker.protocol.messages import (
@@ -59,14 +59,19 @@ class Play:
 
     def await_leaders(self) -> None:
         """Until every partition serves."""
-        wait_for(self._all_led, "the leaders of the topics", 30)
+        every = range(PARTITIONS)
+        wait_for(lambda: self._serve(TOPICS, every), "the leaders of the topics")
+
+    def await_topic(self, name: str, is_there: bool) -> None:
+        """Apache answers before its broker has seen what its controller committed."""
+        wait_for(lambda: self._serve([name], [0]) is is_there, f"the broker to see {name}")
 
     def learn(self, made: Any) -> None:
         """Remember the ids of new topics; an id of before keeps its name too."""
         self.ids |= {topic.name: topic.topic_id for topic in made.topics}
         self._names |= {topic.topic_id: topic.name for topic in made.topics}
 
-    def _all_led(self) -> bool:
+    def _serve(self, topics: Iterable[str], partitions: Iterable[int]) -> bool:
         """Not what Metadata says, but what the partitions do: Apache's lag behind it."""
         asked = list_offsets_request.ListOffsetsRequest(
             replica_id=-1,
@@ -75,10 +80,10 @@ class Play:
                     name=name,
                     partitions=[
                         list_offsets_request.ListOffsetsPartition(partition_index=p, timestamp=-1)
-                        for p in range(PARTITIONS)
+                        for p in partitions
                     ],
                 )
-                for name in TOPICS
+                for name in topics
             ],
         )
         answer = self.client.ask("ListOffsets", 7, asked)
@@ -87,7 +92,7 @@ class Play:
     def say(self, line: Line) -> tuple[str, Any]:
         """Label and normalised answer."""
         answer = self.client.ask(line.api, line.version, line.message, line.timeout_s)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while line.api == "InitProducerId" and answer.error_code == 14:
             # Apache has the first producers try again until it has a block of ids; we make them
             # wait for it.

@@ -64,7 +64,7 @@ class Requests:
     # ---- asking
 
     def client(self, client_id: str) -> RawClient:
-        client = RawClient(f"127.0.0.1:{self.port}", 30, client_id)
+        client = RawClient(f"127.0.0.1:{self.port}", client_id=client_id)
         self._clients.append(client)
         return client
 
@@ -132,8 +132,8 @@ class Requests:
         topics = fields.pop("topics", (self.topic,))
         defaults = {
             "group_id": self.group(group),
-            "session_timeout_ms": 30_000,
-            "rebalance_timeout_ms": 30_000 if version else -1,
+            "session_timeout_ms": 600_000,  # nobody is to fail before the script says so
+            "rebalance_timeout_ms": 600_000 if version else -1,
             "protocol_type": "consumer",
             "protocols": [
                 JoinGroupRequestProtocol(name=name, metadata=subscription(*topics))

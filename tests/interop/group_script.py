@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.delete_groups_request import DeleteGroupsRequest
@@ -27,6 +28,7 @@ from pykbroker.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
+from tests.harness.waiting import wait_for
 from tests.interop.group_requests import Requests
 
 
@@ -59,30 +61,31 @@ class Script(Requests):
     def _prepare(self) -> None:
         topic = CreatableTopic(name=self.topic, num_partitions=2, replication_factor=1)
         self.answer_to(CreateTopicsRequest(topics=[topic], timeout_ms=30_000), 7)
-        for _ in range(200):
-            asked = MetadataRequest(topics=[MetadataRequestTopic(name=self.topic)])
-            (found,) = self.answer_to(asked, 12).topics
-            if not found.error_code and len(found.partitions) == 2:
-                self.topic_id = found.topic_id
-                break
+        wait_for(self._topic_is_there, "the topic")
+        wait_for(self._coordinator_is_there, "the coordinator")
+
+    def _topic_is_there(self) -> bool:
+        asked = MetadataRequest(topics=[MetadataRequestTopic(name=self.topic)])
+        (found,) = self.answer_to(asked, 12).topics
+        self.topic_id = found.topic_id
+        return not found.error_code and len(found.partitions) == 2
+
+    def _coordinator_is_there(self) -> bool:
         request = FindCoordinatorRequest(coordinator_keys=[self.group("g")])
-        for _ in range(2000):
-            (coordinator,) = self.answer_to(request, 6).coordinators
-            if coordinator.error_code:
-                continue
-            listed = self.answer_to(ListGroupsRequest(), 5)
-            fetched = self.answer_to(
-                OffsetFetchRequest(
-                    groups=[
-                        OffsetFetchRequestGroup(group_id=self.group(name), topics=None)
-                        for name in ("g", "s", "v", "two", "static", "leaves", "solo", "connect")
-                    ]
-                ),
-                9,
-            )
-            if not listed.error_code and not any(g.error_code for g in fetched.groups):
-                return
-        raise TimeoutError("no coordinator")
+        (coordinator,) = self.answer_to(request, 6).coordinators
+        if coordinator.error_code:
+            return False
+        listed = self.answer_to(ListGroupsRequest(), 5)
+        fetched = self.answer_to(
+            OffsetFetchRequest(
+                groups=[
+                    OffsetFetchRequestGroup(group_id=self.group(name), topics=None)
+                    for name in ("g", "s", "v", "two", "static", "leaves", "solo", "connect")
+                ]
+            ),
+            9,
+        )
+        return not listed.error_code and not any(g.error_code for g in fetched.groups)
 
     def _joins(self) -> None:
         for version in range(10):
@@ -162,20 +165,10 @@ class Script(Requests):
         self.commit("empty, any member", group, 9, member_id="whoever")
 
     def _until_preparing(self, group: str) -> None:
-        request = DescribeGroupsRequest(groups=[self.group(group)])
-        for _ in range(1000):
-            (found,) = self.answer_to(request, 6).groups
-            if found.group_state == "PreparingRebalance":
-                return
-        raise TimeoutError("no rebalance")
+        self._await(group, "PreparingRebalance")
 
     def _until_members(self, group: str, count: int) -> None:
-        request = DescribeGroupsRequest(groups=[self.group(group)])
-        for _ in range(1000):
-            (found,) = self.answer_to(request, 6).groups
-            if len(found.members) == count:
-                return
-        raise TimeoutError(f"{group} has {len(found.members)} members")
+        wait_for(lambda: len(self._described(group).members) == count, f"{count} members")
 
     def _leave(self, group: str, *members: MemberIdentity) -> LeaveGroupRequest:
         return LeaveGroupRequest(group_id=self.group(group), members=list(members))
@@ -229,17 +222,17 @@ class Script(Requests):
 
     def _await(self, group: str, state: str) -> None:
         """Ask until the group is in that state."""
+        wait_for(lambda: self._described(group).group_state == state, f"{group} to be {state}")
+
+    def _described(self, group: str) -> Any:
         request = DescribeGroupsRequest(groups=[self.group(group)])
-        for _ in range(20_000):
-            (found,) = self.answer_to(request, 6).groups
-            if found.group_state == state:
-                return
-        raise TimeoutError(f"{group} is {found.group_state}, not {state}")
+        return self.answer_to(request, 6).groups[0]
 
     def _failures(self) -> None:
         """Members that fail: sessions, rebalance timeouts, sync timeouts, a full group."""
         one, two, three = self.client("one"), self.client("one"), self.client("three")
-        brief = {"session_timeout_ms": 400, "rebalance_timeout_ms": 700}
+        # Long enough for a join and its sync one after the other on a machine that is busy.
+        brief = {"session_timeout_ms": 3000, "rebalance_timeout_ms": 3000}
         group = "fails"
         a = self.join("a", group, 3, **brief).member_id
         self.sync("a", group, 3, member_id=a, generation_id=1, assign={a: b"all"})
@@ -248,7 +241,7 @@ class Script(Requests):
         self.describe("a failed", group)
 
         group = "late"
-        a = self.join("a", group, 3, session_timeout_ms=10_000, rebalance_timeout_ms=700).member_id
+        a = self.join("a", group, 3, rebalance_timeout_ms=3000).member_id
         self.sync("a", group, 3, member_id=a, generation_id=1, assign={a: b"all"})
         self.request(one, self.join_request(group, 3, **brief), 3)
         b = self.say("b: a did not rejoin in time", one.answer()).member_id
@@ -257,10 +250,11 @@ class Script(Requests):
         self.heartbeat("b never synced", group, member_id=b, generation_id=2)
 
         group = "full"
-        a = self.join("a", group, 3).member_id
-        self.request(one, self.join_request(group, 3), 3)
+        patient = {"rebalance_timeout_ms": 15_000}  # it has to end: a does not get in again
+        a = self.join("a", group, 3, **patient).member_id
+        self.request(one, self.join_request(group, 3, **patient), 3)
         self._until_preparing(group)
-        self.request(two, self.join_request(group, 3), 3)
+        self.request(two, self.join_request(group, 3, **patient), 3)
         self._until_members(group, 3)  # else it is a race whose request comes last
         self.request(three, self.join_request(group, 3, member_id=a), 3)
         self.say("c, or a: the third is out", three.answer())
@@ -370,10 +364,10 @@ class Script(Requests):
         self.commit("before the topic goes", "solo", 9, (0, 1))
         self.answer_to(DeleteTopicsRequest(topic_names=[self.topic], timeout_ms=30_000), 5)
         group = OffsetFetchRequestGroup(group_id=self.group("solo"), topics=None)
-        for _ in range(1000):
-            (found,) = self.answer_to(OffsetFetchRequest(groups=[group]), 9).groups
-            if not found.topics:
-                break
+        wait_for(
+            lambda: not self.answer_to(OffsetFetchRequest(groups=[group]), 9).groups[0].topics,
+            "the offsets to go with the topic",
+        )
         self.fetch("the topic is gone", "solo", 9, everything=True)
 
     def _list(self, title: str, request: ListGroupsRequest, version: int) -> None:

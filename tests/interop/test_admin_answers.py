@@ -21,7 +21,7 @@ KNOWN: dict[str, str] = {
 
 def test_every_answer_is_apaches() -> None:
     with ApacheBroker() as apache:
-        theirs = admin_script.play(apache.bootstrap_servers, settle_s=0.15)
+        theirs = admin_script.play(apache.bootstrap_servers, is_slow_to_see=True)
     with Broker() as broker:
         ours = admin_script.play(broker.bootstrap_servers)
     assert len(theirs) > 490

@@ -11,7 +11,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from tests.interop.samples import BASE_TIMESTAMP_MS, CODECS, samples
 
 
-async def _read(consumer: AIOKafkaConsumer, count: int, timeout_s: float = 20) -> list:
+async def _read(consumer: AIOKafkaConsumer, count: int, timeout_s: float = 60) -> list:
     async def loop() -> list:
         return [await consumer.getone() for _ in range(count)]
 
@@ -66,18 +66,13 @@ def test_a_group_of_two_shares_the_partitions(servers: str, name: str):
         }
         async with AIOKafkaConsumer(name, **options) as one:
             async with AIOKafkaConsumer(name, **options) as two:
-                for _ in range(200):
-                    shares = sorted((len(one.assignment()), len(two.assignment())))
-                    if shares == [2, 2]:
-                        break
-                    await asyncio.sleep(0.1)
-                assert shares == [2, 2]
+                async with asyncio.timeout(60):
+                    while not len(one.assignment()) == len(two.assignment()) == 2:
+                        await asyncio.sleep(0.1)
                 assert not one.assignment() & two.assignment()
-            for _ in range(200):
-                if len(one.assignment()) == 4:
-                    break
-                await asyncio.sleep(0.1)
-            assert len(one.assignment()) == 4
+            async with asyncio.timeout(60):
+                while len(one.assignment()) != 4:
+                    await asyncio.sleep(0.1)
 
     asyncio.run(main())
 

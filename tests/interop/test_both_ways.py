@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -28,6 +28,7 @@ from confluent_kafka.admin import (
 
 from pykbroker.testing import Broker
 from tests.harness.apache import ApacheBroker, java_command
+from tests.harness.commits import commit_offsets
 from tests.harness.waiting import wait_for
 from tests.interop.cluster_facts import (
     dumps_agree,
@@ -48,7 +49,7 @@ SETTINGS = {
     "log.initial.task.delay.ms": "100",
 }
 # After a kill Apache waits for the old session of the broker to end.
-SHORT_SESSION = {"broker.session.timeout.ms": "1500", "broker.heartbeat.interval.ms": "300"}
+SHORT_SESSION = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"}
 PLAIN, MONEY, TABLE, CUT = "plain", "money", "table", "cut"
 TOPICS = [PLAIN, MONEY, CUT]
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -86,7 +87,7 @@ def make_topics(servers: str) -> None:
         NewTopic(CUT, 1, 1, config={"message.timestamp.type": "LogAppendTime"}),
     ]
     for future in admin.create_topics(wanted).values():
-        future.result(20)
+        future.result(60)
     change = ConfigResource(
         ResourceType.BROKER,
         "1",
@@ -99,7 +100,7 @@ def make_topics(servers: str) -> None:
         ],
     )
     (future,) = admin.incremental_alter_configs([change]).values()
-    future.result(20)
+    future.result(60)
 
 
 def produce(servers: str, topic: str, round_number: int, count: int) -> None:
@@ -119,33 +120,20 @@ def produce(servers: str, topic: str, round_number: int, count: int) -> None:
             headers = [("h", b"%d" % index), ("null", None)] if index % 3 == 0 else []
             partition = index % 2 if topic == PLAIN else 0
             producer.produce(topic, value, key, partition, headers=headers)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
 
 
 def commit(servers: str, offset: int) -> None:
     """The group `reader` commits, as a member that joined would."""
     at = TopicPartition(PLAIN, 1, offset, metadata="it was here")
-    done: list[bool] = []
-
-    def committed() -> bool:
-        consumer = Consumer({"bootstrap.servers": servers, "group.id": "reader"})
-        try:
-            consumer.commit(offsets=[at], asynchronous=False)
-            done.append(True)
-        except KafkaException as refused:
-            done.extend([] if "oordinator" in str(refused) else [False])
-        consumer.close()
-        return bool(done)
-
-    wait_for(committed, "the coordinator")
-    assert done == [True]
+    commit_offsets(servers, "reader", [at])
 
 
 def transactions(servers: str, first: int, *ends: str) -> None:
     """The Java client's transactions; the group `bank` commits in each."""
     arguments = [str(TRANSACTIONS), servers, MONEY, "bank", str(first), *ends]
     done = subprocess.run(
-        java_command(*arguments), capture_output=True, text=True, timeout=90, check=False
+        java_command(*arguments), capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.split()[-1] == str(first + 10 * len(ends))
@@ -159,7 +147,7 @@ def write(servers: str, data_dir: Path, round_number: int) -> None:
     admin = AdminClient({"bootstrap.servers": servers})
     deletion = admin.delete_records([TopicPartition(CUT, 0, 401 * round_number)])
     for future in deletion.values():
-        assert future.result(20).low_watermark == 401 * round_number
+        assert future.result(60).low_watermark == 401 * round_number
     await_checkpoint(data_dir / "log-start-offset-checkpoint", CUT, 401 * round_number)
 
 
@@ -185,7 +173,7 @@ def roll_table(servers: str) -> None:
     time.sleep(0.35)
     producer = Producer({"bootstrap.servers": servers})
     producer.produce(TABLE, b"rolls the segment", b"roll")
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
 
 
 class Journey:
@@ -231,7 +219,7 @@ def apache(tmp_path: Path) -> Any:
     node.close()
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("ending", ["stopped", "killed"])
 def test_from_apache_and_back(apache: ApacheBroker, ending: str) -> None:
     journey = Journey(apache)
@@ -265,7 +253,7 @@ def test_from_apache_and_back(apache: ApacheBroker, ending: str) -> None:
     assert complaints(apache) == []
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("ending", ENDINGS_OF_OURS)
 def test_from_us_and_back(apache: ApacheBroker, ending: str) -> None:
     journey = Journey(apache)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -13,6 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.cli.main import main
 from tests.harness import apache
+from tests.harness.commits import commit_offsets
 
 SCRIPTS = {
     "topics": apache.TOPICS,
@@ -33,7 +34,13 @@ class Scene(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def scene(servers: str) -> Iterator[Scene]:
+def scene(make_broker: Callable[..., Any]) -> Iterator[Scene]:
+    """On a broker of its own: groups of other tests would change their states between two looks."""
+    with make_broker({"log.retention.ms": "-1"}) as broker:
+        yield from set_up(broker.bootstrap_servers)
+
+
+def set_up(servers: str) -> Iterator[Scene]:
     scene = Scene(servers, "commands.topic_1", "commands-idle", "commands-live")
     admin = AdminClient({"bootstrap.servers": servers})
     topics = [
@@ -41,28 +48,25 @@ def scene(servers: str) -> Iterator[Scene]:
         NewTopic("commands-empty", 1, 1),
     ]
     for future in admin.create_topics(topics).values():
-        future.result(10)
+        future.result(60)
     producer = Producer({"bootstrap.servers": servers})
     for number in range(30):
         at = 1_600_000_000_000 + number
         producer.produce(scene.topic, b"v", partition=number % 3, timestamp=at)
-    assert producer.flush(10) == 0
-    idle = Consumer({"bootstrap.servers": servers, "group.id": scene.idle})
-    idle.commit(
-        offsets=[TopicPartition(scene.topic, number, number + 1) for number in range(2)],
-        asynchronous=False,
-    )
-    idle.close()
+    assert producer.flush(60) == 0
+    offsets = [TopicPartition(scene.topic, number, number + 1) for number in range(2)]
+    commit_offsets(servers, scene.idle, offsets)
     live = Consumer(
         {
             "bootstrap.servers": servers,
             "group.id": scene.live,
             "client.id": "commands-client",
             "auto.offset.reset": "earliest",
+            "max.poll.interval.ms": 86_400_000,  # nobody polls it while the tests look at it
         }
     )
     live.subscribe([scene.topic])
-    assert len(live.consume(30, timeout=20)) == 30
+    assert len(live.consume(30, timeout=60)) == 30
     live.commit(asynchronous=False)
     yield scene
     live.close()

@@ -69,7 +69,7 @@ def apache_cleans(directory: Path, now_ms: int, first_dirty: int) -> int:
     """One round of Apache's cleaner; the new first dirty offset."""
     settings = [str(now_ms), str(DAY), str(SEGMENT_BYTES), str(first_dirty)]
     command = [java(), "-Xmx512m", "-cp", kafka_classpath(), str(ORACLE), str(directory), *settings]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return int(done.stdout.split()[0])
 
@@ -154,7 +154,7 @@ def read_all(servers: str, topic: str) -> list[tuple[bytes | None, bytes | None,
     consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
     found: list[tuple[bytes | None, bytes | None, int]] = []
     while True:
-        message = consumer.poll(20)
+        message = consumer.poll(60)
         assert message is not None
         if message.error():
             assert message.error().code() == KafkaError._PARTITION_EOF
@@ -175,7 +175,7 @@ def test_a_compacted_topic_of_a_running_broker(make_broker: Callable[..., Any]) 
         }
         topic = NewTopic("tables", 1, 1, config=settings)
         admin = AdminClient({"bootstrap.servers": servers})
-        admin.create_topics([topic])["tables"].result(10)
+        admin.create_topics([topic])["tables"].result(60)
         producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True})
         dice = random.Random(5)
         latest: dict[bytes, bytes | None] = {}
@@ -184,8 +184,8 @@ def test_a_compacted_topic_of_a_running_broker(make_broker: Callable[..., Any]) 
                 key = b"key-%d" % number
                 latest[key] = None if dice.random() < 0.1 else dice.randbytes(1200)
                 producer.produce("tables", latest[key], key)
-            assert producer.flush(20) == 0
-        deadline = time.monotonic() + 60
+            assert producer.flush(60) == 0
+        deadline = time.monotonic() + 300
         while len(found := read_all(servers, "tables")) > keys * rounds // 2:
             assert time.monotonic() < deadline, len(found)
         check_table(found, latest)

@@ -35,7 +35,7 @@ def apaches_keys() -> list[dict[str, Any]]:
         [java(), "-cp", kafka_classpath(), str(source)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -34,7 +34,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Broker(data_dir=data_dir, overrides=SETTINGS) as broker:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
         topic = NewTopic(TOPIC, 1, 1, config={"segment.bytes": "1048576", "retention.ms": "-1"})
-        admin.create_topics([topic])[TOPIC].result(10)
+        admin.create_topics([topic])[TOPIC].result(60)
         produce(broker, 0, COUNT)
         broker.stop()
     assert len(list((data_dir / f"{TOPIC}-0").glob("*.log"))) >= 3
@@ -56,7 +56,7 @@ def produce(broker: Broker, first: int, count: int) -> None:
     for number in range(first, first + count):
         producer.produce(TOPIC, value(number), b"%d" % number, 0, timestamp=NOW_MS + number)
         producer.poll(0)
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
 
 
 def consume(broker: Broker, start: int = OFFSET_BEGINNING) -> tuple[int, str | None]:
@@ -74,7 +74,7 @@ def consume(broker: Broker, start: int = OFFSET_BEGINNING) -> tuple[int, str | N
     consumer.assign([TopicPartition(TOPIC, 0, start)])
     found = 0
     while True:
-        message = consumer.poll(10)
+        message = consumer.poll(60)
         assert message is not None, f"nothing after {found} records"
         error = message.error()
         if error is None:
@@ -178,7 +178,7 @@ def test_garbage_in_an_index(broken: Path, suffix: str, garbage: bytes) -> None:
         middle = int(segment(broken, 1).stem) + 100
         assert consume(broker, middle) == (COUNT - middle, None)
         consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "t"})
-        (found,) = consumer.offsets_for_times([TopicPartition(TOPIC, 0, 1)], timeout=10)
+        (found,) = consumer.offsets_for_times([TopicPartition(TOPIC, 0, 1)], timeout=60)
         assert found.offset == 0
         consumer.close()
         assert "Traceback" not in broker.log_text

@@ -30,7 +30,7 @@ def log_dir(make_broker) -> Iterator[Path]:
     with make_broker({"log.segment.bytes": "1048576"}) as broker:
         servers = broker.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": servers})
-        admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(10)
+        admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(60)
         for codec in CODECS:
             _produce(servers, codec)
         _consume_and_commit(servers)
@@ -50,7 +50,7 @@ def _produce(servers: str, codec: str) -> None:
     for s in samples(700):
         producer.produce(TOPIC, s.value, s.key, headers=s.headers, timestamp=s.timestamp_ms)
     producer.produce(TOPIC, random.Random(codec).randbytes(400_000).hex().encode(), b"big")
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
 
 
 def _consume_and_commit(servers: str) -> None:
@@ -58,7 +58,7 @@ def _consume_and_commit(servers: str) -> None:
         {"bootstrap.servers": servers, "group.id": "dump", "auto.offset.reset": "earliest"}
     )
     consumer.subscribe([TOPIC])
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not consumer.consume(100, timeout=0.5):
         assert time.monotonic() < deadline
     consumer.commit(asynchronous=False)

@@ -21,13 +21,13 @@ def data_dir() -> Iterator[Path]:
     with ApacheBroker(features=()) as broker:
         servers = broker.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": servers})
-        admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(20)
+        admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(60)
         producer = Producer({"bootstrap.servers": servers, "transactional.id": "dump"})
-        producer.init_transactions(20)
+        producer.init_transactions(60)
         for number in range(4):
             producer.begin_transaction()
             producer.produce(TOPIC, b"v%d" % number, b"k")
-            producer.flush(10)
+            producer.flush(60)
             end = producer.commit_transaction if number % 2 else producer.abort_transaction
             end(10)
         consumer = Consumer(
@@ -39,7 +39,7 @@ def data_dir() -> Iterator[Path]:
             }
         )
         consumer.subscribe([TOPIC])
-        assert len(consumer.consume(2, timeout=20)) == 2
+        assert len(consumer.consume(2, timeout=60)) == 2
         consumer.commit(asynchronous=False)
         consumer.close()
         broker.stop()

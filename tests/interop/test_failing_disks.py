@@ -66,9 +66,9 @@ def fill(broker: Broker, per_partition: int) -> tuple[Counter[int], dict[int, st
         acks="all",
         retries=0,
         enable_idempotence=False,
-        request_timeout_ms=4000,
-        delivery_timeout_ms=5000,
-        max_block_ms=2000,
+        request_timeout_ms=20_000,
+        delivery_timeout_ms=25_000,
+        max_block_ms=20_000,
     )
     acknowledged: Counter[int] = Counter()
     failed: dict[int, str] = {}
@@ -78,7 +78,7 @@ def fill(broker: Broker, per_partition: int) -> tuple[Counter[int], dict[int, st
                 continue
             value = b"%08d" % number + bytes(RECORD_BYTES)
             try:
-                producer.send(TOPIC, value, partition=partition).get(10)
+                producer.send(TOPIC, value, partition=partition).get(60)
                 acknowledged[partition] += 1
             except KafkaError as refused:
                 failed[partition] = type(refused).__name__
@@ -177,7 +177,7 @@ def test_the_last_directory_is_full(tmp_path: Path, small: Path) -> None:
         process = broker.process
         acknowledged, failed = fill(broker, 2 * SMALL_MB * 1_000_000 // RECORD_BYTES)
         assert len(failed) == PARTITIONS
-        assert process.wait(20) == 1
+        assert process.wait(60) == 1
         assert "the last log directory, failed" in broker.log_text
         assert "Traceback" not in broker.log_text
         broker.kill()

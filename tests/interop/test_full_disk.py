@@ -21,22 +21,22 @@ def test_the_only_log_directory_fails() -> None:
             bootstrap_servers=broker.bootstrap_servers,
             retries=0,
             enable_idempotence=False,
-            request_timeout_ms=3000,
-            delivery_timeout_ms=4000,
+            request_timeout_ms=20_000,
+            delivery_timeout_ms=25_000,
         )
         process = broker.process
-        producer.send(TOPIC, b"first").get(20)
+        producer.send(TOPIC, b"first").get(60)
         acknowledged += 1
         limits = (LARGEST_FILE_BYTES, LARGEST_FILE_BYTES)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, limits)
         try:
             for number in range(2 * LARGEST_FILE_BYTES // RECORD_BYTES):
-                producer.send(TOPIC, b"%08d" % number + bytes(RECORD_BYTES)).get(20)
+                producer.send(TOPIC, b"%08d" % number + bytes(RECORD_BYTES)).get(60)
                 acknowledged += 1
         except KafkaError as refused:
             print(refused)
         producer.close(timeout=0)
-        assert process.wait(20) == 1
+        assert process.wait(60) == 1
         assert 10 < acknowledged <= LARGEST_FILE_BYTES // RECORD_BYTES
         log = broker.log_text
         assert "File too large" in log

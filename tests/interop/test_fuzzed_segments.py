@@ -134,7 +134,7 @@ def test_both_readers_see_the_same(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         lines += ours(name, content)
     command = java_command(str(ORACLE), str(tmp_path))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     theirs = up_to_damage(done.stdout.splitlines())
     mine = up_to_damage(lines)

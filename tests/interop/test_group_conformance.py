@@ -20,7 +20,7 @@ CONFIG = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_group_apis_answer_as_apache_kafka_does() -> None:
     # Side by side: most of the time both wait for timeouts.
     with (

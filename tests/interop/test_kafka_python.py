@@ -13,7 +13,7 @@ from tests.harness.waiting import wait_for
 from tests.interop.samples import BASE_TIMESTAMP_MS, CODECS, samples
 
 
-def _consume(consumer: KafkaConsumer, count: int, timeout_s: float = 20) -> list:
+def _consume(consumer: KafkaConsumer, count: int, timeout_s: float = 60) -> list:
     records: list = []
     deadline = time.monotonic() + timeout_s
     while len(records) < count and time.monotonic() < deadline:
@@ -44,7 +44,7 @@ def test_round_trip_of_keys_nulls_headers_and_timestamps(servers: str, name: str
         )
         for s in sent
     ]
-    offsets = [future.get(20).offset for future in futures]
+    offsets = [future.get(60).offset for future in futures]
     producer.close()
     assert offsets == list(range(len(sent)))
     consumer = KafkaConsumer(bootstrap_servers=servers, auto_offset_reset="earliest")
@@ -123,10 +123,10 @@ def test_topics_are_created_described_grown_deleted_and_made_again(admin, server
     [described] = admin.describe_topics([name])
     assert len(described["partitions"]) == 5
     producer = KafkaProducer(bootstrap_servers=servers)
-    producer.send(name, b"old", partition=4).get(10)
+    producer.send(name, b"old", partition=4).get(60)
     producer.close()
     admin.delete_topics([name])
-    wait_for(lambda: name not in admin.list_topics(), "the deletion", 10)
+    wait_for(lambda: name not in admin.list_topics(), "the deletion")
     admin.create_topics([NewTopic(name, 1, 1)])
     [again] = admin.describe_topics([name])
     assert len(again["partitions"]) == 1
@@ -156,7 +156,7 @@ def test_topic_configs_are_altered_and_described(admin, name):
 
 def test_groups_are_listed_described_and_deleted(admin, servers, name):
     producer = KafkaProducer(bootstrap_servers=servers)
-    producer.send(name, b"x").get(10)
+    producer.send(name, b"x").get(60)
     producer.close()
     consumer = KafkaConsumer(
         name, bootstrap_servers=servers, group_id=name, auto_offset_reset="earliest"
@@ -171,6 +171,6 @@ def test_groups_are_listed_described_and_deleted(admin, servers, name):
 
 def test_the_idempotent_producer_is_served(servers, name):
     producer = KafkaProducer(bootstrap_servers=servers, enable_idempotence=True)
-    offsets = [producer.send(name, str(n).encode()).get(10).offset for n in range(20)]
+    offsets = [producer.send(name, str(n).encode()).get(60).offset for n in range(20)]
     producer.close()
     assert offsets == list(range(20))

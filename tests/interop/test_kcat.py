@@ -17,7 +17,7 @@ def _kcat(servers: str, *arguments: str, stdin: str = "") -> str:
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

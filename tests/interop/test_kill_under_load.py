@@ -19,6 +19,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.testing import Broker
+from tests.harness.waiting import wait_for
 
 ROUNDS = int(os.environ.get("PYKBROKER_KILL_ROUNDS", "3"))
 TOPIC, GROUP = "killed", "followers"
@@ -40,7 +41,7 @@ class Load:
                 "linger.ms": 2,
                 "log_level": 0,
                 "reconnect.backoff.max.ms": 100,
-                "message.timeout.ms": 60_000,
+                "message.timeout.ms": 600_000,
                 "queue.buffering.max.messages": 2000,
             }
         )
@@ -72,7 +73,7 @@ class Load:
     def stop(self) -> None:
         self._stop.set()
         self._thread.join()
-        assert self._producer.flush(60) == 0
+        assert self._producer.flush(300) == 0
 
 
 class Follower:
@@ -102,8 +103,18 @@ class Follower:
             if at.error is None and at.offset >= 0:
                 self.committed[at.partition] = at.offset
 
+    def begin(self) -> None:
+        """Until something is committed: at first there is no coordinator."""
+
+        def has_committed() -> bool:
+            with suppress(KafkaException):
+                self.follow(1)
+            return any(self.committed.values())
+
+        wait_for(has_committed, "the first commit")
+
     def check(self) -> None:
-        for at in self._consumer.committed(self._partitions, timeout=20):
+        for at in self._consumer.committed(self._partitions, timeout=60):
             assert max(at.offset, 0) >= self.committed[at.partition]
 
     def close(self) -> None:
@@ -126,7 +137,7 @@ def check_all(servers: str, acknowledged: Counter[int]) -> None:
     found: Counter[int] = Counter()
     unfinished = set(range(PARTITIONS))
     while unfinished:
-        message = consumer.poll(20)
+        message = consumer.poll(60)
         assert message is not None
         if message.error() is not None:
             unfinished.discard(message.partition())
@@ -145,10 +156,11 @@ def test_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     with Broker(data_dir=tmp_path / "data", overrides=overrides) as broker:
         servers = broker.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": servers})
-        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(10)
+        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(60)
         load = Load(servers)
         follower = Follower(servers)
         try:
+            follower.begin()
             for _ in range(ROUNDS):
                 with suppress(KafkaException):  # a coordinator that is still loading
                     follower.follow(dice.randint(1, 3000))

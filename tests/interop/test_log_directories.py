@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.config import BrokerConfig, TopicConfig
@@ -117,20 +117,20 @@ def produce(servers: str, start: int, count: int, codec: str, idempotent: bool) 
     )
     for number in range(start, start + count):
         producer.produce(TOPIC, b"%d" % number, b"k%d" % (number % 7), timestamp=NOW_MS + number)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def transaction(servers: str, start: int, count: int, commit: bool) -> None:
     producer = Producer({"bootstrap.servers": servers, "transactional.id": "mover"})
-    producer.init_transactions(30)
+    producer.init_transactions(60)
     producer.begin_transaction()
     for number in range(start, start + count):
         producer.produce(TOPIC, b"%d" % number, timestamp=NOW_MS + number)
-    producer.flush(30)
+    producer.flush(60)
     if commit:
-        producer.commit_transaction(30)
+        producer.commit_transaction(60)
     else:
-        producer.abort_transaction(30)
+        producer.abort_transaction(60)
 
 
 def consumed(servers: str, isolation: str) -> list[int]:
@@ -145,12 +145,12 @@ def consumed(servers: str, isolation: str) -> list[int]:
     )
     consumer.assign([TopicPartition(TOPIC, 0, 0)])
     found: list[int] = []
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         message = consumer.poll(1)
         if message is not None and message.error() is None:
             found.append(int(message.value()))
-        elif message is not None:
+        elif message is not None and message.error().code() == KafkaError._PARTITION_EOF:
             break
     consumer.close()
     return found
@@ -186,7 +186,7 @@ def test_there_and_back_again(ending: str, tmp_path: Path) -> None:
         servers = apache.bootstrap_servers
         topic = NewTopic(TOPIC, 1, 1, config={"segment.bytes": "1048576", "retention.ms": "-1"})
         admin = AdminClient({"bootstrap.servers": servers})
-        admin.create_topics([topic])[TOPIC].result(20)
+        admin.create_topics([topic])[TOPIC].result(60)
         for index, codec in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
             produce(servers, index * 1000, 1000, codec, codec in ("none", "lz4"))
         transaction(servers, 5000, 10, commit=True)

@@ -27,12 +27,12 @@ COUNT = 60_000
 def fill(servers: str) -> None:
     topic = NewTopic(TOPIC, 1, 1, config={"segment.bytes": "10485760"})
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([topic])[TOPIC].result(20)
+    admin.create_topics([topic])[TOPIC].result(60)
     producer = Producer({"bootstrap.servers": servers, "queue.buffering.max.messages": COUNT})
     for number in range(COUNT):
         producer.produce(TOPIC, b"%d " % number + bytes(2000), b"%d" % number)
         producer.poll(0)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def begin_move(servers: str, target: Path) -> None:
@@ -59,7 +59,7 @@ def intact(servers: str) -> None:
 def test_the_other_node_finishes_a_move(tmp_path: Path) -> None:
     directories = [tmp_path / "one", tmp_path / "two"]
     listed = ",".join(map(str, directories))
-    session = {"broker.session.timeout.ms": "1500", "broker.heartbeat.interval.ms": "300"}
+    session = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"}
     apache = ApacheBroker(directories[0], config={"log.dirs": listed} | session)
     controller = f"127.0.0.1:{apache.controller_port}"
     overrides = {

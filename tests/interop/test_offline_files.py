@@ -15,14 +15,12 @@ import pandas as pd
 import pytest
 from confluent_kafka import (
     OFFSET_BEGINNING,
-    OFFSET_END,
     Consumer,
-    IsolationLevel,
     KafkaError,
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.offline import (
     ALL_COLUMNS,
@@ -38,19 +36,21 @@ from pykbroker.offline import (
 )
 from pykbroker.testing import Broker
 from tests.harness.apache import DUMP_LOG, ApacheBroker, run_tool
+from tests.harness.commits import commit_offsets
 from tests.harness.flights import COUNT, flights
+from tests.harness.markers import await_markers
 from tests.harness.waiting import wait_for
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 SMALL_SEGMENTS = {"log.segment.bytes": str(4 << 20), "log.index.interval.bytes": "4096"}
 FAST_CLEANER = {"log.cleaner.backoff.ms": "200", "log.initial.task.delay.ms": "200"}
-SECONDS = 60.0
+SECONDS = 300.0
 
 
 def create(servers: str, topic: str, partitions: int, config: dict[str, str] | None = None) -> None:
     admin = AdminClient({"bootstrap.servers": servers})
     settings = {"retention.ms": "-1"} | (config or {})
-    admin.create_topics([NewTopic(topic, partitions, 1, config=settings)])[topic].result(20)
+    admin.create_topics([NewTopic(topic, partitions, 1, config=settings)])[topic].result(60)
 
 
 def send(producer: Producer, topic: str, partition: int, **record: Any) -> None:
@@ -241,11 +241,8 @@ def test_a_log_that_is_written_to(broker: Any) -> None:
 
 
 def test_committed_offsets(broker: Any) -> None:
-    group = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "offline-group"})
     positions = [TopicPartition("flights", n, 100 + n) for n in range(len(CODECS))]
-    group.assign([TopicPartition("flights", n, OFFSET_END) for n in range(len(CODECS))])
-    group.commit(offsets=positions, asynchronous=False)
-    group.close()
+    commit_offsets(broker.bootstrap_servers, "offline-group", positions)
     table = consumer_offsets(str(broker.data_dir))
     assert table["fault"].null_count == table.num_rows
     commits = {
@@ -392,22 +389,7 @@ def _write_transactions(servers: str) -> None:
         flight = next(rows)
         send(plain, "ledger", 0, key=flight.key, value=flight.value)
     assert plain.flush(SECONDS) == 0
-    _await_markers(servers)
-
-
-def _await_markers(servers: str) -> None:
-    """The markers of an ended transaction follow its end: wait until only the open one is left."""
-    admin = AdminClient({"bootstrap.servers": servers})
-
-    def ends(partition: int, isolation: IsolationLevel) -> int:
-        wanted = TopicPartition("ledger", partition)
-        futures = admin.list_offsets({wanted: OffsetSpec.latest()}, isolation_level=isolation)
-        return int(futures[wanted].result(SECONDS).offset)
-
-    def is_decided() -> bool:
-        return ends(1, IsolationLevel.READ_COMMITTED) == ends(1, IsolationLevel.READ_UNCOMMITTED)
-
-    wait_for(is_decided, "the markers", SECONDS)
+    await_markers(servers, "ledger", 1)  # the one that stays open has records in the other alone
 
 
 def test_committed_records_only(transactional: ApacheBroker) -> None:

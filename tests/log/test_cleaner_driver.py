@@ -63,7 +63,7 @@ def run(node: Node, script: Callable[[Node], Awaitable[None]]) -> None:
         )
         node.cleaner.load_checkpoints()
         try:
-            await asyncio.wait_for(script(node), 30)
+            await asyncio.wait_for(script(node), 120)
         finally:
             await node.cleaner.stop()
 
@@ -141,7 +141,8 @@ def test_two_cleaners_take_two_logs_at_once(tmp_path: Path) -> None:
         node.cleaner.start()
         while node.cleaner.state.first_dirty.keys() != {ACCOUNTS, OTHERS}:
             await asyncio.sleep(0.01)
-        node.manager.config = BrokerConfig.from_properties(standalone_properties(str(tmp_path)))
+        settings = standalone_properties(str(tmp_path)) | {"log.cleaner.backoff.ms": "5"}
+        node.manager.config = BrokerConfig.from_properties(settings)  # one thread is enough
         while len(node.cleaner._tasks) > 1:
             await asyncio.sleep(0.01)
 

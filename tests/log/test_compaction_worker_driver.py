@@ -48,7 +48,7 @@ def test_jobs_one_after_the_other_in_one_process(tmp_path: Path) -> None:
             worker.close()
         assert worker.process is None
 
-    asyncio.run(asyncio.wait_for(main(), 30))
+    asyncio.run(asyncio.wait_for(main(), 120))
 
 
 def test_a_process_that_ended_says_nothing_and_the_next_order_starts_another(
@@ -70,7 +70,7 @@ def test_a_process_that_ended_says_nothing_and_the_next_order_starts_another(
         finally:
             worker.close()
 
-    asyncio.run(asyncio.wait_for(main(), 30))
+    asyncio.run(asyncio.wait_for(main(), 120))
 
 
 def test_calls_that_may_wait_run_in_its_thread() -> None:

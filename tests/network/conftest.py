@@ -6,6 +6,7 @@ import asyncio
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from types import SimpleNamespace
@@ -105,25 +106,24 @@ class Served:
             done.set()
 
         self.loop.call_soon_threadsafe(run)
-        assert done.wait(10)
+        assert done.wait(60)
         if isinstance(outcome[0], BaseException):
             raise outcome[0]
         return outcome[0]
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait until `condition`, looked at on the loop, holds."""
-        for _ in range(20_000):
-            if self.call(condition):
-                return
-        raise AssertionError("the condition did not come to hold")
+        deadline = time.monotonic() + 60
+        while not self.call(condition):
+            assert time.monotonic() < deadline, "the condition did not come to hold"
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def stop(self) -> None:
         self.call(self.server.stop)
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(10)
+        self._thread.join(60)
         self.loop.run_until_complete(self.loop.shutdown_default_executor())
         self.loop.close()
 

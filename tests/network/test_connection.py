@@ -7,10 +7,12 @@ import os
 import socket
 import struct
 import tempfile
+from contextlib import suppress
 
 import pytest
 
 from pykbroker.network import connection as connection_module
+from tests.harness.waiting import wait_for
 from tests.network.conftest import Served, frame, is_closed, read_exactly, read_reply
 
 
@@ -88,17 +90,25 @@ def test_the_buffer_grows_only_with_what_came(echo: Served, client: socket.socke
 
 def test_reading_stops_while_a_request_is_in_flight(echo: Served, client: socket.socket) -> None:
     echo.hold = True
-    client.settimeout(0.2)
-    frames = b"".join(frame(bytes(100), n) for n in range(100_000))
-    with pytest.raises(TimeoutError):
-        client.sendall(frames)  # TCP pushes back: nobody reads
     connection = _only_connection(echo)
+    frames = memoryview(b"".join(frame(bytes(100), n) for n in range(100_000)))
+    sent = 0
+
+    def pushed_back() -> bool:
+        nonlocal sent
+        with suppress(BlockingIOError):
+            sent += client.send(frames[sent:])
+            return False
+        return bool(echo.held) and not echo.call(lambda: connection._reading)
+
+    client.setblocking(False)
+    wait_for(pushed_back, "TCP to push back, as nobody reads")
+    assert sent < len(frames)
     assert len(echo.held) == 1
-    assert not echo.call(lambda: connection._reading)
     unread = echo.call(lambda: connection._end - connection._position)
     assert unread < connection_module.BUFFER_BYTES + connection_module.RECEIVE_BYTES
     echo.hold = False
-    client.settimeout(10)
+    client.settimeout(60)
     echo.call(lambda: echo.echo(echo.held[0]))
     for n in range(1000):
         assert read_reply(client)[0] == n

@@ -23,7 +23,7 @@ CONTENT = os.urandom(1_000_000)
 def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
     left, right = socket.socketpair()
     left.setblocking(False)
-    right.settimeout(10)
+    right.settimeout(60)
     yield left, right
     left.close()
     right.close()

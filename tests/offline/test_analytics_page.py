@@ -11,7 +11,7 @@ from tests.offline.samples import partition_directory, simple_batches, write_seg
 from tests.offline.test_internal_topics import write
 
 PAGE = Path(__file__).parents[2] / "docs" / "analytics.md"
-OFFLINE = PAGE.read_text().partition("\n## Spark")[0]
+OFFLINE = PAGE.read_text("utf-8").partition("\n## Spark")[0]
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", OFFLINE, re.MULTILINE | re.DOTALL)
 
 

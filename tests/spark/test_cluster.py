@@ -18,7 +18,7 @@ from pykbroker.spark import package
 from tests.harness.ports import free_ports
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 
 SPARK_HOME = Path(pyspark.__file__).parent
 JOB = Path(__file__).with_name("cluster_job.py")
@@ -47,11 +47,11 @@ def daemon(log: Path, class_name: str, *arguments: str) -> Iterator[subprocess.P
         yield process
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def await_line(log: Path, process: subprocess.Popen[bytes], line: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while line not in log.read_text():
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < deadline, log.read_text()
@@ -91,6 +91,10 @@ def test_the_same_job_on_two_workers(cluster: str, tmp_path: Path) -> None:
     command = [str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster]
     command += ["--py-files", package(), "--conf", "spark.executor.memory=512m"]
     command += ["--conf", "spark.driver.memory=512m", "--conf", "spark.driver.host=127.0.0.1"]
+    # No task begins before both executors are there: one that is quick would do them all.
+    command += ["--conf", "spark.cores.max=2"]
+    command += ["--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0"]
+    command += ["--conf", "spark.scheduler.maxRegisteredResourcesWaitingTime=600s"]
     command += ["--conf", "spark.sql.shuffle.partitions=2", str(JOB)]
     done = subprocess.run(
         [*command, str(tmp_path / "logs"), str(out)],
@@ -98,7 +102,7 @@ def test_the_same_job_on_two_workers(cluster: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr[-5000:]
     found = json.loads((out / "result.json").read_text())

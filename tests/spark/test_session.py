@@ -20,7 +20,7 @@ def printed_from(archive: str, code: str, cwd: Path) -> list[str]:
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     return done.stdout.split()

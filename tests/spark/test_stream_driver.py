@@ -275,7 +275,7 @@ def test_available_now_through_spark(spark: Any, logs: Path, tmp_path: Path) -> 
         .option("checkpointLocation", str(tmp_path / "checkpoint"))
         .start()
     )
-    assert query.awaitTermination(60)
+    assert query.awaitTermination(600)
     assert counts == {0: 100, 1: 100, 2: 100, 3: 100}
     (offset_file, *_) = sorted((tmp_path / "checkpoint" / "offsets").glob("3"))
     assert json.loads(offset_file.read_text().splitlines()[-1]) == {"t": {"0": 100, "1": 300}}
@@ -298,7 +298,7 @@ def test_a_batch_that_was_not_committed_is_given_again(
             .option("checkpointLocation", str(tmp_path / "checkpoint"))
             .start()
         )
-        assert query.awaitTermination(60)
+        assert query.awaitTermination(600)
 
     run()
     before = dict(seen)
@@ -327,7 +327,7 @@ def test_a_live_log_exactly_once_over_restarts(spark: Any, tmp_path: Path) -> No
                     resume.acquire()
                 producer.produce("t", b"%d" % number * 40, partition=number % 2)
                 producer.poll(0)
-            producer.flush(30)
+            producer.flush(60)
 
         writer = threading.Thread(target=write)
         writer.start()
@@ -342,7 +342,7 @@ def test_a_live_log_exactly_once_over_restarts(spark: Any, tmp_path: Path) -> No
             )
             resume.release()  # the producer writes on while the query starts and runs
             if turn == 3:
-                writer.join(60)
+                writer.join(300)
             query.processAllAvailable()
             query.stop()
     rows = spark.read.parquet(str(tmp_path / "out")).collect()

@@ -7,6 +7,8 @@ from random import Random
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.harness.markers import await_markers
+
 BASE_MS = 1_700_000_000_000
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -17,7 +19,7 @@ def create_topic(servers: str, name: str, partitions: int, **config: str) -> Non
     config = {"retention_ms": "-1"} | config
     settings = {key.replace("_", "."): value for key, value in config.items()}
     topic = NewTopic(name, partitions, 1, config=settings)
-    admin.create_topics([topic])[name].result(30)
+    admin.create_topics([topic])[name].result(60)
 
 
 def produce_everything(servers: str, topic: str, partitions: int, rounds: int = 12) -> int:
@@ -43,7 +45,7 @@ def produce_everything(servers: str, topic: str, partitions: int, rounds: int = 
                 headers=_headers(serial),
             )
             written += 1
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
     return written
 
 
@@ -68,21 +70,25 @@ def produce_transactions(servers: str, topic: str, partitions: int) -> None:
     plain = Producer({"bootstrap.servers": servers})
     for turn in range(6):
         producer = Producer(
-            # One of them outlives the broker, and would tell so many times a second.
-            {"bootstrap.servers": servers, "transactional.id": f"tx-{turn}", "log_level": 2}
+            {
+                "bootstrap.servers": servers,
+                "transactional.id": f"tx-{turn}",
+                "transaction.timeout.ms": 900_000,  # the open one stays so while tests look at it
+                "log_level": 2,  # one outlives the broker, and would tell so many times a second
+            }
         )
-        producer.init_transactions(30)
+        producer.init_transactions(60)
         producer.begin_transaction()
         for number in range(30):
             text = b"%d-%d" % (turn, number)
             producer.produce(topic, text, key=text, partition=number % partitions)
-        producer.flush(30)
+        producer.flush(60)
         plain.produce(topic, b"plain-%d" % turn, partition=turn % partitions)
-        plain.flush(30)
+        plain.flush(60)
         if turn % 2:
-            producer.abort_transaction(30)
+            producer.abort_transaction(60)
         elif turn < 4:
-            producer.commit_transaction(30)
+            producer.commit_transaction(60)
         else:
             _OPEN.append(producer)
 
@@ -91,7 +97,7 @@ def produce_old_transactions(servers: str, topic: str) -> None:
     """Records of another time than their markers: committed, aborted, plain, committed."""
     plain = Producer({"bootstrap.servers": servers})
     producer = Producer({"bootstrap.servers": servers, "transactional.id": f"old-{topic}"})
-    producer.init_transactions(30)
+    producer.init_transactions(60)
     for first, ends in ((0, "commit"), (1_000_000, "abort"), (20, None), (40, "commit")):
         if ends is not None:
             producer.begin_transaction()
@@ -99,11 +105,12 @@ def produce_old_transactions(servers: str, topic: str) -> None:
         for number in range(10):
             at = BASE_MS + first + number
             chosen.produce(topic, b"%d" % (first + number), partition=0, timestamp=at)
-        chosen.flush(30)
+        chosen.flush(60)
         if ends == "commit":
-            producer.commit_transaction(30)
+            producer.commit_transaction(60)
         elif ends == "abort":
-            producer.abort_transaction(30)
+            producer.abort_transaction(60)
+    await_markers(servers, topic, 0)
 
 
 #: Producers whose end would abort what they left open.

@@ -163,7 +163,7 @@ def commit(bootstrap: str) -> None:
 
 def _wait_for_coordinator(consumer: Consumer) -> None:
     """A node that has just made __consumer_offsets does not coordinate at once."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         try:
             consumer.committed([TopicPartition("flights", 0)], 5)
@@ -189,7 +189,7 @@ def write_bookings(bootstrap: str) -> None:
         for number in range(2)
     ]
     for producer in producers:
-        producer.init_transactions(30)
+        producer.init_transactions(60)
     rows = flights()
     for number in range(TRANSACTIONS):
         producer = producers[number % 2]
@@ -200,9 +200,9 @@ def write_bookings(bootstrap: str) -> None:
         assert producer.flush(60) == 0
         state = state_of(number)
         if state == "committed":
-            producer.commit_transaction(30)
+            producer.commit_transaction(60)
         elif state == "aborted":
-            producer.abort_transaction(30)
+            producer.abort_transaction(60)
 
 
 def wait_until_compacted(log_dir: Path) -> None:

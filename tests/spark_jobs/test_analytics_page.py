@@ -17,12 +17,14 @@ from tests.spark_jobs.flight_logs import FlightLogs
 PAGE = Path(__file__).parents[2] / "docs" / "analytics.md"
 README = Path(__file__).parents[2] / "README.md"
 BLOCKS = re.findall(
-    r"^```sh\n(.*?)^```$", PAGE.read_text().partition("\n## Jobs\n")[2], re.MULTILINE | re.DOTALL
+    r"^```sh\n(.*?)^```$",
+    PAGE.read_text("utf-8").partition("\n## Jobs\n")[2],
+    re.MULTILINE | re.DOTALL,
 )
 COMMANDS = [line for block in BLOCKS for line in block.splitlines() if not line.startswith("#")]
 
 
-TABLES = re.findall(r"^\| ?(\w*) ?\| `(\w+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+TABLES = re.findall(r"^\| ?(\w*) ?\| `(\w+)` \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
 
 
 def documented_tables() -> dict[str, dict[str, set[str]]]:
@@ -50,7 +52,7 @@ def test_every_job_is_there():
     assert jobs == {
         file.stem
         for file in files
-        if "\n    JOB.main()\n" in file.read_text() and file.stem != "job"
+        if "\n    JOB.main()\n" in file.read_text("utf-8") and file.stem != "job"
     }
 
 
@@ -77,6 +79,7 @@ def test_example(spark: Any, ours: FlightLogs, live_broker: Broker, tmp_path: Pa
 
 
 def test_the_command_in_the_readme():
-    (command,) = re.findall(r"^(?:\S+/)?spark-submit (.*)$", README.read_text(), re.MULTILINE)
+    text = README.read_text("utf-8")
+    (command,) = re.findall(r"^(?:\S+/)?spark-submit (.*)$", text, re.MULTILINE)
     job, words = job_and_words(f"spark-submit {command}")
     assert job.parse(words).every == 86_400_000

@@ -29,7 +29,7 @@ SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 NAMES = sorted(
     path.stem
     for path in JOBS.glob("*.py")
-    if path.stem != "job" and "\n    JOB.main()\n" in path.read_text()
+    if path.stem != "job" and "\n    JOB.main()\n" in path.read_text("utf-8")
 )
 
 
@@ -37,7 +37,7 @@ def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment = kept | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     return subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=150
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600
     )
 
 
@@ -193,7 +193,7 @@ def test_defaults_are_told(capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_spark_submit_to_a_cluster(cluster: str, ours: FlightLogs, tmp_path: Path):  # noqa: F811
     """The code ships itself: neither the package nor the jobs are installed or on a path."""
     words = ["--path", ours.path, "--topics", "flights", "--out", "result"]
@@ -221,7 +221,7 @@ def test_spark_submit_to_a_cluster(cluster: str, ours: FlightLogs, tmp_path: Pat
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_python_and_a_fault_of_a_worker(tmp_path: Path):
     """One line for the person, not a stack."""
     segment = write_segment(partition_directory(tmp_path / "logs"), simple_batches(30))
@@ -240,7 +240,7 @@ def test_python_and_a_fault_of_a_worker(tmp_path: Path):
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_a_bug_in_a_worker_is_told_with_its_stack(tmp_path: Path):
     (tmp_path / "buggy.py").write_text(
         "import sys\n"

@@ -41,7 +41,7 @@ def test_in_a_log_from_time_to_time(
     monkeypatch.setattr(progress, "_TOLD_EVERY_SECONDS", 0.01)
     told = ""
     with Progress(spark_with(6, 2, 12), "job"):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while told.count("6/12 tasks, 2 running\n") < 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -53,7 +53,7 @@ def test_on_a_terminal(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stderr", terminal)
     with Progress(spark_with(6, 2, 12), "job"):
         step("reading")
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while "6/12 tasks" not in terminal.getvalue():
             assert time.monotonic() < deadline
             time.sleep(0.01)

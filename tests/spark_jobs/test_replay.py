@@ -63,7 +63,7 @@ def test_committed_records_at_a_pace(
     outcome = run_job(JOB, *words, *more, "--bootstrap-servers", live_broker.bootstrap_servers)
     assert outcome.exit_code == 0
     assert outcome.summary["records"] == len(committed)
-    assert 1.9 < outcome.summary["seconds"] < 30
+    assert 1.9 < outcome.summary["seconds"] < 200
     found = open_log(str(live_broker.data_dir), name).to_pandas()
     for partition, mine in committed.groupby("partition"):
         there = found[found["partition"] == partition]
@@ -162,7 +162,7 @@ def test_a_pace_since_the_middle_of_a_batch(run_job: RunJob, live_broker: Broker
     more = ("--pace", "100", "--bootstrap-servers", live_broker.bootstrap_servers)
     outcome = run_job(JOB, *words, *more)
     assert outcome.summary["records"] == 6
-    assert 2.9 < outcome.summary["seconds"] < 30
+    assert 2.9 < outcome.summary["seconds"] < 200
 
 
 def test_records_that_were_refused_were_not_replayed(

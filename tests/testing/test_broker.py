@@ -13,7 +13,7 @@ from pykbroker.testing import pytest_plugin as plugin
 
 
 def api_versions(port: int) -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as sock:
         sock.sendall(struct.pack(">ihhih", 10, 18, 0, 5, -1))
         return sock.recv(65536)
 

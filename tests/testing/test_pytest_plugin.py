@@ -10,7 +10,7 @@ PROJECT = """
 import socket
 
 def serves(broker):
-    with socket.create_connection(("127.0.0.1", broker.port), timeout=10) as sock:
+    with socket.create_connection(("127.0.0.1", broker.port), timeout=60) as sock:
         sock.sendall(bytes.fromhex("0000000a" "00120000" "00000005" "ffff"))
         return sock.recv(100)[4:8] == b"\\0\\0\\0\\5"
 

@@ -31,8 +31,11 @@ async function main() {
   seen.group_state = (await admin.describeGroups([topic])).groups[0].state
   await admin.deleteGroups([topic])
   await admin.deleteTopics({ topics: [topic] })
-  await new Promise(resolve => setTimeout(resolve, 500))
-  seen.listed_after_delete = (await admin.listTopics()).includes(topic)
+  const listed = async () => (await admin.listTopics()).includes(topic)
+  for (let look = 0; look < 600 && (await listed()); look++) {
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  seen.listed_after_delete = await listed()
   await admin.disconnect()
   console.log(JSON.stringify(seen))
 }

@@ -25,7 +25,7 @@ async function main() {
   await consumer.subscribe({ topics: [topic], fromBeginning: true })
   const seen = { offsets: [], keys: [], values: [], headers: [], timestamps: [] }
   await new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error('timed out')), 30000).unref()
+    setTimeout(() => reject(new Error('timed out')), 200000).unref()
     consumer.run({
       eachMessage: async ({ message }) => {
         const text = bytes => (bytes === null ? null : bytes.toString())
