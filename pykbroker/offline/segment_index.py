@@ -213,16 +213,18 @@ class KnownBatches:
 
     Where there is none, the next sound batch with an offset behind that of the broken one.
 
-    State: the entries, read when first needed.
+    State: the entries, read when first needed; a run of them that were looked at and are not true:
+    of an index that is wrong as a whole, each is looked at once, and not for every broken batch.
     """
 
-    __slots__ = ("_base_offset", "_entries", "_index_path", "_opened")
+    __slots__ = ("_base_offset", "_entries", "_index_path", "_opened", "_wrong")
 
     def __init__(self, opened: SegmentFile, index_path: str | None, base_offset: int) -> None:
         self._opened = opened
         self._index_path = index_path
         self._base_offset = base_offset
         self._entries: Entries | None = None
+        self._wrong = range(0)
 
     def between(self, position: int, end: int) -> int | None:
         """The first one behind `position` and before `end` that the index knows."""
@@ -230,12 +232,19 @@ class KnownBatches:
             size = self._opened.size
             self._entries = offset_entries(self._index_path, self._base_offset, size)
         slot = bisect_right(self._entries, position, key=lambda entry: entry[1])
-        for entry in self._entries[slot:]:
-            if entry[1] >= end:
-                break
-            if is_entry_true(self._opened, entry, self._opened.size):
-                return entry[1]
-        return None
+        first = slot
+        found: int | None = None
+        while found is None and slot < len(self._entries) and self._entries[slot][1] < end:
+            if slot in self._wrong:
+                slot = self._wrong.stop
+            elif is_entry_true(self._opened, self._entries[slot], self._opened.size):
+                found = self._entries[slot][1]
+            else:
+                slot += 1
+        if self._wrong.start <= first <= self._wrong.stop:
+            first, slot = self._wrong.start, max(slot, self._wrong.stop)
+        self._wrong = range(first, slot)
+        return found
 
     def after(self, position: int, end: int, low: int | None = None) -> int:
         """The position of the next known batch behind `position`, or `end`: the same one, wherever

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from bisect import bisect_right
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pykbroker.offline import open_log
+from pykbroker.offline import open_log, segment_index
 from pykbroker.offline.segment_index import (
     KnownBatches,
     aborted_transactions,
@@ -119,6 +120,36 @@ def test_positions_are_checked_against_the_log(tmp_path: Path):
     path.write_bytes(content)
     with open_file(str(path)) as opened:
         assert KnownBatches(opened, index, 0).after(1, end) == offset_entries(index, 0, end)[1][1]
+
+
+def test_an_index_that_is_wrong_as_a_whole_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """And not for every batch behind which the next one is looked for."""
+    batches = simple_batches(200)
+    path = write_segment(tmp_path, batches, index_every=1)
+    index = path.with_suffix(".index")
+    entries = list(struct.iter_unpack(">ii", index.read_bytes()))
+    wrong = [(offset, at + (number % 50 != 49)) for number, (offset, at) in enumerate(entries)]
+    index.write_bytes(packed(wrong, 0))
+    places = np.cumsum([0, *map(len, batches)]).tolist()
+    true = [at for number, (_, at) in enumerate(wrong) if number % 50 == 49]
+    asked: list[int] = []
+
+    def counted(opened: Any, entry: tuple[int, int], end: int) -> bool:
+        asked.append(entry[1])
+        return is_entry_true(opened, entry, end)
+
+    monkeypatch.setattr(segment_index, "is_entry_true", counted)
+    with open_file(str(path)) as opened:
+        known = KnownBatches(opened, str(index), 0)
+        for low, high in [(0, 3), (0, 60), *itertools.pairwise(places)]:
+            expected = next((at for at in true if low < at < high), None)
+            assert known.between(low, high) == expected
+        assert known.between(true[-1], opened.size) is None
+        for place in places[:50]:
+            assert known.after(place, opened.size) == true[0]
+    assert len(asked) < 2 * len(wrong) + 100
 
 
 @pytest.mark.parametrize("decoder", ["numpy", "plain"])
