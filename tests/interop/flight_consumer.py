@@ -11,7 +11,13 @@ from __future__ import annotations
 import json
 import sys
 
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, KafkaError, KafkaException
+
+LOST = (
+    KafkaError.ILLEGAL_GENERATION,
+    KafkaError.REBALANCE_IN_PROGRESS,
+    KafkaError.UNKNOWN_MEMBER_ID,
+)
 
 
 def main(servers: str, group: str, topic: str) -> None:
@@ -45,7 +51,11 @@ def main(servers: str, group: str, topic: str) -> None:
         if lines:
             sys.stdout.write("\n".join(lines) + "\n")
             sys.stdout.flush()
-            consumer.commit(asynchronous=False)
+            try:
+                consumer.commit(asynchronous=False)
+            except KafkaException as refused:  # others have the partitions now, and read it again
+                if refused.args[0].code() not in LOST:
+                    raise
 
 
 if __name__ == "__main__":
