@@ -1,15 +1,10 @@
-"""Log directories as they lie on disk: which partitions, which segments, which small files.
+"""Log directories as they lie on disk: which partitions, and what is known of all of them.
 
     <log directory>/
       meta.properties, *-offset-checkpoint           of the whole directory
-      <topic>-<partition>/
-        partition.metadata, leader-epoch-checkpoint
-        <20 digits>.log .index .timeindex .txnindex  a segment, by its base offset
-        <20 digits>.snapshot                         producers as of that offset
+      <topic>-<partition>/                           see partition_listing.py
 
-Left alone: directories `-delete`, `-future`, `-stray`, files `.deleted`, `.cleaned`. What `.swap`
-files mean: see swaps.py. A directory in which segments are being swapped is listed again: one
-listing may have seen some names from before the swap and others from after it.
+Left alone: directories `-delete`, `-future`, `-stray`.
 
 In      paths or URIs of log directories, or of single partitions.
 Out     PartitionFiles, sorted by topic and partition, each partition once: of several replicas the
@@ -19,45 +14,32 @@ Out     PartitionFiles, sorted by topic and partition, each partition once: of s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pykbroker.log.checkpoints import (
     LOG_START_OFFSET_CHECKPOINT,
     META_PROPERTIES,
-    PARTITION_METADATA,
     REPLICATION_OFFSET_CHECKPOINT,
     CorruptCheckpoint,
-    PartitionMetadata,
     parse_offsets,
 )
-from pykbroker.offline.faults import NotALogDirectory, OffsetsGone
+from pykbroker.offline.faults import NotALogDirectory
 from pykbroker.offline.frozen_end import freeze
-from pykbroker.offline.partition_files import ListingFault, PartitionFiles, SegmentFiles
+from pykbroker.offline.partition_files import ListingFault, PartitionFiles
+from pykbroker.offline.partition_listing import holds_segments, list_partition, no_file
 from pykbroker.offline.storage import (
     Listing,
-    is_dangling,
-    is_remote,
     join,
     list_directory,
     read_small_file,
     split_name,
 )
-from pykbroker.offline.swaps import is_swapping, with_swaps
 from pykbroker.types import TopicPartition
 
 _PARTITION: Final = re.compile(r"([a-zA-Z0-9._-]{1,249})-(0|[1-9]\d{0,9})")
-_NUMBERED: Final = re.compile(r"(\d{20})(\.[a-z]+)")
-_PASSING: Final = re.compile(r".*(\.deleted|\.cleaned|\.swap|\.tmp)")
-_OWN_FILES: Final = frozenset(
-    {PARTITION_METADATA, "leader-epoch-checkpoint", "quorum-state", ".lock", "bootstrap.checkpoint"}
-)
-_OWN_SUFFIXES: Final = frozenset({".log", ".index", ".timeindex", ".txnindex", ".snapshot"})
-_CHECKPOINT: Final = re.compile(r"\d{20}-\d{10}\.checkpoint")
 _MAX_PARTITION: Final = 0x7FFF_FFFF
-_ODD: Final = "is nothing that can be read: neither a file nor a directory"
-_MOST_LISTINGS: Final = 50
 
 
 @dataclass(frozen=True)
@@ -89,7 +71,7 @@ def read_log_directory(path: str) -> LogDirectoryFiles:
     names = [*directories, *odd]
     partitions = tuple(name for name in sorted(names) if parse_partition(name) is not None)
     if META_PROPERTIES not in files and not any(
-        _holds_segments(join(path, name)) for name in partitions
+        holds_segments(join(path, name)) for name in partitions
     ):
         shown = ", ".join([*names, *files][:5]) or "nothing"
         raise NotALogDirectory(
@@ -103,7 +85,7 @@ def _directory_of(path: str, partitions: tuple[str, ...], listed: Listing) -> Lo
     faults: list[ListingFault] = []
 
     def offsets_in(name: str) -> dict[TopicPartition, int]:
-        kind = _no_file(name, listed)
+        kind = no_file(name, listed)
         if kind is not None:
             faults.append(ListingFault(join(path, name), kind, True))
         payload = read_small_file(join(path, name)) if name in listed.files else None
@@ -144,14 +126,7 @@ def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDir
 
 def is_partition(path: str) -> bool:
     """Whether it is the directory of one partition, and of no log directory of that name."""
-    return parse_partition(split_name(path)[1]) is not None and _holds_segments(path)
-
-
-def _holds_segments(path: str) -> bool:
-    listed = list_directory(path)
-    return listed is not None and any(
-        _NUMBERED.fullmatch(name) for name in (*listed.files, *listed.odd)
-    )
+    return parse_partition(split_name(path)[1]) is not None and holds_segments(path)
 
 
 def read_partitions(
@@ -200,123 +175,13 @@ def _furthest(replicas: list[PartitionFiles]) -> PartitionFiles:
 def _read_partition(
     partition: TopicPartition, place: str, directory: LogDirectoryFiles
 ) -> PartitionFiles | None:
-    for _ in range(_MOST_LISTINGS):
-        try:
-            listed = _list_segments(place)
-        except OSError as fault:
-            return _unlisted(partition, place, directory, f"cannot be listed: {fault}")
-        if listed is None:
-            # Else it was deleted since the log directory was listed.
-            return _unlisted(partition, place, directory, _ODD) if is_dangling(place) else None
-        try:
-            return _read_listed(partition, place, directory, listed)
-        except FileNotFoundError:
-            continue  # a swap ended after it was listed
-    raise OffsetsGone(f"segments in {place} go faster than they can be listed")
-
-
-def _unlisted(
-    partition: TopicPartition, place: str, directory: LogDirectoryFiles, reason: str
-) -> PartitionFiles:
-    faults = (*directory.faults, ListingFault(place, reason, True))
-    return PartitionFiles(*partition, place, None, (), (), 0, None, (), faults)
-
-
-def _odd_files(place: str, listed: Listing) -> Iterator[ListingFault]:
-    """What has the name of a file of a log, and is none."""
-    for name in sorted((*listed.odd, *listed.directories)):
-        match = _NUMBERED.fullmatch(name)
-        if name in _OWN_FILES or (match is not None and match[2] in _OWN_SUFFIXES):
-            is_log = match is not None and match[2] == ".log"
-            yield ListingFault(join(place, name), _no_file(name, listed) or _ODD, is_log)
-
-
-def _no_file(name: str, listed: Listing) -> str | None:
-    """What is in the place of a file; None: nothing, or a file."""
-    if name in listed.directories:
-        return "is a directory where a file should be"
-    return _ODD if name in listed.odd else None
-
-
-def _read_listed(
-    partition: TopicPartition, place: str, directory: LogDirectoryFiles, listed: Listing
-) -> PartitionFiles:
-    files = listed.files
-    by_offset: dict[int, dict[str, str]] = {}
-    foreign: list[str] = []
-    for name in sorted(files):
-        match = _NUMBERED.fullmatch(name)
-        if match is not None and match[2] in _OWN_SUFFIXES:
-            by_offset.setdefault(int(match[1]), {})[match[2]] = name
-        elif not (_PASSING.fullmatch(name) or name in _OWN_FILES or _CHECKPOINT.fullmatch(name)):
-            foreign.append(name)
-
-    if is_swapping(files):
-        by_offset = with_swaps(place, files, by_offset)
-
-    def path_of(names: dict[str, str], suffix: str) -> str | None:
-        return join(place, names[suffix]) if suffix in names else None
-
-    segments = tuple(
-        SegmentFiles(
-            base_offset,
-            join(place, names[".log"]),
-            files[names[".log"]],
-            path_of(names, ".index"),
-            path_of(names, ".timeindex"),
-            path_of(names, ".txnindex"),
-        )
-        for base_offset, names in sorted(by_offset.items())
-        if ".log" in names
+    """With what the checkpoints of the log directory say of it."""
+    files = list_partition(partition, place)
+    if files is None:
+        return None
+    return replace(
+        files,
+        log_start_offset=max(files.log_start_offset, directory.log_starts.get(partition, 0)),
+        high_watermark=directory.high_watermarks.get(partition),
+        faults=(*directory.faults, *files.faults),
     )
-    topic_id, metadata_fault = _topic_id(place, files)
-    snapshots = tuple(
-        (offset, join(place, names[".snapshot"]))
-        for offset, names in sorted(by_offset.items())
-        if ".snapshot" in names
-    )
-    first = segments[0].base_offset if segments else 0
-    return PartitionFiles(
-        partition.topic,
-        partition.partition,
-        place,
-        topic_id,
-        segments,
-        snapshots,
-        max(first, directory.log_starts.get(partition, 0)),
-        directory.high_watermarks.get(partition),
-        tuple(foreign),
-        (*directory.faults, *_odd_files(place, listed), *metadata_fault),
-    )
-
-
-def _list_segments(place: str) -> Listing | None:
-    """What is in it, of two listings that agree in all but what grows; None: no directory."""
-    listed = list_directory(place)
-    for _ in range(_MOST_LISTINGS):
-        if listed is None or is_remote(place):
-            break
-        again = list_directory(place)
-        if again is None:
-            return None
-        agree = _at_rest(listed.files) == _at_rest(again.files)
-        listed = again
-        if agree and not is_swapping(listed.files):
-            break
-    return listed
-
-
-def _at_rest(files: dict[str, int]) -> tuple[set[str], list[tuple[str, int]]]:
-    """All names, and the sizes of all segments but the last one."""
-    logs = sorted((name, size) for name, size in files.items() if name.endswith(".log"))
-    return set(files), logs[:-1]
-
-
-def _topic_id(place: str, files: dict[str, int]) -> tuple[bytes | None, list[ListingFault]]:
-    if PARTITION_METADATA not in files:
-        return None, []
-    path = join(place, PARTITION_METADATA)
-    try:
-        return PartitionMetadata.from_bytes(read_small_file(path) or b"").topic_id, []
-    except CorruptCheckpoint as fault:
-        return None, [ListingFault(path, f"cannot be read: {fault}", False)]

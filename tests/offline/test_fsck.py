@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.offline import OfflineError, fsck, layout, open_log
+from pykbroker.offline import OfflineError, fsck, open_log, partition_listing
 from pykbroker.protocol.record_batch import build_batch, compute_crc
 from tests.offline.log_writer import random_log
 from tests.offline.samples import (
@@ -190,14 +190,14 @@ def test_a_checkpoint_that_is_no_file(log: Path, name: str, make: Callable[[Path
 
 def test_a_partition_that_cannot_be_listed(log: Path, monkeypatch: pytest.MonkeyPatch):
     write_segment(partition_directory(log, "u"), simple_batches(2))
-    real = layout.list_directory
+    real = partition_listing.list_directory
 
     def broken(path: str) -> object:
         if path == str(log / "u-0"):
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)
         return real(path)
 
-    monkeypatch.setattr(layout, "list_directory", broken)
+    monkeypatch.setattr(partition_listing, "list_directory", broken)
     (row,) = fsck(str(log)).to_pylist()
     assert (row["topic"], row["path"]) == ("u", str(log / "u-0"))
     assert "cannot be listed" in row["detail"]

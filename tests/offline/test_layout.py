@@ -33,37 +33,6 @@ def test_names_of_directories(name: str, partition: TopicPartition | None):
     assert parse_partition(name) == partition
 
 
-def test_only_what_belongs_to_the_log(tmp_path: Path):
-    directory = partition_directory(tmp_path, "t", 3)
-    path = write_segment(directory, simple_batches(2))
-    write_segment(directory, simple_batches(2, base_offset=20), 20)
-    for name in (
-        f"{40:020d}.log.deleted",
-        f"{40:020d}.log.cleaned",
-        f"{40:020d}.log.swap",
-        "leader-epoch-checkpoint",
-        "notes.txt",
-        "40.log",
-    ):
-        (directory / name).write_bytes(b"x")
-    (directory / f"{20:020d}.snapshot").write_bytes(b"")
-    (directory / f"{20:020d}.txnindex").write_bytes(b"")
-    (directory / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ")
-    partition_directory(tmp_path, "t-4.0123456789abcdef0123456789abcdef-delete").rename(
-        tmp_path / "t-4.0123456789abcdef0123456789abcdef-delete"
-    )
-    (files,) = read_partitions([str(tmp_path)])
-    assert str(files) == "t-3"
-    assert files.topic_id == bytes(15) + b"\x01"
-    assert [each.base_offset for each in files.segments] == [0, 20]
-    assert files.segments[0].path == str(path)
-    assert files.segments[0].size_bytes == path.stat().st_size == files.size_bytes // 2
-    assert files.segments[0].txn_index_path is None
-    assert files.segments[1].txn_index_path == str(directory / f"{20:020d}.txnindex")
-    assert files.producer_snapshots == ((20, str(directory / f"{20:020d}.snapshot")),)
-    assert files.foreign == ("40.log", "notes.txt")
-
-
 def test_the_replica_that_reaches_furthest(tmp_path: Path):
     for name, batches in (("a", 2), ("b", 5), ("c", 3)):
         write_segment(partition_directory(tmp_path / name), simple_batches(batches))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import struct
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -311,45 +309,6 @@ def test_paths_in_every_form(tmp_path: Path):
 def test_what_is_no_path(wrong: object):
     with pytest.raises((OfflineError, TypeError)):
         open_log(wrong)  # type: ignore[arg-type]
-
-
-def _dangling(path: Path) -> None:
-    path.symlink_to(path.parent / "nowhere")
-
-
-@pytest.mark.parametrize("make", [_dangling, os.mkfifo, os.mkdir])
-def test_a_segment_that_is_no_file_is_not_left_out(tmp_path: Path, make: Callable[[Path], None]):
-    directory = partition_directory(tmp_path)
-    write_segment(directory, simple_batches(2))
-    make(directory / f"{20:020d}.log")
-    with pytest.raises(OfflineError, match=r"00020\.log is (nothing that can be read|a directory)"):
-        open_log(str(tmp_path))
-    found = fsck(tmp_path).to_pylist()
-    assert [(row["check"], row["path"]) for row in found] == [
-        ("files", str(directory / f"{20:020d}.log"))
-    ]
-
-
-def test_a_partition_that_is_a_link_to_nothing(tmp_path: Path):
-    write_segment(partition_directory(tmp_path), simple_batches(2))
-    _dangling(tmp_path / "u-0")
-    assert open_log(str(tmp_path), "t").read_all().num_rows == 20
-    with pytest.raises(OfflineError, match="u-0 is nothing that can be read"):
-        open_log(str(tmp_path))
-    (row,) = fsck(tmp_path).to_pylist()
-    assert (row["topic"], row["path"]) == ("u", str(tmp_path / "u-0"))
-
-
-@pytest.mark.parametrize("make", [_dangling, os.mkfifo, os.mkdir])
-def test_an_index_that_is_no_file_is_done_without(tmp_path: Path, make: Callable[[Path], None]):
-    directory = partition_directory(tmp_path)
-    write_segment(directory, simple_batches(2))
-    index = directory / f"{0:020d}.index"
-    index.unlink(missing_ok=True)
-    make(index)
-    assert open_log(str(tmp_path), start_offsets=15).read_all().num_rows == 5
-    (row,) = fsck(tmp_path).to_pylist()
-    assert (row["severity"], row["path"]) == ("error", str(index))
 
 
 def test_directories_that_only_look_like_partitions(tmp_path: Path):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.offline import layout, open_log
+from pykbroker.offline import open_log, partition_listing
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.storage import Listing
 from pykbroker.offline.swaps import next_offset_of
@@ -78,7 +78,7 @@ def test_how_far_a_swap_reaches(tmp_path: Path):
 def test_a_listing_that_saw_half_a_swap_is_made_again(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    real = layout.list_directory
+    real = partition_listing.list_directory
     whole = real(str(directory))
     assert whole is not None
     merged = dict(whole.files)
@@ -91,7 +91,7 @@ def test_a_listing_that_saw_half_a_swap_is_made_again(
             return real(path)
         return seen.pop(0) if len(seen) > 1 else seen[0]
 
-    monkeypatch.setattr(layout, "list_directory", changing)
+    monkeypatch.setattr(partition_listing, "list_directory", changing)
     (files,) = read_partitions([str(directory.parent)])
     assert [segment.base_offset for segment in files.segments] == [0, 80]
 
@@ -99,12 +99,12 @@ def test_a_listing_that_saw_half_a_swap_is_made_again(
 def test_a_swap_that_ends_after_it_was_listed(directory: Path, monkeypatch: pytest.MonkeyPatch):
     for path in directory.glob(f"{40:020d}.*"):
         os.rename(path, f"{path}.swap")
-    real = layout.with_swaps
+    real = partition_listing.with_swaps
 
     def ends_first(*arguments: Any) -> Any:
         for path in directory.glob("*.swap"):
             os.rename(path, str(path).removesuffix(".swap"))
         return real(*arguments)
 
-    monkeypatch.setattr(layout, "with_swaps", ends_first)
+    monkeypatch.setattr(partition_listing, "with_swaps", ends_first)
     assert offsets(directory) == list(range(120))
