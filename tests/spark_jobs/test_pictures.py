@@ -22,7 +22,7 @@ def test_a_picture():
     assert image.std() > 0.05  # not blank
     assert [each.get_text() for each in left.get_yticklabels()] == ["a", "b"]
     assert [each.get_text() for each in left.texts] == ["1", "2"]
-    assert [each.get_text() for each in right.texts] == [" 3"]
+    assert [each.get_text() for each in right.texts] == ["3"]
     assert [each.get_width() for each in right.patches] == [1, 2]
     assert right.patches[1].get_x() == 1
 
@@ -32,11 +32,11 @@ def test_a_picture():
     [
         (0, "0"),
         (9999, "9,999"),
-        (12_345, "12.3 k"),
-        (999_900, "1,000 k"),
-        (336_776, "337 k"),
-        (1_000_000, "1 M"),
-        (2_500_000_000_000, "2,500 G"),
+        (12_345, "12.3k"),
+        (999_900, "1,000k"),
+        (336_776, "337k"),
+        (1_000_000, "1M"),
+        (2_500_000_000_000, "2,500G"),
         (0.12345, "0.123"),
         (0.0, "0"),
         (99.96, "100"),
