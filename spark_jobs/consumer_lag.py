@@ -304,16 +304,23 @@ def draw(outcome: Outcome) -> Any:
         return None
     groups = sorted({row["group"] for row in [*lag, *history]})
     behind: dict[str, int] = {}
+    known = set()
     for row in lag:
         name = row["group"] if len(groups) > 1 else f"{row['topic']}-{row['partition']}"
         behind[name] = behind.get(name, 0) + (row["lag"] or 0)
+        if row["lag"] is not None:
+            known.add(name)
     made, (left, right) = pictures.figure(_title(groups, lag, history), panels=2)
     shown, others = pictures.ranked(behind)
-    names = [*shown, f"{len(others)} others"] if others else shown
-    values = [behind[name] for name in shown] + [sum(behind[name] for name in others)] * bool(
-        others
-    )
-    pictures.bars(left, names, values)
+    names = {name: [name] for name in shown}
+    if others:
+        names[f"{len(others)} others"] = others
+    values = [sum(behind[each] for each in mine) for mine in names.values()]
+    notes = [
+        pictures.short(value) if known.intersection(mine) else "not known: no such log"
+        for mine, value in zip(names.values(), values, strict=True)
+    ]
+    pictures.stacked(left, list(names), {"": (values, pictures.COLOURS[0])}, notes)
     of = "group" if len(groups) > 1 else "partition"
     pictures.label(left, "records that are not consumed yet", "", f"now, by {of}")
     _draw_history(right, history, len(groups) > 1)
@@ -325,7 +332,9 @@ def _title(groups: list[str], lag: list[dict[str, Any]], history: list[dict[str,
     for row in lag:
         by_group[row["group"]] += row["lag"] or 0
     total = pictures.short(sum(by_group.values()))
-    if len(groups) == 1:
+    if all(row["lag"] is None for row in lag):
+        title = f"{len(groups)} consumer group{'s' * (len(groups) > 1)}: no lag is known"
+    elif len(groups) == 1:
         title = f"Group {pictures.cut(groups[0], 40)} is {total} records behind"
     else:
         late = sum(each > 0 for each in by_group.values())
@@ -354,12 +363,12 @@ def _draw_history(axes: Any, history: list[dict[str, Any]], has_groups: bool) ->
         style = {"color": pictures.COLOURS[at], "marker": dot, "markersize": 4}
         axes.step(pictures.times(moments), values, where="post", label=name, **style)
     times = [time_ms for name in longest for time_ms, _ in lines[name]]
-    pictures.time_axis(axes, times, name="time of the commit")
+    pictures.time_axis(axes, times, 3000, name="time of the commit")
     if not times:
         axes.set_xticks([])
     pictures.scale(axes.yaxis, pictures.short)
     told = {"lag": "records behind", "committed_offset": "committed offset"}
-    few = f", the {len(longest)} of {len(lines)} lines with most commits"
+    few = f"; {len(longest)} of {len(lines)} partitions"
     title = f"at each commit{few if len(longest) < len(lines) else ''}"
     pictures.label(axes, "", told[shown], title)
     pictures.legend(axes)

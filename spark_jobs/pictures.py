@@ -38,7 +38,21 @@ _HOUR: Final = 60 * _MINUTE
 _DAY: Final = 24 * _HOUR
 _YEAR: Final = 365 * _DAY
 _ROUND_TIMES: Final = (
-    *(1, 10, 100, _SECOND, 10 * _SECOND, _MINUTE, 10 * _MINUTE, _HOUR, 6 * _HOUR, _DAY),
+    *(
+        0.001,
+        0.01,
+        0.1,
+        1,
+        10,
+        100,
+        _SECOND,
+        10 * _SECOND,
+        _MINUTE,
+        10 * _MINUTE,
+        _HOUR,
+        6 * _HOUR,
+        _DAY,
+    ),
     *(7 * _DAY, 30 * _DAY, _YEAR, 10 * _YEAR, 100 * _YEAR, 1000 * _YEAR),
 )
 #: Years 1000 to 9000 in ms: an axis of dates ends at the year 9999, and needs room beside them.
@@ -180,7 +194,7 @@ def percent(value: float) -> str:
     """A share of 100: not all and not nothing if it is not."""
     if 99.9 < value < 100:
         return "> 99.9 %"
-    return "< 0.1 %" if 0 < value < 0.1 else f"{value:.3g} %"
+    return "< 0.001 %" if 0 < value < 0.001 else f"{value:.3g} %"
 
 
 def _three_digits(value: float) -> str:
@@ -192,7 +206,9 @@ def scale(axis: Any, told: Callable[[float], str]) -> None:
     from matplotlib import ticker as untyped
 
     ticker: Any = untyped
-    axis.set_major_locator(ticker.MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    # Nothing is between two records, or two bytes.
+    style = {"steps": [1, 2, 2.5, 5, 10], "integer": told in (short, size), "min_n_ticks": 1}
+    axis.set_major_locator(ticker.MaxNLocator(nbins=5, **style))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: told(value)))
 
 
@@ -216,9 +232,10 @@ def log_scale(
     axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: told(value)))
 
 
-def duration_scale(axes: Any, low_ms: float, high_ms: float) -> None:
-    """A logarithmic x axis of milliseconds, from a second to months."""
-    log_scale(axes, duration, low_ms, high_ms, _ROUND_TIMES)
+def duration_scale(axes: Any, values_ms: Sequence[float]) -> None:
+    """A logarithmic x axis for these milliseconds, told in seconds, hours, days."""
+    low, high = (max(0.001, each) for each in (min(values_ms), max(values_ms)))
+    log_scale(axes, duration, low * 0.8, high * 1.25, _ROUND_TIMES)
 
 
 def day(value_ms: int) -> str:
@@ -252,7 +269,8 @@ def time_axis(axes: Any, values_ms: Sequence[int], room_ms: int = 1000, name: st
         low, high = min(values_ms), max(values_ms)
         room = max(room_ms, (high - low) // 30)
         axes.set_xlim(*times([low - room, high + room]))
-    locator = dates.AutoDateLocator(tz=UTC, minticks=3, maxticks=9)
+    most = 9 if len(axes.figure.axes) == 1 else 5
+    locator = dates.AutoDateLocator(tz=UTC, minticks=3, maxticks=most)
     axes.xaxis.set_major_locator(locator)
     formats = ["%Y", "%b", "%d", "%H:%M", "%H:%M", "%H:%M:%S.%f"]
     zeros = ["", "%Y", "%b", "%b-%d", "%H:%M", "%H:%M:%S"]

@@ -257,14 +257,16 @@ def draw(outcome: Outcome) -> Any:
     late = table.filter(pc.field("late_ms") > 0)
     if late.num_rows:
         late_ms = late.column("late_ms").to_numpy()
-        bins = np.geomspace(late_ms.min() * 0.8, late_ms.max() * 1.25, 31)
+        pictures.duration_scale(right, late_ms.tolist())
+        low, high = right.get_xlim()
+        bins = np.geomspace(low, high, 31)
         counts = late.column("records").to_numpy()
         right.hist(late_ms, bins=bins, weights=counts, color=pictures.COLOURS[1])
-        pictures.duration_scale(right, bins[0], bins[-1])
+        pictures.scale(right.yaxis, pictures.short)
     else:
         right.set_xticks([])
-        right.set_ylim(0, 1)
-    pictures.scale(right.yaxis, pictures.short)
+        right.set_yticks([])
+        right.text(0.5, 0.5, "none is late", ha="center", fontsize=9)
     pictures.label(right, "late by (logarithmic)", "records", "how late they are")
     return made
 

@@ -166,7 +166,7 @@ def draw(outcome: Outcome) -> Any:
 
 def _title(rows: list[dict[str, Any]], sums: dict[str, dict[str, int]]) -> str:
     """How much there is, of what, and of when."""
-    what = pictures.cut(*sums, 40) if len(sums) == 1 else f"{len(sums)} topics"
+    what = pictures.cut(next(iter(sums)), 40) if len(sums) == 1 else f"{len(sums)} topics"
     records, stored = (sum(mine[name] for mine in sums.values()) for name in ("records", "bytes"))
     verb = "holds" if len(sums) == 1 else "hold"
     title = f"{what} {verb} {pictures.short(records)} records in {pictures.size(stored)} on disk"
