@@ -183,7 +183,7 @@ def draw(outcome: Outcome) -> Any:
         scale = " (logarithmic)"
     axes.set_ylim(bottom=0)
     starts = [row["bucket_ms"] for topic in shown for row in by_topic[topic]]
-    ends = [start + every for start in starts]
+    ends = [start + every - 1 for start in starts]
     pictures.time_axis(axes, [*starts, *ends], every // 2, "time of the record")
     left_out = outcome.summary["records_without_a_date"]
     below = axes.get_xlabel()
