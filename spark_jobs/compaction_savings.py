@@ -126,10 +126,7 @@ def draw(outcome: Outcome) -> Any:
         kept[row["topic"]] = kept.get(row["topic"], 0) + row["kept_bytes"]
     if not whole:
         return None
-    shown, others = pictures.ranked(whole)
-    names = {topic: [topic] for topic in shown}
-    if others:
-        names[f"{len(others)} others"] = others
+    names = pictures.with_others(whole)
     sums = [(sum(whole[t] for t in mine), sum(kept[t] for t in mine)) for mine in names.values()]
     total, stays = (sum(each) for each in zip(*sums, strict=True))
     title = f"Compaction would free {_of(total - stays, total)} of keys and values"

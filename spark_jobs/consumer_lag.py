@@ -311,10 +311,7 @@ def draw(outcome: Outcome) -> Any:
         if row["lag"] is not None:
             known.add(name)
     made, (left, right) = pictures.figure(_title(groups, lag, history), panels=2)
-    shown, others = pictures.ranked(behind)
-    names = {name: [name] for name in shown}
-    if others:
-        names[f"{len(others)} others"] = others
+    names = pictures.with_others(behind)
     values = [sum(behind[each] for each in mine) for mine in names.values()]
     notes = [
         pictures.short(value) if known.intersection(mine) else "not known: no such log"

@@ -151,6 +151,15 @@ def ranked(totals: Mapping[str, float], most: int = MAX_BARS) -> tuple[list[str]
     return names[: most - 1], names[most - 1 :]
 
 
+def with_others(totals: Mapping[str, float]) -> dict[str, list[str]]:
+    """What is behind each bar: one name, the largest first, and at the end all others."""
+    shown, others = ranked(totals)
+    found = {name: [name] for name in shown}
+    if others:
+        found[f"{len(others)} others"] = others
+    return found
+
+
 def cut(name: str, letters: int = _NAME_LETTERS) -> str:
     """A long name without its middle: both ends tell more."""
     if len(name) <= letters:

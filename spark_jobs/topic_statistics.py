@@ -141,10 +141,7 @@ def draw(outcome: Outcome) -> Any:
             mine[name] += row[name]
         if row["codec"] is not None:
             by_codec[row["codec"]] = by_codec.get(row["codec"], 0) + row["bytes"]
-    shown, others = pictures.ranked({topic: mine["bytes"] for topic, mine in sums.items()})
-    names = {topic: [topic] for topic in shown}
-    if others:
-        names[f"{len(others)} others"] = others
+    names = pictures.with_others({topic: mine["bytes"] for topic, mine in sums.items()})
     made, (left, right) = pictures.figure(_title(rows, sums), panels=2)
     layers = {
         codec: (
