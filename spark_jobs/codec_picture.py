@@ -16,7 +16,7 @@ _ROOM: Final = (16.0, 11.0)
 
 def draw_codecs(topic: str, rows: list[dict[str, Any]], stored: float | None) -> Any:
     """`rows` of one topic; `stored` is the ratio of what is there now."""
-    made, axes = pictures.figure(f"Codecs on samples of {topic}", inches=_INCHES)
+    made, axes = pictures.figure(_title(topic, rows, stored), inches=_INCHES)
     sizes = shown_sizes(rows)
     codecs = sorted({row["codec"] for row in rows}, key=CODEC_IDS.__getitem__)
     for codec in codecs:
@@ -24,15 +24,35 @@ def draw_codecs(topic: str, rows: list[dict[str, Any]], stored: float | None) ->
             points = [row for row in rows if (row["codec"], row["batch_bytes"]) == (codec, size)]
             points.sort(key=lambda row: -row["encode_mb_per_second"])
             axes.plot(*_coordinates(points), marker, ls=":", color=_colour(codec), ms=6)
-    axes.set_xscale("log")
+    speeds = [row["encode_mb_per_second"] for row in rows]
+    pictures.log_scale(axes, pictures.short, min(speeds) / 1.5, max(speeds) * 1.5)
     if stored is not None:
         axes.axhline(stored, color="#888888", linewidth=0.8)
-    axes.margins(x=0.15, y=0.15)
+    axes.margins(y=0.15)
     axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
+    pictures.scale(axes.yaxis, _times)
     _label_levels(axes, [row for row in rows if row["batch_bytes"] in sizes])
     _legends(made, codecs, sizes, stored)
-    pictures.label(axes, "MB/s that one core encodes; the numbers are levels", "times smaller")
+    below = "speed: MB/s that one core encodes; the numbers are levels"
+    pictures.label(
+        axes, f"{below}  (faster →)", "uncompressed size / stored size  (smaller files →)"
+    )
     return made
+
+
+def _title(topic: str, rows: list[dict[str, Any]], stored: float | None) -> str:
+    """What the best would do, and what is there."""
+    best = max(rows, key=lambda row: row["ratio"])
+    level = "" if best["level"] is None else f" {best['level']}"
+    title = (
+        f"Samples of {pictures.cut(topic, 40)}: {best['codec']}{level} stores least, "
+        f"1/{best['ratio']:.3g} of their size"
+    )
+    return title if stored is None else f"{title}; stored now: 1/{stored:.3g}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.3g}x"
 
 
 def shown_sizes(rows: list[dict[str, Any]]) -> dict[int, str]:

@@ -118,19 +118,39 @@ def _last_by_key(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def draw(outcome: Outcome) -> Any:
-    by_topic: dict[str, dict[str, int]] = {}
+    """What stays and what would go, by topic."""
+    whole: dict[str, int] = {}
+    kept: dict[str, int] = {}
     for row in outcome.tables["savings"].to_pylist():
-        sums = by_topic.setdefault(row["topic"], dict.fromkeys(("bytes", "kept_bytes"), 0))
-        for name in sums:
-            sums[name] += row[name]
-    topics = sorted(by_topic, key=lambda topic: -by_topic[topic]["bytes"])[:15]
-    kept = [by_topic[topic]["kept_bytes"] / 1e6 for topic in topics]
-    gone = [by_topic[topic]["bytes"] / 1e6 - left for topic, left in zip(topics, kept, strict=True)]
-    made, axes = pictures.figure("What compaction would leave")
-    layers = {"stays": (kept, pictures.GOOD), "would go": (gone, "#d8d8d8")}
-    pictures.stacked(axes, topics, layers)
-    pictures.label(axes, "MB of keys and values", "")
+        whole[row["topic"]] = whole.get(row["topic"], 0) + row["bytes"]
+        kept[row["topic"]] = kept.get(row["topic"], 0) + row["kept_bytes"]
+    if not whole:
+        return None
+    names = pictures.with_others(whole)
+    sums = [(sum(whole[t] for t in mine), sum(kept[t] for t in mine)) for mine in names.values()]
+    total, stays = (sum(each) for each in zip(*sums, strict=True))
+    title = f"Compaction would free {_of(total - stays, total)} of keys and values"
+    made, axes = pictures.figure(f"{title} in {_topics(list(whole))}")
+    layers = {
+        "stays: the last record of each key": ([left for _, left in sums], pictures.GOOD),
+        "would go": ([all_ - left for all_, left in sums], "#c8c8c8"),
+    }
+    notes = [
+        f"{pictures.size(left)} stays, {pictures.size(all_ - left)} would go" for all_, left in sums
+    ]
+    pictures.stacked(axes, list(names), layers, notes, pictures.size)
+    pictures.legend(axes)
+    pictures.label(axes, "size of keys and values", "")
     return made
+
+
+def _of(part: int, whole: int) -> str:
+    share = f" ({pictures.percent(100 * part / whole)})" if whole else ""
+    return f"{pictures.size(part)} of {pictures.size(whole)}{share}"
+
+
+def _topics(names: list[str]) -> str:
+    return pictures.cut(names[0], 40) if len(names) == 1 else f"{len(names)} topics"
 
 
 JOB: Final = Job(__file__, __doc__, run, draw=draw)

@@ -297,18 +297,60 @@ def _lag(found: list[dict[str, Any]], ends: dict[Place, int]) -> list[dict[str, 
 
 
 def draw(outcome: Outcome) -> Any:
-    made, (left, right) = pictures.figure("Consumer groups", panels=2)
-    by_group: dict[str, int] = {}
-    for row in outcome.tables["lag"].to_pylist():
-        by_group[row["group"]] = by_group.get(row["group"], 0) + (row["lag"] or 0)
-    groups = sorted(by_group, key=lambda group: -by_group[group])[:15]
-    pictures.bars(left, groups, [by_group[group] for group in groups])
-    pictures.label(left, "records that are not consumed yet", "")
+    """Who is behind: groups, or the partitions of the only one; and how that came about."""
+    lag = outcome.tables["lag"].to_pylist()
     history = outcome.tables["history"].to_pylist()
+    if not lag and not history:
+        return None
+    groups = sorted({row["group"] for row in [*lag, *history]})
+    behind: dict[str, int] = {}
+    known = set()
+    for row in lag:
+        name = row["group"] if len(groups) > 1 else f"{row['topic']}-{row['partition']}"
+        behind[name] = behind.get(name, 0) + (row["lag"] or 0)
+        if row["lag"] is not None:
+            known.add(name)
+    made, (left, right) = pictures.figure(_title(groups, lag, history), panels=2)
+    names = pictures.with_others(behind)
+    values = [sum(behind[each] for each in mine) for mine in names.values()]
+    notes = [
+        pictures.short(value) if known.intersection(mine) else "not known: no such log"
+        for mine, value in zip(names.values(), values, strict=True)
+    ]
+    pictures.stacked(left, list(names), {"": (values, pictures.COLOURS[0])}, notes)
+    of = "group" if len(groups) > 1 else "partition"
+    pictures.label(left, "records that are not consumed yet", "", f"now, by {of}")
+    _draw_history(right, history, len(groups) > 1)
+    return made
+
+
+def _title(groups: list[str], lag: list[dict[str, Any]], history: list[dict[str, Any]]) -> str:
+    by_group = dict.fromkeys(groups, 0)
+    for row in lag:
+        by_group[row["group"]] += row["lag"] or 0
+    total = pictures.short(sum(by_group.values()))
+    if all(row["lag"] is None for row in lag):
+        title = f"{len(groups)} consumer group{'s' * (len(groups) > 1)}: no lag is known"
+    elif len(groups) == 1:
+        title = f"Group {pictures.cut(groups[0], 40)} is {total} records behind"
+    else:
+        late = sum(each > 0 for each in by_group.values())
+        title = f"{late} of {len(groups)} consumer groups are behind, by {total} records"
+    times = [row["committed_at_ms"] for row in history if pictures.has_date(row["committed_at_ms"])]
+    if times:
+        (last,) = pictures.times([max(times)])
+        title += f" (last commit: {last:%Y-%m-%d %H:%M} UTC)"
+    return title
+
+
+def _draw_history(axes: Any, history: list[dict[str, Any]], has_groups: bool) -> None:
+    """A line for each partition, those of most commits; without any lag the commits."""
     shown = "lag" if any(row["lag"] is not None for row in history) else "committed_offset"
     lines: dict[str, list[tuple[int, int]]] = {}
     for row in history:
-        name = f"{row['group']}: {row['topic']}-{row['partition']}"
+        name = f"{row['topic']}-{row['partition']}"
+        if has_groups:
+            name = f"{row['group']}: {name}"
         if row[shown] is not None and pictures.has_date(row["committed_at_ms"]):
             lines.setdefault(name, []).append((row["committed_at_ms"], row[shown]))
     longest = sorted(lines, key=lambda name: -len(lines[name]))[: pictures.MAX_SERIES]
@@ -316,12 +358,17 @@ def draw(outcome: Outcome) -> Any:
         moments, values = zip(*lines[name], strict=True)
         dot = "o" if len(moments) <= _MARKED else ""  # a single commit is no line
         style = {"color": pictures.COLOURS[at], "marker": dot, "markersize": 4}
-        right.step(pictures.times(moments), values, where="post", label=name, **style)
-    pictures.time_axis(right, [time_ms for name in longest for time_ms, _ in lines[name]])
-    told = {"lag": "records behind, when it was committed", "committed_offset": "committed offset"}
-    pictures.label(right, "", told[shown])
-    pictures.legend(right)
-    return made
+        axes.step(pictures.times(moments), values, where="post", label=name, **style)
+    times = [time_ms for name in longest for time_ms, _ in lines[name]]
+    pictures.time_axis(axes, times, 3000, name="time of the commit")
+    if not times:
+        axes.set_xticks([])
+    pictures.scale(axes.yaxis, pictures.short)
+    told = {"lag": "records behind", "committed_offset": "committed offset"}
+    few = f"; {len(longest)} of {len(lines)} partitions"
+    title = f"at each commit{few if len(longest) < len(lines) else ''}"
+    pictures.label(axes, "", told[shown], title)
+    pictures.legend(axes)
 
 
 JOB: Final = Job(

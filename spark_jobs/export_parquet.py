@@ -70,10 +70,21 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 
 def draw(outcome: Outcome) -> Any:
-    rows = outcome.tables["files"].to_pylist()[:40]
-    made, axes = pictures.figure(f"{outcome.summary['rows']:,} rows of Parquet: bytes by file")
-    pictures.bars(axes, [row["file"] for row in rows], [row["bytes"] for row in rows])
-    pictures.label(axes, "bytes", "")
+    """How much was written, and whether the files are of a size."""
+    sizes = {row["file"]: row["bytes"] for row in outcome.tables["files"].to_pylist()}
+    if not sizes:
+        return None
+    rows, total = outcome.summary["rows"], sum(sizes.values())
+    files = f"{len(sizes)} Parquet file{'s' if len(sizes) > 1 else ''}"
+    each = f", {pictures.size(total / rows)} a record" if rows else ""
+    made, axes = pictures.figure(f"{rows:,} records in {files}: {pictures.size(total)}{each}")
+    shown, others = pictures.ranked(sizes)
+    pictures.bars(axes, shown, [sizes[name] for name in shown], told=pictures.size)
+    told = ""
+    if others:
+        rest = pictures.size(sum(sizes[name] for name in others))
+        told = f"the {len(shown)} largest; {len(others)} others have {rest}"
+    pictures.label(axes, "size of the file", "", told)
     return made
 
 

@@ -104,20 +104,28 @@ def _partitions(by_key: Any) -> Any:
 
 
 def draw(outcome: Outcome) -> Any:
+    """The hottest keys of the largest topic, and how its partitions share the records."""
     hot = outcome.tables["hot_keys"].to_pylist()
     largest = max(outcome.tables["topics"].to_pylist(), key=lambda r: r["records"], default=None)
     if largest is None:
         return None
     topic = largest["topic"]
-    mine = [row for row in hot if row["topic"] == topic]
-    made, (left, right) = pictures.figure(f"Keys of {topic}", panels=2)
-    shown = mine[:20]
-    names = [text_of(row["key"])[:24] for row in shown]
+    title = f"{pictures.short(largest['keys'])} keys of {pictures.cut(topic, 40)}"
+    if largest["hottest_share"] is not None:
+        share = pictures.percent(100 * largest["hottest_share"])
+        title += f": the hottest has {share} of {pictures.short(largest['records'])} records"
+    made, (left, right) = pictures.figure(title, panels=2)
+    shown = [row for row in hot if row["topic"] == topic][:20]
+    names = [text_of(row["key"]) for row in shown]
     pictures.bars(left, names, [row["records"] for row in shown])
     pictures.label(left, "records", "", "the hottest keys")
     partitions = [r for r in outcome.tables["partitions"].to_pylist() if r["topic"] == topic]
-    places = [str(row["partition"]) for row in partitions]
+    places = [row["partition"] for row in partitions]
     right.bar(places, [row["records"] for row in partitions], color=pictures.COLOURS[0])
+    right.grid(False, axis="x")
+    right.set_xlim(min(places) - 0.6, max(places) + 0.6)
+    right.xaxis.get_major_locator().set_params(integer=True)
+    pictures.scale(right.yaxis, pictures.short)
     pictures.label(right, "partition", "records", "how partitions share them")
     return made
 

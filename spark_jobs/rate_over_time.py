@@ -161,10 +161,11 @@ def draw(outcome: Outcome) -> Any:
             by_topic.setdefault(row["topic"], []).append(row)
     largest = sorted(by_topic, key=lambda topic: -sum(r["records"] for r in by_topic[topic]))
     shown = largest[: pictures.MAX_SERIES]
-    named = f" of {largest[0]}" if len(largest) == 1 else ""
+    named = f" of {pictures.cut(largest[0], 40)}" if len(largest) == 1 else ""
     if len(shown) < len(largest):
         named = f" of the {len(shown)} largest of {len(largest)} topics"
-    made, axes = pictures.figure(f"Records{named} over time")
+    total = sum(row["records"] for topic in shown for row in by_topic[topic])
+    made, axes = pictures.figure(f"{pictures.short(total)} records{named} over time")
     for at, topic in enumerate(shown):
         times, values = _with_gaps(by_topic[topic], every)
         colour = pictures.COLOURS[at]
@@ -182,9 +183,14 @@ def draw(outcome: Outcome) -> Any:
         scale = " (logarithmic)"
     axes.set_ylim(bottom=0)
     starts = [row["bucket_ms"] for topic in shown for row in by_topic[topic]]
-    pictures.time_axis(axes, [*starts, *(start + every for start in starts)], every // 2)
+    ends = [start + every - 1 for start in starts]
+    pictures.time_axis(axes, [*starts, *ends], every // 2, "time of the record")
     left_out = outcome.summary["records_without_a_date"]
-    below = f"not drawn: {left_out} records whose time is no date" if left_out else ""
+    below = axes.get_xlabel()
+    if left_out:
+        below += f"; not drawn: {left_out} records whose time is no date"
+    if not scale:
+        pictures.scale(axes.yaxis, pictures.short)
     pictures.label(axes, below, f"records in {_in_words(every)}{scale}")
     pictures.legend(axes)
     return made

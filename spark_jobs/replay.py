@@ -310,8 +310,9 @@ def draw(outcome: Outcome) -> Any:
     if samples.num_rows:
         reached = shares(samples["samples"])
         right.plot(samples["ack_ms"], reached, color=pictures.COLOURS[1], drawstyle="steps-post")
-        right.set_xscale("log")
-    pictures.label(right, "ms from send to acknowledgement", "% of the records")
+        pictures.duration_scale(right, samples["ack_ms"].to_pylist())
+        pictures.scale(right.yaxis, pictures.percent)
+    pictures.label(right, "from send to acknowledgement", "of the records are faster")
     return made
 
 

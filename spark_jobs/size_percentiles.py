@@ -49,7 +49,12 @@ _RESULT: Final = pa.schema(
     ]
 )
 _NULL: Final = -1
-_MARKS: Final = {"p50": "o", "p99": "s", "max": "|"}
+#: An axis is logarithmic if the largest size is so many times what is typical somewhere.
+_WIDE: Final = 20
+_BINS: Final = 80
+_FIGURES: Final = {"fontsize": 8, "ha": "right", "annotation_clip": False}
+#: Where figures end, beside the axes, in points.
+_COLUMNS: Final = (50, 104, 158)
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
@@ -124,39 +129,80 @@ def _row(topic: str, part: str, sizes: pa.Table) -> dict[str, Any]:
 
 
 def draw(outcome: Outcome) -> Any:
-    """A line for each topic on a logarithmic axis: how many are not larger, and how they lie."""
-    rows = [row for row in outcome.tables["percentiles"].to_pylist() if row["part"] == "record"]
+    """A row for each topic: how its sizes are spread, from the smallest to the largest, and in
+    figures."""
+    every = outcome.tables["percentiles"].to_pylist()
+    rows = {row["topic"]: row for row in every if row["part"] == "record" and row["records"]}
     if not rows:
         return None
-    largest = [row["topic"] for row in sorted(rows, key=lambda row: -row["records"])]
-    shown = largest[: pictures.MAX_SERIES]
-    named = f": the {len(shown)} of {len(largest)} topics with most" if shown != largest else ""
-    made, (left, right) = pictures.figure(f"Sizes of records{named}", panels=2)
+    counts = {topic: row["records"] for topic, row in rows.items()}
+    shown = sorted(counts, key=lambda topic: (-counts[topic], topic))[: pictures.MAX_BARS]
+    made, axes = pictures.figure(_title(shown, rows))
     parts = _groups(outcome.tables["sizes"])
     by_topic = {topic: sizes for topic, part, sizes in parts if part == "record"}
+    # An axis of logarithms has no 0: records of no byte stand at half a byte.
+    low = max(0.5, min(rows[topic]["min"] for topic in shown))
+    high = max(0.5, *(rows[topic]["max"] for topic in shown))
+    typical = [max(0.5, rows[topic][name]) for topic in shown for name in ("p50", "p99")]
+    is_wide = high > _WIDE * min(typical)
+    if is_wide:
+        edges = np.geomspace(low * 0.8, high * 1.25, _BINS + 1)
+        pictures.log_scale(axes, pictures.size, edges[0], edges[-1])
+    else:
+        edges = np.linspace(0, high * 1.05, _BINS + 1)
+        axes.set_xlim(0, edges[-1])
+        pictures.scale(axes.xaxis, pictures.size)
     for at, topic in enumerate(shown):
-        # An axis of logarithms has no 0: records of no byte stand at half a byte.
-        values = np.maximum(by_topic[topic].column("size").to_numpy(), 0.5)
-        counts = by_topic[topic].column("records").to_numpy()
-        colour = pictures.COLOURS[at]
-        x = np.concatenate([values[:1], values])
-        y = np.concatenate([[0], np.cumsum(counts) / counts.sum()])
-        left.step(x, y, where="post", color=colour, label=topic)
-        row = next(row for row in rows if row["topic"] == topic)
-        ends = [max(row["min"], 0.5), max(row["max"], 0.5)]
-        right.plot(ends, [at, at], color=colour, linewidth=1.5)
-        for name, marker in _MARKS.items():
-            label = name if at == 0 else None
-            right.plot(max(row[name], 0.5), at, marker, color=colour, markersize=7, label=label)
-    for axes in (left, right):
-        axes.set_xscale("log")
-    right.set_yticks(range(len(shown)), shown, fontsize=8)
-    right.set_ylim(len(shown) - 0.4, -0.6)
-    pictures.label(left, "bytes of key and value", "share of records that are not larger")
-    pictures.label(right, "bytes of key and value", "", "from the smallest to the largest")
-    pictures.legend(left)
-    pictures.legend(right)
+        _draw_row(axes, at, by_topic[topic], edges)
+        _draw_figures(axes, at, rows[topic])
+    middle, half = len(shown) / 2 - 0.6, max(len(shown), 2) / 2 + 0.2
+    for x, name in zip(_COLUMNS, ("half", "99 %", "all"), strict=True):
+        beside = {"xytext": (x, 4), "textcoords": "offset points"} | _FIGURES
+        axes.annotate(f"{name} ≤", (1, 1), xycoords="axes fraction", fontweight="bold", **beside)
+    axes.set_yticks(range(len(shown)), list(map(pictures.cut, shown)), fontsize=8)
+    axes.set_ylim(middle + half, middle - half)
+    axes.grid(False, axis="y")
+    below = "size of key and value" + (" (logarithmic)" if is_wide else "")
+    pictures.label(axes, f"{below}; as high as so many records have it; | is the median", "")
     return made
+
+
+def _title(shown: list[str], rows: dict[str, dict[str, Any]]) -> str:
+    if len(rows) == 1:
+        half, most = (pictures.size(rows[shown[0]][name]) for name in ("p50", "p99"))
+        name = pictures.cut(shown[0], 40)
+        return f"Records of {name}: half of them are at most {half}, 99 % at most {most}"
+    medians = {topic: rows[topic]["p50"] for topic in shown}
+    least, most = min(medians.values()), max(medians.values())
+    title = f"Sizes of the records of {len(rows)} topics"
+    if len(shown) < len(rows):
+        title = (
+            f"Sizes of the records of the {len(shown)} topics, of {len(rows)}, with most records"
+        )
+    if least == most:
+        return f"{title}: half are at most {pictures.size(most)}"
+    return f"{title}: medians from {pictures.size(least)} to {pictures.size(most)}"
+
+
+def _draw_row(axes: Any, at: int, sizes: pa.Table, edges: Any) -> None:
+    """The spread of one topic, upwards from its line."""
+    values = np.maximum(sizes.column("size").to_numpy(), 0.5)
+    counts = sizes.column("records").to_numpy()
+    heights, _ = np.histogram(values, edges, weights=counts)
+    tops = at + 0.1 - 0.75 * heights / heights.max()
+    colour = pictures.COLOURS[0]
+    axes.stairs(tops, edges, baseline=at + 0.1, fill=True, color=colour, alpha=0.75)
+    axes.plot([values[0], values[-1]], [at + 0.1, at + 0.1], color=colour, linewidth=1.2)
+    median = percentiles(values, counts, [0.5])[0]
+    axes.plot(max(median, 0.5), at + 0.22, "|", color=pictures.COLOURS[1], ms=8, mew=2)
+
+
+def _draw_figures(axes: Any, at: int, row: dict[str, Any]) -> None:
+    """Beside the axes, where none is on another."""
+    for x, name in zip(_COLUMNS, ("p50", "p99", "max"), strict=True):
+        beside = {"xytext": (x, 0), "textcoords": "offset points", "va": "center"} | _FIGURES
+        place = axes.get_yaxis_transform()
+        axes.annotate(pictures.size(row[name]), (1, at), xycoords=place, **beside)
 
 
 JOB: Final = Job(__file__, __doc__, run, draw=draw)

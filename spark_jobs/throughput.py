@@ -223,8 +223,10 @@ def draw(outcome: Outcome) -> Any:
             style = {"color": pictures.COLOURS[at], "drawstyle": "steps-post"}
             reached = shares(mine["samples"])
             right.plot(mine["latency_ms"], reached, label=row["latency_of"], **style)
-    right.set_xscale("log")
-    pictures.label(right, "ms", "% are faster")
+    if latencies.num_rows:
+        pictures.duration_scale(right, latencies["latency_ms"].to_pylist())
+        pictures.scale(right.yaxis, pictures.percent)
+    pictures.label(right, "it takes (logarithmic)", "are faster")
     pictures.legend(right)
     return made
 

@@ -235,19 +235,39 @@ def _row(
 
 
 def draw(outcome: Outcome) -> Any:
-    made, (left, right) = pictures.figure("Late records", panels=2)
-    rows = sorted(outcome.tables["disorder"].to_pylist(), key=lambda row: -row["late_share"])[:15]
-    names = [f"{row['topic']}-{row['partition']}" for row in rows]
-    pictures.bars(left, names, [100 * row["late_share"] for row in rows])
-    pictures.label(left, "% of the records are late", "")
+    """How many are late, by partition, and by how long."""
+    rows = outcome.tables["disorder"].to_pylist()
+    if not rows:
+        return None
+    records, late_records = (sum(row[name] for row in rows) for name in ("records", "late_records"))
+    of = f"{pictures.short(records)} records"
+    title = f"None of {of} is late"
+    if late_records:
+        share = pictures.percent(100 * late_records / records)
+        longest = pictures.duration(max(row["late_max_ms"] for row in rows))
+        title = f"{share} of {of} are late: behind one of a later time, by up to {longest}"
+    made, (left, right) = pictures.figure(title, panels=2)
+    shares = {f"{row['topic']}-{row['partition']}": 100 * row["late_share"] for row in rows}
+    names, others = pictures.ranked(shares)
+    values = [shares[name] for name in names]
+    pictures.bars(left, names, values, told=pictures.percent)
+    few = f"; {len(others)} others: no more" if others else ""
+    pictures.label(left, "records that are late", "", f"by partition{few}")
     table = outcome.tables["lateness"]
     late = table.filter(pc.field("late_ms") > 0)
     if late.num_rows:
-        seconds = late.column("late_ms").to_numpy() / 1000
-        bins = np.geomspace(seconds.min(), max(seconds.max(), seconds.min() * 2), 30)
-        right.hist(seconds, bins=bins, weights=late.column("records").to_numpy(), color="#e07a2f")
-        right.set_xscale("log")
-    pictures.label(right, "late by (seconds)", "records")
+        late_ms = late.column("late_ms").to_numpy()
+        pictures.duration_scale(right, late_ms.tolist())
+        low, high = right.get_xlim()
+        bins = np.geomspace(low, high, 31)
+        counts = late.column("records").to_numpy()
+        right.hist(late_ms, bins=bins, weights=counts, color=pictures.COLOURS[1])
+        pictures.scale(right.yaxis, pictures.short)
+    else:
+        right.set_xticks([])
+        right.set_yticks([])
+        right.text(0.5, 0.5, "none is late", ha="center", fontsize=9)
+    pictures.label(right, "late by (logarithmic)", "records", "how late they are")
     return made
 
 

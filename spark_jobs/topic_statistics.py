@@ -128,28 +128,48 @@ def _ratios(spark: Any, arguments: Namespace) -> Any:
 
 
 def draw(outcome: Outcome) -> Any:
+    """Bytes by codec, and records, of the same topics in one order: the largest first."""
     rows = outcome.tables["statistics"].to_pylist()
-    topics = sorted({row["topic"] for row in rows}, key=lambda topic: -_sum(rows, topic, "bytes"))
-    topics = topics[:15]
-    made, (left, right) = pictures.figure("What the topics hold", panels=2)
-    pictures.bars(left, topics, [_sum(rows, topic, "records") for topic in topics])
-    pictures.label(left, "records", "")
+    if not rows:
+        return None
+    sums: dict[str, dict[str, int]] = {}
+    codecs: dict[str, dict[str, int]] = {}
+    for row in rows:
+        mine = sums.setdefault(row["topic"], {"bytes": 0, "records": 0})
+        by_codec = codecs.setdefault(row["topic"], {})
+        for name in mine:
+            mine[name] += row[name]
+        if row["codec"] is not None:
+            by_codec[row["codec"]] = by_codec.get(row["codec"], 0) + row["bytes"]
+    names = pictures.with_others({topic: mine["bytes"] for topic, mine in sums.items()})
+    made, (left, right) = pictures.figure(_title(rows, sums), panels=2)
     layers = {
         codec: (
-            [_sum(rows, topic, "bytes", codec) / 1e6 for topic in topics],
+            [sum(codecs[topic].get(codec, 0) for topic in mine) for mine in names.values()],
             pictures.COLOURS[at % len(pictures.COLOURS)],
         )
         for at, codec in enumerate(CODEC_NAMES)
-        if any(row["codec"] == codec for row in rows)
+        if any(codec in mine for mine in codecs.values())
     }
-    pictures.stacked(right, topics, layers)
-    pictures.label(right, "MB on disk, by codec", "")
+    records = [sum(sums[topic]["records"] for topic in mine) for mine in names.values()]
+    pictures.stacked(left, list(names), layers, told=pictures.size)
+    pictures.bars(right, list(names), records, pictures.UNKNOWN)
+    right.set_yticklabels([])
+    pictures.legend(left)
+    pictures.label(left, "size on disk, by codec", "", "the largest topics first")
+    pictures.label(right, "records", "", "and their records, in the same order")
     return made
 
 
-def _sum(rows: list[dict[str, Any]], topic: str, name: str, codec: str | None = None) -> int:
-    chosen = (row for row in rows if row["topic"] == topic and codec in (None, row["codec"]))
-    return sum(row[name] for row in chosen)
+def _title(rows: list[dict[str, Any]], sums: dict[str, dict[str, int]]) -> str:
+    """How much there is, of what, and of when."""
+    what = pictures.cut(next(iter(sums)), 40) if len(sums) == 1 else f"{len(sums)} topics"
+    records, stored = (sum(mine[name] for mine in sums.values()) for name in ("records", "bytes"))
+    verb = "holds" if len(sums) == 1 else "hold"
+    title = f"{what} {verb} {pictures.short(records)} records in {pictures.size(stored)} on disk"
+    times = [row[name] for row in rows for name in ("first_timestamp_ms", "max_timestamp_ms")]
+    dates = [time_ms for time_ms in times if pictures.has_date(time_ms)]
+    return f"{title}, of {pictures.days(min(dates), max(dates))}" if dates else title
 
 
 JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, counts_left_out=False)

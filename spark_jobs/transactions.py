@@ -145,8 +145,7 @@ def draw(outcome: Outcome) -> Any:
         layers[state] = ([by_place.get(place, 0) for place in places], _COLOURS[state])
     pictures.stacked(left, names, layers)
     pictures.label(left, "records in transactions", "")
-    left.get_legend().remove()
-    made.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    pictures.legend(left)
     # In order of their partitions: each has its lines side by side, and its name there.
     every = outcome.tables["transactions"]
     shown = most_telling(every)

@@ -22,6 +22,7 @@ from tests.spark_jobs.flight_logs import (
     write_bookings,
     write_flights,
 )
+from tests.spark_jobs.picture_checks import check_texts
 
 RunJob = Callable[..., Outcome]
 _QUICK_CLEANER = {"log.cleaner.backoff.ms": "100"}
@@ -87,6 +88,7 @@ def run_job(spark: Any) -> RunJob:  # noqa: F811
         outcome = job.run(spark, job.parse(words))
         drawn = job.draw(outcome) if job.draw is not None else None
         if drawn is not None:
+            check_texts(drawn)
             picture = as_png(drawn)
             assert picture.startswith(b"\x89PNG")
             assert len(picture) < _MOST_PICTURE_BYTES

@@ -22,7 +22,7 @@ def test_a_picture():
     assert image.std() > 0.05  # not blank
     assert [each.get_text() for each in left.get_yticklabels()] == ["a", "b"]
     assert [each.get_text() for each in left.texts] == ["1", "2"]
-    assert [each.get_text() for each in right.texts] == [" 3"]
+    assert [each.get_text() for each in right.texts] == ["3"]
     assert [each.get_width() for each in right.patches] == [1, 2]
     assert right.patches[1].get_x() == 1
 
@@ -32,11 +32,11 @@ def test_a_picture():
     [
         (0, "0"),
         (9999, "9,999"),
-        (12_345, "12.3 k"),
-        (999_900, "1,000 k"),
-        (336_776, "337 k"),
-        (1_000_000, "1 M"),
-        (2_500_000_000_000, "2,500 G"),
+        (12_345, "12.3k"),
+        (999_900, "1,000k"),
+        (336_776, "337k"),
+        (1_000_000, "1M"),
+        (2_500_000_000_000, "2,500G"),
         (0.12345, "0.123"),
         (0.0, "0"),
         (99.96, "100"),
@@ -75,3 +75,45 @@ def test_what_has_a_date():
     axes.plot(pictures.times(limits), [1, 2])
     pictures.time_axis(axes, limits)
     assert pictures.as_png(made).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "value,expected",
+    [(0, "0 B"), (999, "999 B"), (62_345, "62.3 kB"), (999_900, "1 MB"), (36.7e6, "36.7 MB")],
+)
+def test_bytes(value: float, expected: str):
+    assert pictures.size(value) == expected
+
+
+@pytest.mark.parametrize(
+    "value,expected",
+    [
+        (0.1, "0.1 ms"),
+        (250, "250 ms"),
+        (12_300, "12.3 s"),
+        (600_000, "10 min"),
+        (86_400_000, "1 day"),
+        (108_000_000, "30 h"),
+        (28_900_000_000, "334 days"),
+        (31_536_000_000, "1 year"),
+        (10**15, "31,710 years"),
+    ],
+)
+def test_durations(value: float, expected: str):
+    assert pictures.duration(value) == expected
+
+
+def test_shares():
+    found = [pictures.percent(value) for value in (0, 1e-9, 0.2, 79.64, 99.99, 100)]
+    assert found == ["0 %", "< 0.001 %", "0.2 %", "79.6 %", "> 99.9 %", "100 %"]
+
+
+def test_names_are_cut_in_the_middle():
+    assert pictures.cut("short") == "short"
+    assert pictures.cut("abcdefghijklmnop", 7) == "abc…nop"
+    assert len(pictures.cut("x" * 300)) == 26
+
+
+def test_the_others_are_more_than_one():
+    assert pictures.ranked({"a": 1, "b": 3, "c": 3}, 3) == (["b", "c", "a"], [])
+    assert pictures.ranked({"a": 1, "b": 3, "c": 2, "d": 0}, 3) == (["b", "c"], ["a", "d"])

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from spark_jobs.results import Outcome
 from spark_jobs.size_percentiles import JOB, SHARES, _groups
 from tests.offline.samples import partition_directory
 from tests.spark_jobs.conftest import RunJob
@@ -37,23 +36,6 @@ def test_flights(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame):
             assert row[name] == np.quantile(sizes, share, method="inverted_cdf"), (part, name)
     assert found["key"]["nulls"] == (~keys).sum()
     assert found["value"]["nulls"] == found["record"]["nulls"] == 0
-
-
-def test_one_large_record_hides_no_other():
-    sizes = {"topic": ["a", "a", "b"], "part": ["record"] * 3}
-    sizes |= {"size": [0, 100, 20_000_000], "records": [1, 9, 1]}
-    shares = dict.fromkeys(SHARES, 100)
-    rows = [
-        {"topic": "a", "part": "record", "records": 10, "min": 0, "max": 100} | shares,
-        {"topic": "b", "part": "record", "records": 1, "min": 20_000_000, "max": 20_000_000}
-        | dict.fromkeys(SHARES, 20_000_000),
-    ]
-    tables = {"percentiles": pa.Table.from_pylist(rows), "sizes": pa.table(sizes)}
-    assert JOB.draw is not None
-    left, right = JOB.draw(Outcome(tables)).axes
-    assert left.get_xscale() == right.get_xscale() == "log"
-    assert left.lines[0].get_ydata().tolist() == [0, 0.1, 1]
-    assert [each.get_text() for each in right.get_yticklabels()] == ["a", "b"]
 
 
 def test_each_topic_is_looked_at_once():
