@@ -17,12 +17,13 @@ import pyarrow as pa
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import to_parquet
+from pykbroker.spark.parquet_export import refuse_filled
 from pykbroker.spark.target import Target
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
 from spark_jobs.reading import source_options
-from spark_jobs.results import Outcome
+from spark_jobs.results import Outcome, nothing_empty_left
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -39,9 +40,16 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace the files in --to")
 
 
+def check(arguments: Namespace) -> None:
+    target = Target(arguments.to)
+    if not arguments.overwrite:
+        refuse_filled(target)
+    with nothing_empty_left(arguments.to):
+        target.check_writable()
+
+
 def run(spark: Any, arguments: Namespace) -> Outcome:
     target = Target(arguments.to)
-    target.check_writable()
     columns = [each.strip() for each in arguments.columns.split(",") if each.strip()]
     step(f"writing {arguments.to}")
     began = time.perf_counter()
@@ -88,7 +96,7 @@ def draw(outcome: Outcome) -> Any:
     return made
 
 
-JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw)
+JOB: Final = Job(__file__, __doc__, run, arguments=arguments, draw=draw, check_more=check)
 
 if __name__ == "__main__":
     JOB.main()

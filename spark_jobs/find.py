@@ -7,7 +7,8 @@
 key and value as UTF-8. Key, offsets, topic and time are pushed down: to directories, indexes and
 batches. --since and --until ask each record for its own time, wherever it stands (other jobs read
 from, and to, the first record of a time). --key 0x1f8b is bytes. The records found are the result,
-at most --limit of them. A time that no calendar has (microseconds taken for ms) stands in
+at most --limit of them: whichever Spark finds first, told on standard error if
+there are more. A time that no calendar has (microseconds taken for ms) stands in
 `timestamp_ms`; `timestamp` is null.
 """
 
@@ -88,6 +89,9 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     is_limited = table.num_rows > arguments.limit
     table = table.slice(0, arguments.limit)
     table = table.sort_by([(name, "ascending") for name in ("topic", "partition", "offset")])
+    if is_limited:
+        told = f"find: {table.num_rows} of the records that fit, whichever came first"
+        print(f"{told}; there are more (--limit)", file=sys.stderr)
     summary = {"found": table.num_rows, "is_limited": is_limited}
     return Outcome({"records": table}, summary)
 
@@ -128,7 +132,9 @@ def draw(outcome: Outcome) -> Any:
             left_out += 1
     places = sorted(found)
     shown = places[:_LINES]
-    title = f"{table.num_rows} records found: when they are of"
+    title = f"{table.num_rows:,} records found: when they are of"
+    if outcome.summary["is_limited"]:
+        title = f"{table.num_rows:,} of the records that fit (--limit; there are more)"
     if len(shown) < len(places):
         title += f" (the first {len(shown)} of {len(places)} partitions)"
     made, axes = pictures.figure(title)

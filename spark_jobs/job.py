@@ -14,31 +14,33 @@ Runs    by `spark-submit FILE`, or `python FILE`: then on all cores of this mach
 from __future__ import annotations
 
 import argparse
-import atexit
-import os
 import re
-import shutil
 import sys
-import tempfile
 import traceback
-import zipfile
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from pykbroker.offline import OfflineError
-from pykbroker.spark import register, tuned_builder
 from pykbroker.spark.target import Target
-from spark_jobs import reading
+from spark_jobs import reading, session
+from spark_jobs.console import as_text
+from spark_jobs.interrupts import EXIT_CODE, Interrupts
 from spark_jobs.left_out import SINK, fresh_place, is_counted, keep, left_out, place_of_run
 from spark_jobs.pictures import as_png
 from spark_jobs.progress import Progress
-from spark_jobs.results import FORMATS, PARQUET, Outcome, as_text, clear_outcome, write_outcome
+from spark_jobs.results import (
+    FORMATS,
+    PARQUET,
+    Outcome,
+    clear_outcome,
+    nothing_empty_left,
+    write_outcome,
+)
 
 #: A fault of the logs, or of a broker, that a worker met, in what Spark tells of it.
 _FAULT: Final = re.compile(
@@ -47,11 +49,8 @@ _FAULT: Final = re.compile(
 )
 
 
-#: Loggers of the JVM.
-_TELL_FAULTS: Final = (
-    "org.apache.spark.executor.Executor",
-    "org.apache.spark.scheduler.TaskSetManager",
-)
+#: Told twice a job. All that is used of pandas is what matplotlib may.
+_PANDAS: Final = "PySpark does not yet fully support pandas"
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -106,10 +105,12 @@ class Job:
     run: Run
     arguments: Callable[[argparse.ArgumentParser], None] | None = None
     draw: Callable[[Outcome], Any] | None = None
+    #: What else can be refused without Spark.
+    check_more: Callable[[argparse.Namespace], None] | None = None
     reads_logs: bool = True
     #: Whether all that it reads passes by what counts corrupt batches; samples and headers do not.
     counts_left_out: bool = True
-    #: Whether --topic-pattern is of the topics that it reads.
+    #: Whether --topics and --topic-pattern are of the topics that it reads.
     pattern_is_of_logs: bool = True
     #: Whether --since and --until ask each record for its own time, instead of where to begin.
     times_are_of_records: bool = False
@@ -165,35 +166,51 @@ class Job:
     def main(self, words: Sequence[str] | None = None) -> None:
         """Run as a program; exits."""
         arguments = self.parse(words)
-        spark = None
-        try:
-            spark = _session(self.name, arguments.master, self.conf)
-            sys.exit(self.run_and_write(spark, arguments))
-        except OfflineError as fault:
-            self._refuse(str(fault))
-        except OSError as fault:  # a path that may not be read or written, a bucket that is not
-            self._refuse(str(fault))
-        except PySparkException as fault:
-            told = _in_one_line(fault)
-            if told is None:
-                traceback.print_exc()
-                sys.exit(3)
-            self._refuse(told)
-        except Exception:  # a bug, and no finding: those end with 1
-            traceback.print_exc()
-            sys.exit(3)
-        finally:
-            if spark is not None:
-                with suppress(Exception):  # of a JVM that has died; what happened is told
-                    spark.stop()
+        warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
+        with Interrupts(self.name) as interrupts:
+            try:
+                with nothing_empty_left(arguments.out):
+                    code = self._run_as_program(arguments, interrupts)
+            except BaseException as fault:
+                code = EXIT_CODE if interrupts.came else self._told(fault)
+        sys.exit(code)
 
-    def _refuse(self, why: str) -> NoReturn:
-        print(f"{self.name}: {why}", file=sys.stderr)
-        sys.exit(2)
+    def _run_as_program(self, arguments: argparse.Namespace, interrupts: Interrupts) -> int:
+        self.check(arguments)
+        if not arguments.quiet:
+            print(f"{self.name}: starting Spark", file=sys.stderr, flush=True)
+        spark = session.start(self.name, arguments.master, self.conf)
+        try:
+            interrupts.follow(spark.sparkContext)
+            return self.run_and_write(spark, arguments)
+        finally:
+            session.stop(spark)
+
+    def _told(self, fault: BaseException) -> int:
+        """Tell why it ended: in one line, or as a bug. The exit code."""
+        told: str | None = None
+        if isinstance(fault, PySparkException):
+            told = _in_one_line(fault)
+        elif isinstance(fault, OfflineError | OSError):
+            told = str(fault)  # OSError: a path that may not be read, a bucket that is not
+        elif not isinstance(fault, Exception):
+            raise fault
+        if told is None:  # a bug, and no finding: those end with 1
+            traceback.print_exception(fault)
+            return 3
+        print(f"{self.name}: {told}", file=sys.stderr)
+        return 2
+
+    def check(self, arguments: argparse.Namespace) -> None:
+        """All that can be refused without Spark: before seconds of its start, or hours of work."""
+        Target(arguments.out).check_writable()
+        if self.reads_logs:
+            reading.check_logs(arguments, has_topics=self.pattern_is_of_logs)
+        if self.check_more is not None:
+            self.check_more(arguments)
 
     def run_and_write(self, spark: Any, arguments: argparse.Namespace) -> int:
-        """Run in a session that there is; the exit code."""
-        Target(arguments.out).check_writable()
+        """Run in a session that there is, what `check` has found right; the exit code."""
         with Progress(spark, self.name, is_quiet=arguments.quiet) as progress:
             outcome = self._run(spark, arguments)
             progress.step("writing the result")
@@ -213,8 +230,6 @@ class Job:
 
     def _run(self, spark: Any, arguments: argparse.Namespace) -> Outcome:
         """Run, and count what had to be left out."""
-        if self.reads_logs and self.pattern_is_of_logs:
-            reading.check_pattern(arguments)
         if not (self.reads_logs and self.counts_left_out and is_counted(arguments)):
             outcome = self.run(spark, arguments)
             fresh_place(arguments.out)  # what an earlier run left out goes with its result
@@ -250,53 +265,3 @@ def _in_one_line(fault: PySparkException) -> str | None:
     if told is not None:
         return told[1]
     return None if "Traceback (most recent call last)" in text else text.strip().splitlines()[0]
-
-
-def _session(name: str, master: str | None, conf: Mapping[str, str]) -> Any:
-    """OfflineError when there can be none: no Java, a master that is not there."""
-    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    if master is None and not is_submitted:
-        master = "local[*]"
-    builder = tuned_builder(f"pykbroker {name}", master)
-    if not is_submitted:  # Spark's 200 are for a cluster; whoever submits says his own
-        builder = builder.config("spark.sql.shuffle.partitions", str(2 * (os.cpu_count() or 1)))
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    # The display asks for every task at once; otherwise Spark counts them some seconds later.
-    builder = builder.config("spark.ui.liveUpdate.period", "0")
-    try:
-        spark = builder.getOrCreate()
-    except PySparkException as fault:
-        raise _not_started(str(fault)) from None
-    except Py4JJavaError as fault:
-        raise _not_started(fault.java_exception.toString()) from None
-    spark.sparkContext.setLogLevel("ERROR")
-    _silence(spark)
-    spark.sparkContext.addPyFile(_package())
-    return register(spark)
-
-
-def _not_started(why: str) -> OfflineError:
-    return OfflineError(f"Spark does not start: {why.splitlines()[0]}")
-
-
-def _silence(spark: Any) -> None:
-    """Spark would tell every fault of a worker with two stacks; the job tells it in one line, or
-    with its Python stack if it is a bug."""
-    log4j = spark._jvm.org.apache.logging.log4j
-    for name in _TELL_FAULTS:
-        log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
-
-
-def _package() -> str:
-    """A zip of these jobs, for the workers."""
-    directory = tempfile.mkdtemp(prefix="pykbroker-jobs-")
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    target = os.path.join(directory, "spark_jobs.zip")
-    here = Path(__file__).resolve().parent
-    if not here.is_dir():
-        return str(here.parent)  # we run from such a zip ourselves
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(here.glob("*.py")):
-            archive.write(path, f"spark_jobs/{path.name}")
-    return target

@@ -46,7 +46,7 @@ class Progress:
         self._ended.set()
         if not self._is_quiet:
             self._thread.join()
-        word = "done" if error is None else "failed"
+        word = "done" if error is None else "no result"
         self._write(f"{self._name}: {word} after {self._seconds():.1f} s", is_last=True)
 
     def step(self, text: str) -> None:

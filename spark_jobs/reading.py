@@ -16,6 +16,7 @@ from typing import Any, Final
 from pyspark.sql.datasource import Filter
 
 from pykbroker.offline import ReadOptions, Selection, Split, UnknownTopic, read_split
+from pykbroker.offline.layout import find_partitions
 from pykbroker.offline.selecting import select_partitions
 from pykbroker.spark.filters import keep_rows
 from pykbroker.spark.options import parse_options
@@ -186,10 +187,18 @@ def check_arguments(arguments: argparse.Namespace) -> None:
         raise argparse.ArgumentTypeError(f"--since ({since} ms) is later than --until ({until} ms)")
 
 
-def check_pattern(arguments: argparse.Namespace) -> None:
-    """UnknownTopic for a pattern that no topic fits: a typo would always be found to be sound."""
-    chosen = selection(arguments)
-    if chosen.topic_pattern is not None and not select_partitions(chosen):
+def check_logs(arguments: argparse.Namespace, *, has_topics: bool = True) -> None:
+    """OfflineError for options, paths and topics that cannot be: by listing directories alone.
+
+    A pattern that no topic fits is refused: a typo would always be found to be sound.
+    `has_topics`: whether these logs hold the topics that are named.
+    """
+    options = parse_options(source_options(arguments))
+    options.check_batch()
+    chosen = base_selection(options)
+    if not has_topics:
+        find_partitions(chosen.paths)
+    elif not select_partitions(chosen) and chosen.topic_pattern is not None:
         where = ", ".join(chosen.paths)
         raise UnknownTopic(f"no topic in {where} fits the pattern {arguments.topic_pattern!r}")
 

@@ -142,13 +142,16 @@ def pace(text: str) -> float | None:
     return found
 
 
+def check(arguments: Namespace) -> None:
+    check_clients(arguments.bootstrap_servers, arguments.client, dict(arguments.producer))
+
+
 def run(spark: Any, arguments: Namespace) -> Outcome:
     step("planning")
     tasks = plan_tasks(source_options(arguments, COLUMNS))
     lanes = lanes_of(tasks)
     if not lanes:
         return Outcome({"producers": rows_table([], _RESULT)}, {"records": 0, "errors": 0})
-    check_clients(arguments.bootstrap_servers, arguments.client, dict(arguments.producer))
     _prepare_topics(arguments, lanes)
     wanted = Wanted(tasks[0].read_options, tasks[0].filters)
     count = min(len(lanes), arguments.tasks or spark.sparkContext.defaultParallelism)
@@ -322,6 +325,7 @@ JOB: Final = Job(
     run,
     arguments=arguments,
     draw=draw,
+    check_more=check,
     counts_left_out=False,
     conf=SEND_ONCE,
 )

@@ -39,7 +39,7 @@ from pykbroker.spark.tasks import current_ends, resolve_bound
 from spark_jobs import pictures
 from spark_jobs.job import Job
 from spark_jobs.progress import step
-from spark_jobs.reading import positive, records, source_options, view
+from spark_jobs.reading import check_logs, positive, records, source_options, view
 from spark_jobs.replica_verdict import KINDS, summary_of
 from spark_jobs.results import Outcome
 
@@ -77,6 +77,10 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--other", required=True, help="the log directories of the other copy")
     parser.add_argument("--by", choices=("batches", "records"), default="batches", help="see above")
     parser.add_argument("--most", type=positive, default=1000, help="differences to list")
+
+
+def check(arguments: Namespace) -> None:
+    check_logs(Namespace(**vars(arguments) | {"path": arguments.other}), has_topics=False)
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
@@ -280,7 +284,14 @@ def _least_alike(row: dict[str, Any]) -> tuple[bool, int, int]:
 
 
 JOB: Final = Job(
-    __file__, __doc__, run, arguments=arguments, draw=draw, without=_LESS, counts_left_out=False
+    __file__,
+    __doc__,
+    run,
+    arguments=arguments,
+    draw=draw,
+    check_more=check,
+    without=_LESS,
+    counts_left_out=False,
 )
 
 if __name__ == "__main__":

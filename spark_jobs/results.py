@@ -13,7 +13,8 @@ import base64
 import datetime
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,8 +27,6 @@ PARQUET: Final = "parquet"
 JSON: Final = "json"
 FORMATS: Final = (PARQUET, JSON)
 SUMMARY: Final = "summary.json"
-_SHOWN_ROWS: Final = 20
-_SHOWN_WIDTH: Final = 40
 
 
 @dataclass
@@ -42,6 +41,18 @@ class Outcome:
 def rows_table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
     """Rows as an Arrow table."""
     return pa.Table.from_pylist(list(rows), schema=schema)
+
+
+@contextmanager
+def nothing_empty_left(out: str) -> Iterator[None]:
+    """A directory that was not there before, and into which nothing came, is taken away again."""
+    target = Target(out)
+    was_there = target.is_there()
+    try:
+        yield
+    finally:
+        if not was_there:
+            target.delete_if_empty()
 
 
 def clear_outcome(out: str) -> None:
@@ -115,43 +126,3 @@ def text_of(value: bytes | None) -> str:
     except UnicodeDecodeError:
         return "base64:" + base64.b64encode(value).decode()
     return text if text.isprintable() else "base64:" + base64.b64encode(value).decode()
-
-
-def as_text(outcome: Outcome) -> str:
-    """The first rows of the first table, and the summary, for a terminal."""
-    parts = []
-    for table in list(outcome.tables.values())[:1]:
-        parts.append(_aligned(table))
-    parts += [f"{name}: {_shown(value)}" for name, value in outcome.summary.items()]
-    return "\n".join(part for part in parts if part)
-
-
-def _aligned(table: pa.Table) -> str:
-    rows = [table.column_names]
-    rows += [[_cell(value) for value in row.values()] for row in table[:_SHOWN_ROWS].to_pylist()]
-    widths = [max(len(row[at]) for row in rows) for at in range(table.num_columns)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    if table.num_rows > _SHOWN_ROWS:
-        lines.append(f"... {table.num_rows} rows")
-    return "\n".join(lines)
-
-
-def _cell(value: Any) -> str:
-    """A value in a column of the table, which must not become too wide."""
-    text = _shown(value)
-    return text if len(text) <= _SHOWN_WIDTH else text[: _SHOWN_WIDTH - 1] + "…"
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:,.3f}"
-    if isinstance(value, bytes):
-        value = text_of(value)
-    if isinstance(value, datetime.datetime):
-        return value.strftime("%Y-%m-%d %H:%M:%S")
-    return str(value)

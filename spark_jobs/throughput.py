@@ -87,13 +87,16 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--keep", action="store_true", help="do not delete the topic")
 
 
-def run(spark: Any, arguments: Namespace) -> Outcome:
-    bootstrap = arguments.bootstrap_servers
+def check(arguments: Namespace) -> None:
     if arguments.path:
         for path in arguments.path.split(","):
-            read_log_directory(path.strip())  # before the work, not behind it
-    producer = _producer_settings(arguments)
-    check_clients(bootstrap, arguments.client, producer, dict(arguments.consumer))
+            read_log_directory(path.strip())
+    producer, consumer = _producer_settings(arguments), dict(arguments.consumer)
+    check_clients(arguments.bootstrap_servers, arguments.client, producer, consumer)
+
+
+def run(spark: Any, arguments: Namespace) -> Outcome:
+    bootstrap = arguments.bootstrap_servers
     topic = arguments.topic or f"pykbroker-throughput-{int(time.time() * 1000)}"
     create_topics(bootstrap, {topic: arguments.topic_partitions}, dict(arguments.topic_config))
     try:
@@ -232,7 +235,14 @@ def draw(outcome: Outcome) -> Any:
 
 
 JOB: Final = Job(
-    __file__, __doc__, run, arguments=arguments, draw=draw, reads_logs=False, conf=SEND_ONCE
+    __file__,
+    __doc__,
+    run,
+    arguments=arguments,
+    draw=draw,
+    check_more=check,
+    reads_logs=False,
+    conf=SEND_ONCE,
 )
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ AnyBroker = Broker | ApacheBroker
 STEADY = "steady"
 PAUSE_SECONDS = 0.004
 SECONDS = 5.0
+LEAST_ROUND_TRIPS = 10
 PATIENCE_SECONDS = 60
 
 
@@ -90,6 +91,8 @@ def felt(broker: AnyBroker, work: Callable[[], object]) -> list[float]:
     try:
         with ThreadPoolExecutor(1) as elsewhere:
             elsewhere.submit(work_elsewhere).result()
+        # Small work is done before a reply or two.
+        wait_until(lambda: b"".join(drain).count(b"\n") > LEAST_ROUND_TRIPS, "round trips")
         if load.poll() is not None:
             raise SystemExit("the steady producer has ended")
     finally:

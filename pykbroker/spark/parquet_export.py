@@ -68,9 +68,7 @@ def to_parquet(
 
     parsed = parse_options(options)
     directory = Target(absolute(target))
-    there = directory.names()
-    if there and not overwrite:
-        raise OptionError("target", f"{directory.location} holds {len(there)} files already")
+    there = directory.names() if overwrite else refuse_filled(directory)
     # Without records one file tells the columns.
     tasks = plan_tasks(parsed, at_least=parallelism(spark)) or [LogTask((), ReadOptions())]
     export = _Export(directory.location, uuid4().hex[:12], arrow_schema(parsed), compression)
@@ -95,6 +93,14 @@ def to_parquet(
         sum(row["bytes"] for row in written),
         sum(row["corrupt_batches"] for row in written),
     )
+
+
+def refuse_filled(target: Target) -> list[str]:
+    """OptionError for a directory in which there are files; those that there are: none."""
+    there = target.names()
+    if there:
+        raise OptionError("target", f"{target.location} holds {len(there)} files already")
+    return there
 
 
 @dataclass(frozen=True)

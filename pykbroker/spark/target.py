@@ -46,6 +46,21 @@ class Target:
         found = self._system.get_file_info(f"{self._path}/{name}")
         return bool(found.type == fs.FileType.File)
 
+    def is_there(self) -> bool:
+        """Whether there is such a directory; in an object store, if there is anything in it."""
+        from pyarrow import fs
+
+        return bool(self._system.get_file_info(self._path).type != fs.FileType.NotFound)
+
+    def delete_if_empty(self) -> None:
+        """The directory, unless there is a file in it, at any depth."""
+        from pyarrow import fs
+
+        everything = fs.FileSelector(self._path, recursive=True, allow_not_found=True)
+        found = self._system.get_file_info(everything)
+        if all(each.type == fs.FileType.Directory for each in found):
+            self.delete_all()
+
     def delete(self, name: str) -> None:
         self._system.delete_file(f"{self._path}/{name}")
 

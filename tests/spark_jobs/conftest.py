@@ -85,7 +85,10 @@ def run_job(spark: Any) -> RunJob:  # noqa: F811
     """Run a job in the session; its picture must come out as well."""
 
     def run(job: Job, *words: str) -> Outcome:
-        outcome = job.run(spark, job.parse(words))
+        arguments = job.parse(words)
+        if job.check_more is not None:
+            job.check_more(arguments)
+        outcome = job.run(spark, arguments)
         drawn = job.draw(outcome) if job.draw is not None else None
         if drawn is not None:
             check_texts(drawn)

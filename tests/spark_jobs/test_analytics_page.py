@@ -82,4 +82,7 @@ def test_the_command_in_the_readme():
     text = README.read_text("utf-8")
     (command,) = re.findall(r"^(?:\S+/)?spark-submit (.*)$", text, re.MULTILINE)
     job, words = job_and_words(f"spark-submit {command}")
-    assert job.parse(words).every == 86_400_000
+    parsed = job.parse(words)
+    assert (parsed.every, parsed.path, parsed.topics) == (1000, "pykbroker-data", "greetings")
+    assert '"greetings"' in text.partition(command)[0]  # which the page has made before
+    assert f"log.dirs=./{parsed.path}" in text

@@ -90,10 +90,10 @@ def test_a_path_that_may_not_be_read_is_one_line(
     def refused(spark: object, given: object) -> Outcome:
         raise PermissionError(13, "Permission denied", "logs")
 
-    monkeypatch.setattr("spark_jobs.job._session", lambda *_: MagicMock())
-    words = ["--path", "logs", "--quiet", "--out", str(tmp_path / "out")]
+    monkeypatch.setattr("spark_jobs.session.start", lambda *_: MagicMock())
+    words = ["--quiet", "--out", str(tmp_path / "out")]
     with pytest.raises(SystemExit) as ended:
-        Job(__file__, None, refused).main(words)
+        Job(__file__, None, refused, reads_logs=False).main(words)
     assert ended.value.code == 2
     assert capsys.readouterr().err == "test_job: [Errno 13] Permission denied: 'logs'\n"
 
@@ -101,10 +101,10 @@ def test_a_path_that_may_not_be_read_is_one_line(
 def test_a_bug_is_no_finding(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     """Exit code 1 says that something was found."""
     work = MagicMock(side_effect=ZeroDivisionError("of ours"))
-    monkeypatch.setattr("spark_jobs.job._session", lambda *_: MagicMock())
+    monkeypatch.setattr("spark_jobs.session.start", lambda *_: MagicMock())
     monkeypatch.setattr("spark_jobs.job.Target", MagicMock())
     with pytest.raises(SystemExit) as ended:
-        Job(__file__, None, work).main(["--path", "x", "--quiet"])
+        Job(__file__, None, work, reads_logs=False).main(["--quiet"])
     assert ended.value.code == 3
     assert "ZeroDivisionError: of ours" in capsys.readouterr().err
 
@@ -114,7 +114,7 @@ def test_an_out_that_cannot_be_written_is_told_before_the_work(
 ):
     (tmp_path / "file").write_text("")
     work = MagicMock()
-    monkeypatch.setattr("spark_jobs.job._session", lambda *_: MagicMock())
+    monkeypatch.setattr("spark_jobs.session.start", lambda *_: MagicMock())
     with pytest.raises(SystemExit) as ended:
         Job(__file__, None, work).main(["--path", "x", "--out", str(tmp_path / "file" / "out")])
     assert ended.value.code == 2
@@ -130,15 +130,20 @@ def test_an_out_that_cannot_be_written_is_told_before_the_work(
     ],
 )
 def test_a_session_that_does_not_start_is_no_finding(
-    fault: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    fault: Exception,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ):
     builder = MagicMock()
     builder.config.return_value = builder
     builder.getOrCreate.side_effect = fault
-    monkeypatch.setattr("spark_jobs.job.tuned_builder", lambda name, master: builder)
+    monkeypatch.setattr("spark_jobs.session.tuned_builder", lambda name, master: builder)
+    job = Job(__file__, None, MagicMock(), reads_logs=False)
     with pytest.raises(SystemExit) as ended:
-        Job(__file__, None, MagicMock()).main(["--path", "x", "--quiet"])
+        job.main(["--quiet", "--out", str(tmp_path / "out")])
     assert ended.value.code == 2
+    assert not (tmp_path / "out").exists()
     (told,) = capsys.readouterr().err.splitlines()
     assert told.startswith("test_job: Spark does not start: ")
     assert "JAVA_GATEWAY_EXITED" in told or told.endswith("Not parsed")
@@ -151,10 +156,11 @@ def test_a_session_that_does_not_stop_is_no_finding(
     """The exit code is that of the work, also where the JVM has died."""
     session = MagicMock()
     session.stop.side_effect = ConnectionRefusedError()
-    monkeypatch.setattr("spark_jobs.job._session", lambda *_: session)
+    monkeypatch.setattr("spark_jobs.session.start", lambda *_: session)
     work = MagicMock(side_effect=fault, return_value=Outcome())
+    job = Job(__file__, None, work, reads_logs=False)
     with pytest.raises(SystemExit) as ended:
-        Job(__file__, None, work).main(["--path", "x", "--quiet", "--out", str(tmp_path)])
+        job.main(["--quiet", "--out", str(tmp_path)])
     assert ended.value.code == code
     session.stop.assert_called_once()
 

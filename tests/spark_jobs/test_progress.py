@@ -68,7 +68,7 @@ def test_quiet_and_failing(capsys: pytest.CaptureFixture[str]):
     assert capsys.readouterr().err == ""
     with pytest.raises(ValueError), Progress(spark_with(0, 0, 0), "job"):
         raise ValueError
-    assert "job: failed after" in capsys.readouterr().err
+    assert "job: no result after" in capsys.readouterr().err
 
 
 def test_without_a_display(capsys: pytest.CaptureFixture[str]):

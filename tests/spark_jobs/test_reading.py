@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import pytest
 
@@ -14,7 +13,7 @@ from spark_jobs.job import Job
 from spark_jobs.key_skew import JOB
 from spark_jobs.reading import (
     add_arguments,
-    check_pattern,
+    check_logs,
     positive,
     selection,
     source_options,
@@ -174,8 +173,8 @@ def test_a_pattern_that_fits_nothing(job: Job, tmp_path: Path):
     words = ["--path", str(tmp_path / "logs"), "--quiet", "--out", str(tmp_path / "out")]
     other = ["--other", str(tmp_path / "logs")] if job is REPLICA_DIFFERENCE else []
     with pytest.raises(UnknownTopic, match="fits the pattern 'ordres'"):
-        job.run_and_write(MagicMock(), job.parse([*words, *other, "--topic-pattern", "ordres"]))
-    check_pattern(job.parse([*words, *other, "--topic-pattern", "ord.*"]))
+        job.check(job.parse([*words, *other, "--topic-pattern", "ordres"]))
+    check_logs(job.parse([*words, *other, "--topic-pattern", "ord.*"]))
 
 
 @pytest.mark.parametrize("wrong", ["splitBytes", "=1"])

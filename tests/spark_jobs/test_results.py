@@ -14,7 +14,6 @@ from spark_jobs.results import (
     JSON,
     PARQUET,
     Outcome,
-    as_text,
     clear_outcome,
     text_of,
     write_outcome,
@@ -83,12 +82,3 @@ def test_what_names_no_result(tmp_path: Path, content: str):
 )
 def test_text_of(value: bytes | None, text: str):
     assert text_of(value) == text
-
-
-def test_as_text():
-    many = pa.table({"n": list(range(50)), "share": [0.5] * 50, "name": ["x" * 99] * 50})
-    lines = as_text(Outcome({"first": many, "second": TABLE}, {"records": 50})).splitlines()
-    assert lines[0].split() == ["n", "share", "name"]
-    assert lines[1].split() == ["0", "0.500", "x" * 39 + "…"]
-    assert lines[-2:] == ["... 50 rows", "records: 50"]
-    assert len(lines) == 1 + 20 + 2
