@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -52,7 +51,8 @@ class Interrupts:
         if self.came:
             _end_at_once(EXIT_CODE)
         self.came = True
-        print(f"\n{self._name}: interrupted", file=sys.stderr, flush=True)
+        with suppress(OSError):  # not by sys.stderr, which may be in the middle of a line
+            os.write(2, f"\n{self._name}: interrupted\n".encode())
         threading.Thread(target=self._cancel, name=CANCELLER, daemon=True).start()
         if self._context is None or not _is_calling_the_jvm(frame):
             raise KeyboardInterrupt

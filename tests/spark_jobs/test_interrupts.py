@@ -55,7 +55,7 @@ def test_a_job_that_is_interrupted(tmp_path: Path, moment: str):
 
 
 def test_a_call_to_the_jvm_is_not_broken_off_but_its_jobs_are(
-    capsys: pytest.CaptureFixture[str], ends: list[int]
+    capfd: pytest.CaptureFixture[str], ends: list[int]
 ):
     """Its connection would be in the middle of an answer."""
     context = MagicMock()
@@ -65,19 +65,19 @@ def test_a_call_to_the_jvm_is_not_broken_off_but_its_jobs_are(
     caller = SimpleNamespace(f_globals={"__name__": "pyspark.core.rdd"}, f_back=gateway)
     listening._interrupt(signal.SIGINT, caller)  # type: ignore[arg-type]
     assert listening.came
-    assert capsys.readouterr().err == "\njob: interrupted\n"
+    assert capfd.readouterr().err == "\njob: interrupted\n"
     wait_for(lambda: context.cancelAllJobs.called, "the jobs to be cancelled")
     wait_for(lambda: ends == [EXIT_CODE], "an end to waiting")
 
 
-def test_everything_else_is_broken_off(capsys: pytest.CaptureFixture[str], ends: list[int]):
+def test_everything_else_is_broken_off(capfd: pytest.CaptureFixture[str], ends: list[int]):
     before = signal.getsignal(signal.SIGINT)
     with Interrupts("job") as listening:
         listening.follow(MagicMock())
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         assert listening.came
-        assert capsys.readouterr().err == "\njob: interrupted\n"
+        assert capfd.readouterr().err == "\njob: interrupted\n"
         assert ends == []
         with pytest.raises(KeyboardInterrupt):  # who presses again does not want to wait
             signal.raise_signal(signal.SIGINT)
