@@ -16,6 +16,7 @@ from tests.harness.flights import flights
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs
+from tests.spark_jobs.picture_checks import texts_of
 
 HOUR = 3_600_000
 
@@ -73,10 +74,15 @@ def test_by_offset(run_job: RunJob, ours: FlightLogs):
     assert table.column("headers").to_pylist() == [None] * 4
 
 
-def test_a_limit_is_told(run_job: RunJob, ours: FlightLogs):
+def test_a_limit_is_told(run_job: RunJob, ours: FlightLogs, capsys: pytest.CaptureFixture[str]):
     words = ("--path", ours.path, "--topics", "flights", "--limit", "7")
     outcome = run_job(JOB, *words)
     assert outcome.summary == {"found": 7, "is_limited": True}
+    told = capsys.readouterr().err
+    assert "find: 7 of the records that fit" in told
+    assert "there are more (--limit)" in told
+    assert JOB.draw is not None
+    assert "7 of the records that fit" in " ".join(texts_of(JOB.draw(outcome)))
 
 
 def test_keys():
