@@ -14,7 +14,7 @@ import datetime
 import io
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -82,16 +82,26 @@ def _is_text(value: object) -> bool:
 
 
 def write_outcome(outcome: Outcome, out: str, table_format: str, job: str) -> list[str]:
-    """Write tables and summary of `job` into `out`; the names of the files."""
+    """Write tables and summary of `job` into `out`; the names of the files.
+
+    All of them, or none: no table without the summary that names it.
+    """
     target = Target(out)
-    written = []
-    for table_name, table in outcome.tables.items():
-        written.append(f"{table_name}.{table_format}")
-        encode = _as_parquet if table_format == PARQUET else _as_json_lines
-        target.write(written[-1], encode(table))
-    whole = {"job": job, "tables": written} | outcome.summary
+    tables = {f"{name}.{table_format}": table for name, table in outcome.tables.items()}
+    encode = _as_parquet if table_format == PARQUET else _as_json_lines
+    whole = {"job": job, "tables": list(tables)} | outcome.summary
     summary = json.dumps(whole, indent=2, default=_json_value)
-    target.write(SUMMARY, summary.encode() + b"\n")
+    written: list[str] = []
+    try:
+        for name, table in tables.items():
+            target.write(name, encode(table))
+            written.append(name)
+        target.write(SUMMARY, summary.encode() + b"\n")
+    except BaseException:
+        for name in written:
+            with suppress(OSError):  # what went wrong first is told
+                target.delete(name)
+        raise
     return [*written, SUMMARY]
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pykbroker.spark.target import Target
 from spark_jobs.results import (
     JSON,
     PARQUET,
@@ -82,3 +83,22 @@ def test_what_names_no_result(tmp_path: Path, content: str):
 )
 def test_text_of(value: bytes | None, text: str):
     assert text_of(value) == text
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_half_a_result_is_none(
+    tmp_path: Path, fault: BaseException, monkeypatch: pytest.MonkeyPatch
+):
+    """Interrupted, or on a full disk: tables that no summary names are not left."""
+    write = Target.write
+
+    def failing(target: Target, name: str, payload: bytes) -> None:
+        if name == "summary.json":
+            raise fault
+        write(target, name, payload)
+
+    monkeypatch.setattr(Target, "write", failing)
+    (tmp_path / "of others").write_text("")
+    with pytest.raises(type(fault)):
+        write_outcome(Outcome({"one": TABLE, "two": TABLE}), str(tmp_path), PARQUET, "keys")
+    assert [path.name for path in tmp_path.iterdir()] == ["of others"]
