@@ -7,7 +7,7 @@
 In      run(spark, arguments) -> Outcome; draw(outcome) -> a matplotlib figure, or None
 Out     files (results.py), a table on standard output, progress on standard error
 Runs    by `spark-submit FILE`, or `python FILE`: then on all cores of this machine, or `--master`.
-        On a cluster the code ships itself; workers need numpy and pyarrow, and a Kafka client
+        On a cluster the code ships itself; workers need what `.[spark]` brings, and a Kafka client
         (clients.py) for the two jobs that talk to a broker.
 """
 
