@@ -19,6 +19,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -167,24 +168,25 @@ class Job:
         """Run as a program; exits."""
         arguments = self.parse(words)
         warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
-        with Interrupts(self.name) as interrupts:
+        # The session is stopped last: workers that are ended by that may have a word of their own.
+        with Interrupts(self.name) as interrupts, ExitStack() as at_end:
             try:
                 with nothing_empty_left(arguments.out):
-                    code = self._run_as_program(arguments, interrupts)
+                    code = self._run_as_program(arguments, interrupts, at_end)
             except BaseException as fault:
                 code = EXIT_CODE if interrupts.came else self._told(fault)
         sys.exit(code)
 
-    def _run_as_program(self, arguments: argparse.Namespace, interrupts: Interrupts) -> int:
+    def _run_as_program(
+        self, arguments: argparse.Namespace, interrupts: Interrupts, at_end: ExitStack
+    ) -> int:
         self.check(arguments)
         if not arguments.quiet:
             print(f"{self.name}: starting Spark", file=sys.stderr, flush=True)
         spark = session.start(self.name, arguments.master, self.conf)
-        try:
-            interrupts.follow(spark.sparkContext)
-            return self.run_and_write(spark, arguments)
-        finally:
-            session.stop(spark)
+        at_end.callback(session.stop, spark)
+        interrupts.follow(spark.sparkContext)
+        return self.run_and_write(spark, arguments)
 
     def _told(self, fault: BaseException) -> int:
         """Tell why it ended: in one line, or as a bug. The exit code."""
