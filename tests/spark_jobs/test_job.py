@@ -239,9 +239,8 @@ def test_python_and_a_fault_of_a_worker(tmp_path: Path):
     last = [line for line in done.stderr.splitlines() if line.startswith("size_percentiles: ")][-1]
     assert segment.name in last
     assert "checksum" in last
-    # What a worker of Spark says while it is killed, at the end of all, is not ours.
-    before = done.stderr.partition(last)[0]
-    assert "Traceback" not in before
+    # What another worker of Spark says while it is killed is not ours: it has no frame of ours.
+    assert not re.search(r'File ".*(pykbroker|spark_jobs|py4j)/', done.stderr)
     assert "ERROR" not in before
 
 
