@@ -240,7 +240,9 @@ def test_python_and_a_fault_of_a_worker(tmp_path: Path):
     assert segment.name in last
     assert "checksum" in last
     # What another worker of Spark says while it is killed is not ours: it has no frame of ours.
-    assert not re.search(r'File ".*(pykbroker|spark_jobs|py4j)/', done.stderr)
+    ours = r'File ".*/(pykbroker/(offline|spark)|spark_jobs|py4j)/\w+\.py"'
+    assert not re.search(ours, done.stderr)
+    assert "ERROR" not in done.stderr.partition(last)[0]
 
 
 @pytest.mark.spark
