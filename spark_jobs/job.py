@@ -168,14 +168,23 @@ class Job:
         """Run as a program; exits."""
         arguments = self.parse(words)
         warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
-        # The session is stopped last: workers that are ended by that may have a word of their own.
-        with Interrupts(self.name) as interrupts, ExitStack() as at_end:
+        with Interrupts(self.name) as interrupts:
             try:
-                with nothing_empty_left(arguments.out):
-                    code = self._run_as_program(arguments, interrupts, at_end)
-            except BaseException as fault:
-                code = EXIT_CODE if interrupts.came else self._told(fault)
+                # The session is stopped last: workers that are ended by that may have a word, too.
+                with ExitStack() as at_end:
+                    code = self._exit_code(arguments, interrupts, at_end)
+            except KeyboardInterrupt:  # when all was done but that
+                code = EXIT_CODE
         sys.exit(code)
+
+    def _exit_code(
+        self, arguments: argparse.Namespace, interrupts: Interrupts, at_end: ExitStack
+    ) -> int:
+        try:
+            with nothing_empty_left(arguments.out):
+                return self._run_as_program(arguments, interrupts, at_end)
+        except BaseException as fault:
+            return EXIT_CODE if interrupts.came else self._told(fault)
 
     def _run_as_program(
         self, arguments: argparse.Namespace, interrupts: Interrupts, at_end: ExitStack

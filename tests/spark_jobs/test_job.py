@@ -165,6 +165,18 @@ def test_a_session_that_does_not_stop_is_no_finding(
     session.stop.assert_called_once()
 
 
+def test_an_interrupt_while_the_session_stops_is_no_stack(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr("spark_jobs.session.start", lambda *_: MagicMock())
+    monkeypatch.setattr("spark_jobs.session.stop", MagicMock(side_effect=KeyboardInterrupt))
+    job = Job(__file__, None, MagicMock(return_value=Outcome()), reads_logs=False)
+    with pytest.raises(SystemExit) as ended:
+        job.main(["--quiet", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 130
+    assert (tmp_path / "out" / "summary.json").exists()
+
+
 @pytest.mark.parametrize(
     "words, told",
     [
