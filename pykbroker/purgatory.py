@@ -15,46 +15,11 @@ Source of the idea: Kafka's `DelayedOperationPurgatory`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable
 
 from pykbroker.timing_wheel import TimerTask, TimingWheel
 
 PURGE_AT = 1000
-
-
-class Deferred:
-    """A value that comes later: assigned once, tells one listener, at once and in place.
-
-    Not a future: no event loop, no cancellation, no thread. `resolve` calls the listener directly.
-    """
-
-    __slots__ = ("_callback", "done", "value")
-
-    def __init__(self) -> None:
-        self.done = False
-        self.value: Any = None
-        self._callback: Callable[[Any], None] | None = None
-
-    def resolve(self, value: Any) -> None:
-        """Assign the value and tell the listener. RuntimeError when assigned already."""
-        if self.done:
-            raise RuntimeError("a Deferred is resolved once")
-        self.done = True
-        self.value = value
-        callback = self._callback
-        if callback is not None:
-            self._callback = None
-            callback(value)
-
-    def on_resolved(self, callback: Callable[[Any], None]) -> None:
-        """Call `callback(value)` once the value is there (now, if it is). One listener only."""
-        if self.done:
-            callback(self.value)
-        elif self._callback is not None:
-            raise RuntimeError("a Deferred has one listener")
-        else:
-            self._callback = callback
 
 
 class DelayedOperation(ABC):

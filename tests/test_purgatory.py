@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from pykbroker.purgatory import PURGE_AT, Deferred, DelayedOperation, Purgatory
+from pykbroker.purgatory import PURGE_AT, DelayedOperation, Purgatory
 
 
 class Waiter(DelayedOperation):
@@ -91,20 +89,3 @@ def test_completed_operations_leave_keys_that_nobody_checks() -> None:
         waiter.ready = True
         purgatory.check("checked")
     assert purgatory.watched_keys == 0
-
-
-def test_deferred_tells_its_listener_now_or_later_and_once() -> None:
-    seen: list[int] = []
-    early = Deferred()
-    early.on_resolved(seen.append)
-    early.resolve(1)
-    late = Deferred()
-    late.resolve(2)
-    late.on_resolved(seen.append)
-    assert seen == [1, 2]
-    with pytest.raises(RuntimeError):
-        early.resolve(3)
-    waiting = Deferred()
-    waiting.on_resolved(seen.append)
-    with pytest.raises(RuntimeError):
-        waiting.on_resolved(seen.append)

@@ -28,6 +28,7 @@ from pykbroker.broker.handlers import (
     sync_group,
 )
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+from pykbroker.deferred import Deferred
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import Provenance
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -51,7 +52,6 @@ from pykbroker.protocol.messages.sync_group_request import (
 )
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.primitives import Message
-from pykbroker.purgatory import Deferred
 
 ROUNDS = 7
 GATHERED = 20

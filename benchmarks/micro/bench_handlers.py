@@ -30,10 +30,11 @@ from pykbroker.broker.handlers.fetch import HANDLER as FETCH
 from pykbroker.broker.handlers.produce import HANDLER as PRODUCE
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.deferred import Deferred
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
 from pykbroker.log.log_manager import LogManager
-from pykbroker.log.real_files import RealFiles
 from pykbroker.metrics import Counters
 from pykbroker.protocol.api import API_BY_NAME
 from pykbroker.protocol.headers import encode_response
@@ -42,7 +43,7 @@ from pykbroker.protocol.messages.partition_record import PartitionRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.primitives import Message
 from pykbroker.protocol.record_batch import build_batch
-from pykbroker.purgatory import Deferred, Purgatory
+from pykbroker.purgatory import Purgatory
 from pykbroker.replication.replica_manager import ReplicaManager
 
 NOW_MS = int(time.time() * 1000)

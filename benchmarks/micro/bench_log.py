@@ -19,8 +19,8 @@ from functools import partial
 from benchmarks.command_line import add_effort, count, parser_for, times
 from pykbroker.broker.process_settings import keep_freed_memory
 from pykbroker.config import TopicConfig
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.real_files import RealFiles
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.types import TopicPartition

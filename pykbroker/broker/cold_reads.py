@@ -19,15 +19,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pykbroker.deferred import Deferred
+from pykbroker.environment.files import ColdRead
 from pykbroker.errors import KafkaError
-from pykbroker.log.files import ColdRead
 from pykbroker.network.request import CloseConnection
-from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
 
-    from pykbroker.log.files import Files
+    from pykbroker.environment.files import Files
     from pykbroker.network.request import Request
 
 FoundT = TypeVar("FoundT")

@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.kraft.controller.configs import APPEND, DELETE, SET, SUBTRACT
 from pykbroker.kraft.image import (
@@ -31,7 +32,6 @@ from pykbroker.kraft.image import (
     GROUP_RESOURCE,
     TOPIC_RESOURCE,
 )
-from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer

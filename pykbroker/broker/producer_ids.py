@@ -18,8 +18,8 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from pykbroker.protocol.messages.allocate_producer_ids_response import (

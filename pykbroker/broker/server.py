@@ -22,22 +22,23 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pykbroker.broker.clock import Clock
 from pykbroker.broker.cold_reads import ColdReads
-from pykbroker.broker.entropy import Entropy, new_uuid
 from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import ConfigError, Endpoint, TopicConfig
+from pykbroker.deferred import Deferred
+from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.real.clock import RealClock
+from pykbroker.environment.real.randomness import Entropy
 from pykbroker.errors import KafkaError, StartError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.log.checkpoints import CLEAN_SHUTDOWN, CleanShutdown, CorruptCheckpoint
-from pykbroker.log.files import LogDirFailure
 from pykbroker.metrics import Counters
 from pykbroker.network.socket_server import SocketServer
-from pykbroker.purgatory import Deferred, Purgatory
+from pykbroker.purgatory import Purgatory
 
 if TYPE_CHECKING:
     from pykbroker.broker.fetch_sessions import FetchSessions
@@ -89,7 +90,7 @@ class BrokerServer:
         self.routes = make_routes()
         self.on_fatal: Callable[[str], None] = partial(_log.critical, "%s")
         self.entropy = Entropy()
-        self._clock = Clock()
+        self._clock = RealClock()
         self.now_ms = self._clock.now_ms
         self.wall_ms = self._clock.wall_ms
         self.purgatory = Purgatory(self.now_ms())
@@ -128,6 +129,7 @@ class BrokerServer:
 
     def _open_storage(self) -> None:
         """Lock the directories, format the empty ones, read whose they are."""
+        from pykbroker.environment.real.files import RealFiles
         from pykbroker.kraft.storage_format import (
             StorageError,
             ensure_storage,
@@ -136,7 +138,6 @@ class BrokerServer:
         from pykbroker.log.directory_loader import recover_in_workers
         from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
         from pykbroker.log.log_manager import LogManager
-        from pykbroker.log.real_files import RealFiles
 
         config = self.config
         self.files = RealFiles()
@@ -162,7 +163,7 @@ class BrokerServer:
                 self.files,
                 config,
                 now_ms=self.now_ms(),
-                new_uuid=new_uuid,
+                new_uuid=self.entropy.new_uuid,
                 new_cluster_id=self._new_cluster_id,
             )
         except (DirectoryRefused, LogDirFailure, StorageError) as fault:
@@ -209,7 +210,7 @@ class BrokerServer:
             files=self.files,
             scheduler=LoopScheduler(self.loop),
             now_ms=self.now_ms,
-            new_uuid=new_uuid,
+            new_uuid=self.entropy.new_uuid,
             random=self.entropy,
             on_fatal=self.halt,
             is_clean=clean_epoch is not None,

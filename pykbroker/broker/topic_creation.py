@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.coordinator.group.settings import GroupSettings
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.create_topics_request import (
@@ -20,7 +21,6 @@ from pykbroker.protocol.messages.create_topics_request import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer

@@ -24,12 +24,12 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import CloseConnection, Request
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import encode_response
 from pykbroker.protocol.primitives import EncodeError, Message, ProtocolError
-from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -82,8 +82,8 @@ def run(options: argparse.Namespace) -> int:
     except ConfigError as error:
         raise CommandError(f"pykbroker start: {properties.locate(error)}") from error
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.environment.files import LogDirFailure
     from pykbroker.kraft.storage_format import StorageError
-    from pykbroker.log.files import LogDirFailure
 
     try:
         cluster_id = os.environ.get(_CLUSTER_ID_VARIABLE)

@@ -15,8 +15,8 @@ from pykbroker.cli.command import CommandError, CommandParser
 from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import ConfigError
 from pykbroker.config.load import load_config
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
-from pykbroker.log.real_files import RealFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.decision import CoordinatorRecord
-from pykbroker.purgatory import Deferred
+from pykbroker.deferred import Deferred
 from pykbroker.timing_wheel import TimerTask
 
 Refuse = Callable[[Any, Any, int], Any]

@@ -38,11 +38,11 @@ from pykbroker.coordinator.hosted_shard import (
 from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.coordinator.shard_loader import load
 from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.primitives import EncodeError
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import build_batch
-from pykbroker.purgatory import Deferred
 from pykbroker.timing_wheel import TimingWheel
 from pykbroker.types import TopicPartition
 

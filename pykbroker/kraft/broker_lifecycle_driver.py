@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pykbroker.config import BrokerConfig
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import Listener
@@ -24,7 +25,6 @@ from pykbroker.kraft.scheduler_driver import Scheduler, Timer
 from pykbroker.protocol.messages import broker_registration_request as registration
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
-from pykbroker.purgatory import Deferred
 
 # While something is waited for, ask again sooner than broker.heartbeat.interval.ms.
 _RETRY_MS = 50

@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.raft_driver import RaftDriver
 from pykbroker.kraft.scheduler_driver import Scheduler, Timer
-from pykbroker.purgatory import Deferred
 
 Decide = Callable[[Controller, int], Decision[MetadataRecord]]
 

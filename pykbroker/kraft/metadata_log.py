@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.files import Buffer, Files
 from pykbroker.kraft.metadata_record_codec import decode_metadata_record
 from pykbroker.kraft.metadata_snapshot import (
     BOOTSTRAP,
@@ -40,7 +41,6 @@ from pykbroker.kraft.raft_events import LogEnd
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
 from pykbroker.log.checkpoints import PARTITION_METADATA, PartitionMetadata
 from pykbroker.log.chores import Chores
-from pykbroker.log.files import Buffer, Files
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log

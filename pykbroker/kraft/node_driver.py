@@ -20,6 +20,9 @@ from typing import Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
+from pykbroker.deferred import Deferred
+from pykbroker.environment.files import Files, LogDirFailure
+from pykbroker.environment.randomness import RandomSource
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
 from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller_driver import ControllerDriver
@@ -37,7 +40,6 @@ from pykbroker.kraft.publisher import MetadataLoader, Publisher, UnsupportedClus
 from pykbroker.kraft.quorum_state import CorruptQuorumState
 from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_driver import RaftDriver
-from pykbroker.kraft.random_source import RandomSource
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.kraft.scheduler_driver import Scheduler, Timer
 from pykbroker.kraft.storage_format import (
@@ -48,13 +50,11 @@ from pykbroker.kraft.storage_format import (
     metadata_log_path,
 )
 from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterEndpoint, VoterNode, VoterSet
-from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.partition_directories import parse_directory_name
 from pykbroker.protocol.messages import controller_registration_request as registration
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from pykbroker.protocol.messages.broker_registration_request import BrokerRegistrationRequest
-from pykbroker.purgatory import Deferred
 
 # KafkaRaftClient.java: old snapshots are looked for once a minute.
 _CLEAN_INTERVAL_MS = 60_000

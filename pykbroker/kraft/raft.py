@@ -13,6 +13,7 @@ Source: Kafka's `KafkaRaftClient.java`, `QuorumState.java`, `LeaderState.java`.
 
 from __future__ import annotations
 
+from pykbroker.environment.randomness import RandomSource
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft import raft_events as ev
 from pykbroker.kraft.quorum_state import UNKNOWN_LEADER, ElectionState
@@ -29,7 +30,6 @@ from pykbroker.kraft.raft_roles import (
     VoterProgress,
     grants_vote,
 )
-from pykbroker.kraft.random_source import RandomSource
 from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterNode, VoterSet
 from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
 from pykbroker.protocol.messages.leader_change_message import LeaderChangeMessage, Voter

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft import raft_events as ev
 from pykbroker.kraft.metadata_log import ControlRecord, LogBatch, MetadataLog
@@ -29,7 +30,6 @@ from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_events import LogEnd
 from pykbroker.kraft.scheduler_driver import Scheduler, Timer
 from pykbroker.kraft.voters import VoterSet
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.flush import FlushJob
 from pykbroker.protocol.control_records import build_control_batch
 from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord

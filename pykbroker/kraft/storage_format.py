@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.files import Files
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, encode_snapshot
 from pykbroker.kraft.metadata_version import (
     FORMATTED_FEATURES,
@@ -25,7 +26,6 @@ from pykbroker.kraft.metadata_version import (
 )
 from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
-from pykbroker.log.files import Files
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_str
 

@@ -18,11 +18,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.log.checkpoints import CLEANER_OFFSET_CHECKPOINT
 from pykbroker.log.cleaner_state import CleanerState, LogToClean, make_job
 from pykbroker.log.compaction import CompactionJob
 from pykbroker.log.compaction_worker_driver import CompactionWorker
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.segment import CLEANED_SUFFIX, CorruptSegment
 from pykbroker.log.segment_swap import discard_cleaned, replace_segments

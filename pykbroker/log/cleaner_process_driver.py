@@ -21,6 +21,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, TextIO
 
+from pykbroker.environment.files import Files
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.compaction import (
     CompactionJob,
     CompactionResult,
@@ -28,8 +30,6 @@ from pykbroker.log.compaction import (
     UncleanableBatch,
     compact,
 )
-from pykbroker.log.files import Files
-from pykbroker.log.real_files import RealFiles
 
 #: Serving comes before cleaning where both want the same core. No more than nice: a process of the
 #: idle class that is starved inside the file system (a rename, an open journal transaction) may

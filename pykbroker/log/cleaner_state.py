@@ -24,7 +24,7 @@ from pykbroker.log.compaction import CompactionJob, SourceSegment
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
-    from pykbroker.log.files import Files
+    from pykbroker.environment.files import Files
     from pykbroker.log.log_state import LogState
     from pykbroker.log.partition_log import PartitionLog
     from pykbroker.log.segment import Segment

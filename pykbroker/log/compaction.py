@@ -23,9 +23,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pykbroker.environment.files import Buffer, Files, OpenFile
 from pykbroker.log.batch_filter import Retention, collect_keys, filter_batch
 from pykbroker.log.cleaned_transactions import CleanedTransactions
-from pykbroker.log.files import Buffer, Files, OpenFile
 from pykbroker.log.key_map import KeyMap
 from pykbroker.log.producer_state import CompletedTxn
 from pykbroker.log.segment import CLEANED_SUFFIX, Segment, segment_path

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.log.checkpoints import PARTITION_METADATA, CorruptCheckpoint, PartitionMetadata
 from pykbroker.log.chores import Chores
-from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.partition_directories import (
     DELETE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.log_directory import LogDirectory
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.types import TopicPartition

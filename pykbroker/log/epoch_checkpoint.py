@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import logging
 
+from pykbroker.environment.files import Files
 from pykbroker.log.checkpoints import LEADER_EPOCH_CHECKPOINT, CorruptCheckpoint
-from pykbroker.log.files import Files
 from pykbroker.log.leader_epochs import LeaderEpochs
 
 _log = logging.getLogger(__name__)

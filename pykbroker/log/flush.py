@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from pykbroker.environment.files import Files
 from pykbroker.log.checkpoints import PARTITION_METADATA
-from pykbroker.log.files import Files
 
 if TYPE_CHECKING:
     from pykbroker.log.log_state import LogState

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.errors import KafkaError
 from pykbroker.log.checkpoints import (
     LOG_START_OFFSET_CHECKPOINT,
@@ -22,7 +23,6 @@ from pykbroker.log.checkpoints import (
     REPLICATION_OFFSET_CHECKPOINT,
 )
 from pykbroker.log.chores import Deletion
-from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.offset_checkpoints import high_watermarks, log_starts, recovery_points
 from pykbroker.log.partition_log import PartitionLog

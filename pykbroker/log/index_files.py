@@ -13,8 +13,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar, Generic, TypeVar
 
-from pykbroker.log.files import Files
-from pykbroker.log.index_memory import Droppable, IndexMemory
+from pykbroker.environment.files import Files
+from pykbroker.environment.index_memory import Droppable, IndexMemory
 from pykbroker.log.offset_index import OffsetIndex
 from pykbroker.log.producer_state import CompletedTxn
 from pykbroker.log.time_index import TimeIndex

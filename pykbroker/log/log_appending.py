@@ -14,6 +14,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from enum import IntEnum
 
+from pykbroker.environment.files import Buffer, LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.batch_validation import (
     ValidationOutcome,
@@ -22,7 +23,6 @@ from pykbroker.log.batch_validation import (
     validate,
 )
 from pykbroker.log.entry_index import MAX_RELATIVE_OFFSET
-from pykbroker.log.files import Buffer, LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.log_state import LogState
 from pykbroker.log.producer_state import ProducerUpdate

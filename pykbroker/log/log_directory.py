@@ -16,6 +16,7 @@ import contextlib
 import logging
 from collections.abc import Mapping
 
+from pykbroker.environment.files import FileLock, Files, LogDirFailure
 from pykbroker.log.checkpoints import (
     CLEAN_SHUTDOWN,
     CLEANER_OFFSET_CHECKPOINT,
@@ -28,8 +29,6 @@ from pykbroker.log.checkpoints import (
     CorruptCheckpoint,
     MetaProperties,
 )
-from pykbroker.log.file_lock import FileLock
-from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.offset_checkpoints import OffsetCheckpoints
 from pykbroker.types import TopicPartition
 

@@ -20,8 +20,8 @@ import logging
 import os
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.files import Files
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
-from pykbroker.log.files import Files
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.segment import (

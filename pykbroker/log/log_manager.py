@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.log.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
@@ -28,7 +29,6 @@ from pykbroker.log.checkpoints import (
 from pykbroker.log.chores import Chores
 from pykbroker.log.directory_loader import DirectoryLoader, RecoverMany
 from pykbroker.log.directory_report import DirectoryReport, report_directory
-from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory, PartitionUnidentified
 from pykbroker.log.offset_checkpoints import high_watermarks, log_starts, recovery_points

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.partition_directories import FUTURE, MAX_NAME
 

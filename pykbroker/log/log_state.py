@@ -8,10 +8,10 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+from pykbroker.environment.files import Buffer, Files, LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.chores import Chores
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
-from pykbroker.log.files import Buffer, Files, LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager, ProducerUpdate

@@ -24,6 +24,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.log.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
@@ -33,7 +34,6 @@ from pykbroker.log.checkpoints import (
     format_offsets,
     parse_offsets,
 )
-from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:

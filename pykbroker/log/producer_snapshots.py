@@ -15,7 +15,7 @@ import re
 from bisect import insort
 from collections.abc import Collection, Iterable
 
-from pykbroker.log.files import Files
+from pykbroker.environment.files import Files
 from pykbroker.log.producer_state import (
     CorruptSnapshot,
     ProducerStateManager,

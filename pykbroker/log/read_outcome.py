@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykbroker.log.files import FileSlice
+from pykbroker.environment.files import FileSlice
 
 
 class ReadOutcome:

@@ -12,8 +12,8 @@ from functools import partial
 from typing import NamedTuple
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.files import Files
 from pykbroker.log.chores import Chores
-from pykbroker.log.files import Files
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.log_loader import LogLoader, is_segment_name, offset_of
 from pykbroker.log.partition_log import PartitionLog

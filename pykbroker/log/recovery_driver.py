@@ -19,8 +19,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from pykbroker.log.files import Files
-from pykbroker.log.real_files import RealFiles
+from pykbroker.environment.files import Files
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.recovery import RecoveryTask, recover_and_close
 
 _log = logging.getLogger(__name__)

@@ -21,8 +21,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from pykbroker.environment.files import Buffer, Files, FileSlice
 from pykbroker.log.entry_index import MAX_RELATIVE_OFFSET
-from pykbroker.log.files import Buffer, Files, FileSlice
 from pykbroker.log.index_files import CorruptIndex, OffsetIndexFile, TimeIndexFile, TxnIndexFile
 from pykbroker.protocol.record_batch import (
     LOG_OVERHEAD,

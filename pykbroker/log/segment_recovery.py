@@ -13,9 +13,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
+from pykbroker.environment.files import Buffer
 from pykbroker.errors import KafkaError
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
-from pykbroker.log.files import Buffer
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager
 from pykbroker.log.segment import CorruptSegment, Segment, TimestampOffset

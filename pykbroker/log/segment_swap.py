@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pykbroker.log.files import Files
+from pykbroker.environment.files import Files
 from pykbroker.log.log_state import LogState
 from pykbroker.log.segment import (
     CLEANED_SUFFIX,

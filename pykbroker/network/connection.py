@@ -31,9 +31,9 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from pykbroker.environment.real.page_cache import warm
 from pykbroker.network.request import Request
 from pykbroker.network.send import BLOCKED, SENT, FileCutShort, Part, SendQueue
-from pykbroker.page_cache import warm
 from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
 from pykbroker.protocol.headers import decode_request_header
 from pykbroker.protocol.primitives import DecodeError

@@ -24,7 +24,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
-from pykbroker.page_cache import is_cached, read_cached
+from pykbroker.environment.real.page_cache import is_cached, read_cached
 
 SENT = 0
 BLOCKED = 1

@@ -18,8 +18,9 @@ from abc import abstractmethod
 from collections.abc import Container
 from typing import Any
 
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
-from pykbroker.purgatory import Deferred, DelayedOperation
+from pykbroker.purgatory import DelayedOperation
 from pykbroker.replication.partition import Partition
 
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pykbroker.environment.files import ColdRead, LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.files import ColdRead, LogDirFailure
 from pykbroker.protocol.messages.fetch_response import (
     AbortedTransaction,
     EpochEndOffset,

@@ -18,9 +18,9 @@ import logging
 from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, TopicImage
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.log_directory import PartitionUnidentified
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.partition_events import BecameFollower, BecameLeader, PartitionAssigned

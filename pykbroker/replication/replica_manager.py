@@ -20,8 +20,8 @@ import logging
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.hosting import Hosting

@@ -10,10 +10,10 @@ import pytest
 
 from pykbroker.broker import cold_reads
 from pykbroker.broker.cold_reads import ColdReads
+from pykbroker.deferred import Deferred
+from pykbroker.environment.files import ColdRead
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.files import ColdRead
-from pykbroker.log.memory_files import MemoryFiles
-from pykbroker.purgatory import Deferred
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.broker.handlers.data_plane import Threads
 
 

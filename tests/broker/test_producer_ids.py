@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pykbroker.broker.producer_ids import ProducerIds
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.allocate_producer_ids_response import AllocateProducerIdsResponse
-from pykbroker.purgatory import Deferred
 
 
 class Controller:

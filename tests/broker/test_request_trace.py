@@ -11,10 +11,10 @@ import pytest
 
 from pykbroker.broker.request_trace import TracingWorker
 from pykbroker.broker.worker import REQUEST_LOG
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
-from pykbroker.purgatory import Deferred
 from tests.broker.test_worker import HEARTBEAT, Node, answer, heartbeat
 
 ASKED = "Heartbeat v4 correlation_id=5 client_id='me' of 10.0.0.1:5: "

@@ -15,8 +15,9 @@ from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.config.topic_keys import TOPIC_KEYS
+from pykbroker.deferred import Deferred
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError, StartError
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.log_manager import LogManager
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
@@ -33,7 +34,7 @@ from pykbroker.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from pykbroker.protocol.parts_writer import Parts, join_parts
-from pykbroker.purgatory import Deferred, DelayedOperation
+from pykbroker.purgatory import DelayedOperation
 from pykbroker.types import TopicPartition
 from tests.replication.node import batch
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.broker.topic_creation import TopicCreation, auto_create_topics
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
 )
-from pykbroker.purgatory import Deferred
 from tests.broker.handlers.group_broker import GroupBroker
 
 

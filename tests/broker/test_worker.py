@@ -12,6 +12,7 @@ import pytest
 
 from pykbroker.broker.handlers import Route
 from pykbroker.broker.worker import ROUNDS_PER_TURN, Worker
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.metrics import Counters
 from pykbroker.network.request import CloseConnection, Request
@@ -22,7 +23,6 @@ from pykbroker.protocol.messages.api_versions_response import ApiVersionsRespons
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 from pykbroker.protocol.parts_writer import Parts, join_parts
-from pykbroker.purgatory import Deferred
 
 HEARTBEAT = 12
 

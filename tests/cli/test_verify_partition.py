@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.checkpoints import PartitionMetadata
 from pykbroker.log.log_manager import LogManager
-from pykbroker.log.real_files import RealFiles
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from tests.cli.conftest import Run
 from tests.log.log_makers import NOW_MS, append, open_orders

@@ -21,6 +21,7 @@ from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinato
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.shard import GroupShard
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.consumer_protocol_subscription import (
     ConsumerProtocolSubscription,
@@ -53,7 +54,6 @@ from pykbroker.protocol.messages.sync_group_request import (
 )
 from pykbroker.protocol.parts_writer import join_parts
 from pykbroker.protocol.record_batch import iter_records
-from pykbroker.purgatory import Deferred
 from tests.coordinator.memory_log import MemoryLog, VirtualLoop
 
 CODEC = RecordCodec(GROUP_RECORD_TYPES)

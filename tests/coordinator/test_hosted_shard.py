@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pykbroker.coordinator.hosted_shard import HostedShard, HostState, Parked, Waiting
-from pykbroker.purgatory import Deferred
+from pykbroker.deferred import Deferred
 from pykbroker.timing_wheel import TimingWheel
 
 

@@ -12,6 +12,7 @@ from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinato
 from pykbroker.coordinator.group.partitioning import partition_for
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.hosted_shard import HostState
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol import compression
 from pykbroker.protocol.messages.join_group_request import (
@@ -25,7 +26,6 @@ from pykbroker.protocol.messages.offset_commit_request import (
     OffsetCommitRequestTopic,
 )
 from pykbroker.protocol.record_batch import read_header
-from pykbroker.purgatory import Deferred
 from tests.coordinator.group_world import GroupWorld
 from tests.coordinator.memory_log import MemoryLog, VirtualLoop
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.errors import ErrorCode
 from pykbroker.log.partition_log import AppendOutcome, PartitionLog
-from pykbroker.log.real_files import RealFiles
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol import record_batch as rb
 from pykbroker.protocol.record import CorruptRecord

@@ -8,13 +8,13 @@ from typing import Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.deferred import Deferred
 from pykbroker.kraft.node_driver import KraftNodeDriver
 from pykbroker.kraft.registration import Listener
 from pykbroker.kraft.scheduler_driver import Done
 from pykbroker.kraft.storage_format import ensure_storage
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from pykbroker.purgatory import Deferred
+from pykbroker.testing.world.memory_files import MemoryFiles
 
 NOW_MS = 1_700_000_000_000
 

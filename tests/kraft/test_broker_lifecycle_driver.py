@@ -8,13 +8,13 @@ import pytest
 
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
 from pykbroker.kraft.registration import Listener
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.protocol.messages.broker_heartbeat_response import BrokerHeartbeatResponse
 from pykbroker.protocol.messages.broker_registration_response import BrokerRegistrationResponse
-from pykbroker.purgatory import Deferred
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.kraft.node_world import ManualScheduler
 
 

@@ -14,11 +14,11 @@ from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 from pykbroker.kraft.metadata_snapshot import SnapshotId, encode_snapshot
 from pykbroker.kraft.quorum_state import ElectionState
 from pykbroker.kraft.raft_events import LogEnd
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.protocol.control_records import build_control_batch
 from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.record_batch import build_batch
+from pykbroker.testing.world.memory_files import MemoryFiles
 
 DIRECTORY = "/disk/__cluster_metadata-0"
 

@@ -10,7 +10,7 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, SnapshotId, encode_snapshot
 from pykbroker.kraft.publisher import UnsupportedCluster
 from pykbroker.kraft.storage_format import StorageError, bootstrap_records, ensure_storage
-from pykbroker.log.memory_files import SimulatedCrash
+from pykbroker.testing.world.memory_files import SimulatedCrash
 from tests.kraft.node_world import NodeWorld
 
 

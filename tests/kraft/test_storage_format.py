@@ -9,6 +9,7 @@ import pytest
 
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, decode_snapshot
 from pykbroker.kraft.storage_format import (
     Storage,
@@ -18,7 +19,6 @@ from pykbroker.kraft.storage_format import (
     format_storage,
     read_meta_properties,
 )
-from pykbroker.log.real_files import RealFiles
 from pykbroker.protocol.primitives import uuid_to_str
 
 CLUSTER_ID = "e62swP6mSqqOBMmGnL4lng"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.files import Files
 from pykbroker.log.cleaner_state import CleanerState, make_job
 from pykbroker.log.compaction import CompactionResult, Group, compact
-from pykbroker.log.files import Files
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
 from pykbroker.log.segment_swap import replace_segments

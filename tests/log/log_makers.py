@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pykbroker.config import TopicConfig
-from pykbroker.log.files import Files
-from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.environment.files import Files
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol.record_batch import build_batch
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 
 PARTITION = TopicPartition("orders", 3)

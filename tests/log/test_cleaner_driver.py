@@ -12,12 +12,12 @@ import pytest
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.log import cleaner_driver
 from pykbroker.log.cleaner_driver import CleanerDriver
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.log_manager import LogManager
 from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.real_files import RealFiles
 from pykbroker.types import TopicPartition
 
 from .compaction_makers import NOW, Writer, records

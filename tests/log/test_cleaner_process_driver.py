@@ -12,8 +12,8 @@ from pykbroker.log import cleaner_process_driver
 from pykbroker.log.cleaner_process_driver import Throttle, run_job, serve
 from pykbroker.log.cleaner_state import CleanerState, make_job
 from pykbroker.log.compaction import CompactionJob
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import PartitionLog
+from pykbroker.testing.world.memory_files import MemoryFiles
 
 from .compaction_makers import NOW, Writer, open_accounts
 

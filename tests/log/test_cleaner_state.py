@@ -7,9 +7,9 @@ import logging
 import pytest
 
 from pykbroker.log.cleaner_state import CleanerState, make_job
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.protocol.control_records import COMMIT
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 
 from .compaction_makers import DAY, NOW, PARTITION, Writer, clean, open_accounts

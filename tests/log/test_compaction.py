@@ -20,10 +20,10 @@ from pykbroker.log.compaction import (
     compact,
     group_segments,
 )
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol.control_records import ABORT, COMMIT
+from pykbroker.testing.world.memory_files import MemoryFiles
 
 from .compaction_makers import DAY, NOW, PARTITION, Writer, clean, open_accounts, records, stored
 

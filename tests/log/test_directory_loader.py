@@ -12,8 +12,8 @@ from pykbroker.log import directory_loader
 from pykbroker.log.chores import Chores
 from pykbroker.log.directory_loader import DirectoryLoader, Logs, RecoverMany
 from pykbroker.log.log_directory import LogDirectory, PartitionUnidentified
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.recovery import RecoveryTask, recover_and_close
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import NOW_MS, append
 from tests.log.test_log_manager import ORDERS, TOPIC_ID, loaded
 

@@ -7,7 +7,7 @@ import errno
 from pykbroker.config import TopicConfig
 from pykbroker.errors import ErrorCode
 from pykbroker.log.directory_report import DirectoryReport, LogReport
-from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import append
 from tests.log.test_log_manager import ORDERS, TOPIC_ID, loaded
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from pykbroker.config import TopicConfig
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import PartitionLog
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import DIRECTORY, append, memory_disk, open_orders
 from tests.log.test_log_manager import ORDERS, TOPIC_ID, loaded
 

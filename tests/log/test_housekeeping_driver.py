@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from pykbroker.config import TopicConfig
-from pykbroker.log.files import LogDirFailure
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.log.housekeeping_driver import HousekeepingDriver
 from pykbroker.log.log_manager import LogManager
-from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 from tests.log.log_makers import NOW_MS, append
 from tests.log.test_log_manager import ORDERS, TOPIC_ID, loaded

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pykbroker.environment.index_memory import IndexMemory
 from pykbroker.log.index_files import CorruptIndex, OffsetIndexFile, TimeIndexFile, TxnIndexFile
-from pykbroker.log.index_memory import IndexMemory
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.producer_state import CompletedTxn
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import memory_disk
 
 

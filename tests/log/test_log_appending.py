@@ -6,11 +6,11 @@ import errno
 
 import pytest
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode
-from pykbroker.log.files import LogDirFailure
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import AppendOrigin
 from pykbroker.protocol.record_batch import read_header
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, batch_of, memory_disk, open_orders
 
 

@@ -6,10 +6,10 @@ import errno
 
 import pytest
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, MetaProperties
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
-from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 
 ORDERS = TopicPartition("orders", 0)

@@ -9,12 +9,12 @@ import pytest
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.log.checkpoints import MetaProperties
-from pykbroker.log.files import Files, LogDirFailure
 from pykbroker.log.log_directory import DirectoryRefused
 from pykbroker.log.log_manager import LogManager
-from pykbroker.log.memory_files import MemoryFiles
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 from tests.log.log_makers import NOW_MS, append
 

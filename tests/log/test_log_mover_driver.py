@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log import log_mover_driver
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.log_mover_driver import LogMover
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.protocol.record_batch import iter_batches
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 from tests.log.log_makers import NOW_MS, append, batch_of
 from tests.log.test_log_manager import ORDERS, TOPIC_ID, loaded

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pykbroker.environment.files import Files
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.errors import KafkaError
-from pykbroker.log.files import Files
 from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.real_files import RealFiles
 from pykbroker.protocol.record_batch import build_batch
 from tests.log.log_makers import NOW_MS, memory_disk, open_orders
 

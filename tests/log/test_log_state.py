@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.index_files import CorruptIndex
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, memory_disk, open_orders
 

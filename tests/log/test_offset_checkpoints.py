@@ -13,8 +13,8 @@ from pykbroker.log.checkpoints import (
     format_offsets,
     parse_offsets,
 )
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.offset_checkpoints import NAMES, OffsetCheckpoints
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 from tests.log.log_makers import append
 from tests.log.test_log_manager import TOPIC_ID, loaded

@@ -6,13 +6,13 @@ import errno
 
 import pytest
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.files import LogDirFailure
 from pykbroker.log.lookup import upper_bound_offset
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import AppendOrigin, PartitionLog
 from pykbroker.protocol.control_records import EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import iter_batches, iter_records
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, batch_of, memory_disk, open_orders
 
 

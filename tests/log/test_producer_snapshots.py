@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import BatchMetadata, ProducerStateEntry
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import NOW_MS, memory_disk
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.config import TopicConfig
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.segment import Segment
 from pykbroker.protocol.record_batch import assign_offset, iter_batches, read_header
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, batch_of, memory_disk, open_orders
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.log import directory_loader
 from pykbroker.log.log_manager import LogManager
-from pykbroker.log.real_files import RealFiles
 from pykbroker.log.recovery import RecoveryTask, unflushed_bytes
 from pykbroker.log.recovery_driver import RecoveryPool, recover_many, serve
 from pykbroker.types import TopicPartition

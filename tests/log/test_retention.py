@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.partition_log import PartitionLog
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, memory_disk, open_orders
 
 

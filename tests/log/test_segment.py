@@ -6,9 +6,9 @@ import pytest
 
 from pykbroker.config import TopicConfig
 from pykbroker.log.index_files import CorruptIndex
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.segment import CorruptSegment, Segment, TimestampOffset, segment_path
 from pykbroker.protocol.record_batch import assign_offset, read_header
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import NOW_MS, batch_of, memory_disk
 
 

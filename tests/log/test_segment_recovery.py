@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.segment import CorruptSegment, Segment
 from pykbroker.log.segment_recovery import (
@@ -15,6 +14,7 @@ from pykbroker.log.segment_recovery import (
     valid_batches,
 )
 from pykbroker.protocol.record_batch import assign_offset, read_header
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import NOW_MS, batch_of, memory_disk
 from tests.log.test_segment import new_segment, put
 

@@ -8,11 +8,11 @@ import pytest
 
 from pykbroker.log.cleaner_state import CleanerState, make_job
 from pykbroker.log.compaction import CompactionJob, CompactionResult, Group, compact
-from pykbroker.log.memory_files import MemoryFiles, SimulatedCrash
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
 from pykbroker.log.segment import Segment
 from pykbroker.log.segment_swap import discard_cleaned, replace_segments
+from pykbroker.testing.world.memory_files import MemoryFiles, SimulatedCrash
 
 from .compaction_makers import NOW, PARTITION, Writer, open_accounts, records
 

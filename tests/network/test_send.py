@@ -10,9 +10,9 @@ from typing import BinaryIO
 
 import pytest
 
+from pykbroker.environment.real.page_cache import warm
 from pykbroker.network import send
 from pykbroker.network.send import BLOCKED, COLD, SENT, FileCutShort, SendQueue
-from pykbroker.page_cache import warm
 from tests.harness.cold import empty_page_cache
 from tests.network.test_connection import Slice
 

@@ -13,7 +13,6 @@ from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance
 from pykbroker.kraft.publisher import delta_of_all
 from pykbroker.log.log_manager import LogManager
-from pykbroker.log.memory_files import MemoryFiles
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
@@ -21,6 +20,7 @@ from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Purgatory
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.replica_manager import ReplicaManager
+from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.harness.records import partition_record
 
 NOW_MS = 1_700_000_000_000

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
-from pykbroker.purgatory import Deferred
 from pykbroker.replication.delayed_produce import DelayedProduce
 from pykbroker.replication.partition import Partition
 from tests.replication.node import Node

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.purgatory import Deferred
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.delayed_produce import DelayedProduce
 from pykbroker.replication.fetch_reader import ZERO_UUID, FetchParams, FetchPartition

@@ -23,10 +23,10 @@ from collections.abc import Callable
 
 import pytest
 
-from pykbroker.log.files import LogDirFailure
-from pykbroker.log.memory_files import MemoryFiles, SimulatedCrash
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.protocol.record_batch import iter_batches, iter_records
+from pykbroker.testing.world.memory_files import MemoryFiles, SimulatedCrash
 from tests.log.log_makers import DIRECTORY, NOW_MS, batch_of, memory_disk, open_orders
 
 SEEDS = int(os.environ.get("PYKBROKER_CRASH_SEEDS", "100"))

@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 
 from pykbroker.config import TopicConfig
+from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.real_files import RealFiles
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol.record_batch import iter_batches, iter_records
 from pykbroker.types import TopicPartition

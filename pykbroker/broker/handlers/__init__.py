@@ -24,9 +24,9 @@ from pykbroker.protocol.api import API_BY_NAME, Api, request_class
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import CloseConnection, Request
     from pykbroker.protocol.primitives import Message
-    from pykbroker.purgatory import Deferred
 
     Outcome = Message | Deferred | CloseConnection | None
 

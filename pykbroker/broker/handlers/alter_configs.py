@@ -21,9 +21,9 @@ from pykbroker.protocol.messages.alter_configs_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.primitives import Message
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 33
 

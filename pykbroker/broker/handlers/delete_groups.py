@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.coordinator.gathering import then
+from pykbroker.deferred import then
 from pykbroker.protocol.messages.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,
@@ -19,9 +19,9 @@ from pykbroker.protocol.messages.delete_groups_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.delete_groups_request import DeleteGroupsRequest
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 42
 

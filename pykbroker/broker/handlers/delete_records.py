@@ -19,15 +19,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.deferred import Deferred
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
-from pykbroker.log.files import LogDirFailure
 from pykbroker.protocol.messages.delete_records_response import (
     DeleteRecordsPartitionResult,
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from pykbroker.purgatory import Deferred, DelayedOperation
+from pykbroker.purgatory import DelayedOperation
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer

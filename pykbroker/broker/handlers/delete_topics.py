@@ -22,8 +22,8 @@ from pykbroker.protocol.messages.delete_topics_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 20
 

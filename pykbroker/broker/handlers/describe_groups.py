@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.authorized_operations import GROUP_OPERATIONS
 from pykbroker.broker.handlers import Handler
-from pykbroker.coordinator.gathering import then
 from pykbroker.coordinator.group.queries import describe_error
+from pykbroker.deferred import then
 from pykbroker.protocol.messages.describe_groups_response import (
     DescribedGroup,
     DescribeGroupsResponse,
@@ -22,9 +22,9 @@ from pykbroker.protocol.messages.describe_groups_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 15
 OPERATIONS_FROM = 3

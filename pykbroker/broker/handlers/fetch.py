@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.leader_hints import leader_hint
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.fetch_response import (
     FetchableTopicResponse,
@@ -36,7 +37,6 @@ from pykbroker.protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     NodeEndpoint,
 )
-from pykbroker.purgatory import Deferred
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.fetch_reader import (
     FetchParams,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.topic_creation import auto_create_topics
-from pykbroker.coordinator.gathering import then
+from pykbroker.deferred import then
 from pykbroker.errors import ErrorCode, KafkaError, error_message
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.find_coordinator_response import (
@@ -27,9 +27,9 @@ from pykbroker.protocol.primitives import uuid_from_str
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 10
 BATCHED_FROM = 4

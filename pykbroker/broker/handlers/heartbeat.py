@@ -16,8 +16,8 @@ from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 12
 

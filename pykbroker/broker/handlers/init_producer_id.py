@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.init_producer_id_response import InitProducerIdResponse
-from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer

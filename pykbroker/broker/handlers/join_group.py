@@ -20,9 +20,9 @@ from pykbroker.protocol.messages.join_group_response import JoinGroupResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.join_group_request import JoinGroupRequest
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 11
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.coordinator.gathering import then
+from pykbroker.deferred import then
 from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 13
 BATCHED_FROM = 3

@@ -14,8 +14,8 @@ from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 16
 

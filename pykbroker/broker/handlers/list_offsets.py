@@ -27,14 +27,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.deferred import Deferred
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.files import LogDirFailure
 from pykbroker.protocol.messages.list_offsets_response import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from pykbroker.purgatory import Deferred
 from pykbroker.replication.partition import LOG_END, READ_COMMITTED, READ_UNCOMMITTED
 
 if TYPE_CHECKING:

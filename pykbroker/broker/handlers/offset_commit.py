@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.coordinator.gathering import then
 from pykbroker.coordinator.group.offsets import commit_error
+from pykbroker.deferred import then
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -29,8 +29,8 @@ from pykbroker.protocol.messages.offset_commit_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 8
 TOPIC_IDS_FROM = 10

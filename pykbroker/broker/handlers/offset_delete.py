@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.coordinator.gathering import then
+from pykbroker.deferred import then
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
@@ -27,8 +27,8 @@ from pykbroker.protocol.messages.offset_delete_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 47
 

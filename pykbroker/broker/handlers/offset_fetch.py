@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.coordinator.gathering import gather, then
 from pykbroker.coordinator.group.offsets import fetch_error
+from pykbroker.deferred import gather, then
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
@@ -35,8 +35,8 @@ from pykbroker.protocol.primitives import ZERO_UUID
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 9
 GROUP_ERROR_FROM = 2

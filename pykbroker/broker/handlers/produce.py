@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.leader_hints import leader_hint
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.log.validation_rules import HEAVY_RECOMPRESSED_BYTES
@@ -64,7 +65,6 @@ from pykbroker.protocol.record_batch import (
     TRANSACTIONAL_BIT,
     CorruptBatch,
 )
-from pykbroker.purgatory import Deferred
 from pykbroker.replication.delayed_produce import DelayedProduce
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from pykbroker.protocol.messages.sync_group_response import SyncGroupResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
-    from pykbroker.purgatory import Deferred
 
 API_KEY = 14
 PROTOCOL_FROM = 5

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
-from pykbroker.coordinator.gathering import gather
 from pykbroker.coordinator.group import offsets, queries
 from pykbroker.coordinator.group.classic.replies import join_error, sync_error
 from pykbroker.coordinator.group.partitioning import partition_for
@@ -22,6 +21,7 @@ from pykbroker.coordinator.group.shard import GroupShard
 from pykbroker.coordinator.group.step import CallerContext
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
 from pykbroker.coordinator.runtime_driver import CoordinatorRuntime, EventLoop
+from pykbroker.deferred import Deferred, gather
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
@@ -42,7 +42,6 @@ from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestG
 from pykbroker.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
 from pykbroker.protocol.messages.sync_group_response import SyncGroupResponse
-from pykbroker.purgatory import Deferred
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig

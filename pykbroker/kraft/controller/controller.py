@@ -18,12 +18,12 @@ from typing import Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.environment.randomness import RandomSource
 from pykbroker.kraft.controller import brokers, configs, features, producer_ids, topics
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.delta import InconsistentMetadata, MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
 from pykbroker.kraft.metadata_version import METADATA_VERSION, supports_transactions
-from pykbroker.kraft.random_source import RandomSource
 from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
 from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
 from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord

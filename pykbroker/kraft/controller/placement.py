@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pykbroker.environment.randomness import RandomSource
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.random_source import RandomSource
 from pykbroker.kraft.registration import BrokerRegistration
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from pykbroker.config import BrokerConfig, ConfigError, TopicConfig
 from pykbroker.config.dynamic import with_usable_overrides
+from pykbroker.environment.randomness import RandomSource
 from pykbroker.kraft.controller.sessions import BrokerSessions
 from pykbroker.kraft.image import MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import UNASSIGNED_DIRECTORY, PartitionImage
-from pykbroker.kraft.random_source import RandomSource
 from pykbroker.kraft.registration import BrokerRegistration
 
 

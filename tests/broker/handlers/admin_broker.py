@@ -13,6 +13,7 @@ from pykbroker.broker.dynamic_config import DynamicConfig
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.metadata_view import MetadataView
 from pykbroker.broker.topic_creation import TopicCreation
+from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import Provenance
@@ -22,7 +23,6 @@ from pykbroker.protocol.messages.create_topics_request import (
     CreateTopicsRequest,
 )
 from pykbroker.protocol.messages.register_broker_record import BrokerEndpoint, RegisterBrokerRecord
-from pykbroker.purgatory import Deferred
 from tests.broker.handlers.data_plane import through_the_wire
 from tests.kraft.node_world import NodeWorld
 

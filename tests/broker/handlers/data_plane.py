@@ -12,6 +12,7 @@ from typing import Any
 from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.fetch_sessions import FetchSessions
 from pykbroker.broker.handlers import Handler
+from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS
 from pykbroker.metrics import Counters
@@ -19,7 +20,6 @@ from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.register_broker_record import BrokerEndpoint, RegisterBrokerRecord
 from pykbroker.protocol.parts_writer import AnyPart, Parts
 from pykbroker.protocol.primitives import Message
-from pykbroker.purgatory import Deferred
 from tests.replication.node import Node
 
 LISTENER = "PLAINTEXT"

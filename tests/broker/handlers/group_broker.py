@@ -14,6 +14,7 @@ from pykbroker.broker.handlers import (
 )
 from pykbroker.broker.topic_creation import TopicCreation
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+from pykbroker.deferred import Deferred
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.create_topics_request import CreateTopicsRequest
@@ -36,7 +37,6 @@ from pykbroker.protocol.messages.sync_group_request import (
     SyncGroupRequestAssignment,
 )
 from pykbroker.protocol.primitives import Message
-from pykbroker.purgatory import Deferred
 from tests.broker.handlers.data_plane import Broker, Call
 from tests.coordinator.memory_log import VirtualLoop
 

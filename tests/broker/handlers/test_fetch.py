@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.handlers.fetch import HANDLER
+from pykbroker.environment.files import FileSlice
 from pykbroker.errors import ErrorCode
-from pykbroker.log.files import FileSlice
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.fetch_request import (
     FetchPartition,

@@ -8,10 +8,10 @@ import pytest
 
 from pykbroker.broker.handlers.init_producer_id import HANDLER
 from pykbroker.broker.producer_ids import ProducerIds
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.allocate_producer_ids_response import AllocateProducerIdsResponse
 from pykbroker.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from pykbroker.purgatory import Deferred
 from tests.broker.handlers.data_plane import Broker, Call
 
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.shard import GroupShard
 from pykbroker.decision import CoordinatorRecord
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
 from pykbroker.protocol.messages.legacy_offset_commit_value import LegacyOffsetCommitValue
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
-from pykbroker.purgatory import Deferred
 from tests.coordinator.group_world import CODEC, GroupWorld
 
 GROUPS = ("g", "h")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.coordinator.group.classic.states import GroupState
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
-from pykbroker.purgatory import Deferred
 from tests.coordinator.group_world import GroupWorld
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.states import RULES, GroupState, SyncAnswer
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
-from pykbroker.purgatory import Deferred
 from tests.coordinator.group_world import GroupWorld
 
 STATES = list(GroupState)

@@ -1,4 +1,4 @@
-"""The clock of a node: one time for deadlines, the wall's for what is written into records.
+"""The real clocks: one time for deadlines, the wall clock for what is written into records.
 
     now_ms     milliseconds since the epoch, from the monotonic clock: never goes backwards, and
                nearly as fast as real time even while the wall clock is being set. It is drawn to
@@ -21,8 +21,8 @@ DRAWN_SHARE = 0.2
 FAR_AHEAD_MS = 24 * 3600 * 1000
 
 
-class Clock:
-    """See the module."""
+class RealClock:
+    """The clocks of this process; see the module's text."""
 
     __slots__ = ("_checked_ms", "_monotonic", "_now_ms", "_offset_ms", "_wall")
 
@@ -33,6 +33,10 @@ class Clock:
         self._offset_ms = self._wall() * 1000 - monotonic_ms
         self._checked_ms = monotonic_ms
         self._now_ms = int(monotonic_ms + self._offset_ms)
+
+    def monotonic_ns(self) -> int:
+        """Nanoseconds from an arbitrary start, for measuring how long something took."""
+        return time.monotonic_ns()
 
     def wall_ms(self) -> int:
         """The time of the wall clock, which may be set at any moment."""

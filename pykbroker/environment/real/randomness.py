@@ -1,7 +1,7 @@
 """Randomness of a running node, from the operating system.
 
 What `random.SystemRandom` would give, without importing `random` and `uuid` at every start (they
-cost some 8 ms). Machines get it injected (`kraft/random_source.py`); tests inject a seeded one.
+cost some 8 ms). Machines get it injected (`environment/randomness.py`); tests inject a seeded one.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ class Entropy:
             other = self.randrange(at + 1)
             sequence[at], sequence[other] = sequence[other], sequence[at]
 
-
-def new_uuid() -> bytes:
-    """A random UUID (version 4) whose text does not begin with a dash, as Kafka's do not."""
-    while True:
-        raw = bytearray(os.urandom(16))
-        raw[6] = raw[6] & 0x0F | 0x40
-        raw[8] = raw[8] & 0x3F | 0x80
-        if raw[0] >> 2 != _DASH:
-            return bytes(raw)
+    def new_uuid(self) -> bytes:
+        """A random UUID (version 4) whose text does not begin with a dash, as Kafka's do not."""
+        while True:
+            raw = bytearray(os.urandom(16))
+            raw[6] = raw[6] & 0x0F | 0x40
+            raw[8] = raw[8] & 0x3F | 0x80
+            if raw[0] >> 2 != _DASH:
+                return bytes(raw)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.log.files import Files
-from pykbroker.log.memory_files import MemoryFiles
-from pykbroker.log.real_files import IOV_MAX, RealFiles
+from pykbroker.environment.files import Files
+from pykbroker.environment.real.files import IOV_MAX, RealFiles
+from pykbroker.testing.world.memory_files import MemoryFiles
 
 
 @pytest.fixture(params=["real", "memory"])

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from pykbroker.log.memory_files import MemoryFiles, SimulatedCrash
+from pykbroker.testing.world.memory_files import MemoryFiles, SimulatedCrash
 
 
 def test_crash_keeps_the_synced_and_a_prefix_of_the_rest() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykbroker.log.index_memory import Droppable, IndexMemory
+from pykbroker.environment.index_memory import Droppable, IndexMemory
 
 
 class Loaded(Droppable):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from pykbroker.broker.entropy import Entropy, new_uuid
+from pykbroker.environment.real.randomness import Entropy
 from pykbroker.protocol.primitives import uuid_to_str
 
 
@@ -25,7 +25,7 @@ def test_shuffle_keeps_the_elements_and_changes_their_order() -> None:
 
 
 def test_uuids_are_of_version_4_and_never_look_like_a_flag() -> None:
-    made = [new_uuid() for _ in range(2000)]
+    made = [Entropy().new_uuid() for _ in range(2000)]
     assert len(set(made)) == 2000
     assert {UUID(bytes=raw).version for raw in made} == {4}
     assert not [raw for raw in made if uuid_to_str(raw).startswith("-")]

@@ -20,8 +20,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol, TypeAlias
 
-from pykbroker.log.file_lock import FileLock
-from pykbroker.log.files import Buffer, ColdRead, Files, FileSlice, OpenFile, Readable
+from pykbroker.environment.files import (
+    Buffer,
+    ColdRead,
+    FileLock,
+    Files,
+    FileSlice,
+    OpenFile,
+    Readable,
+)
 
 
 class Dice(Protocol):

@@ -13,9 +13,17 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from pykbroker.log.file_lock import FileLock, RealFileLock
-from pykbroker.log.files import Buffer, ColdRead, Files, FileSlice, OpenFile, Readable
-from pykbroker.page_cache import read_cached, warm
+from pykbroker.environment.files import (
+    Buffer,
+    ColdRead,
+    FileLock,
+    Files,
+    FileSlice,
+    OpenFile,
+    Readable,
+)
+from pykbroker.environment.real.file_lock import RealFileLock
+from pykbroker.environment.real.page_cache import read_cached, warm
 
 IOV_MAX = 1024
 """Linux takes at most this many buffers in one writev."""

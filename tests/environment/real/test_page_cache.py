@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pykbroker.page_cache import is_cached, read_cached, warm
+from pykbroker.environment.real.page_cache import is_cached, read_cached, warm
 
 CONTENT = bytes(range(256)) * 2000
 

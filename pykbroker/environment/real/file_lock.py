@@ -1,17 +1,11 @@
-"""`.lock`: one process, and in it one node, owns a log directory. Used by real_files.py alone."""
+"""`.lock`: one process, and in it one node, owns a log directory. Used by `files.py` alone."""
 
 from __future__ import annotations
 
 import errno
 import os
-from abc import ABC, abstractmethod
 
-
-class FileLock(ABC):
-    """An exclusive lock of a directory, held until released."""
-
-    @abstractmethod
-    def release(self) -> None: ...
+from pykbroker.environment.files import FileLock
 
 
 class RealFileLock(FileLock):

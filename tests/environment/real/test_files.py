@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.log.files import ColdRead
-from pykbroker.log.real_files import RealFiles
+from pykbroker.environment.files import ColdRead
+from pykbroker.environment.real.files import RealFiles
 from tests.harness.cold import empty_page_cache
 
 

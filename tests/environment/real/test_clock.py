@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.broker.clock import Clock
+from pykbroker.environment.real.clock import RealClock
 
 WALL_MS = 2_000_000_000_000
 
@@ -21,7 +21,7 @@ class Times:
     """A clock whose sources are ours."""
 
     def __init__(self) -> None:
-        self.clock = Clock()
+        self.clock = RealClock()
         self.wall, self.monotonic = Source(WALL_MS / 1000), Source(1000.0)
         self.clock._wall, self.clock._monotonic = self.wall, self.monotonic
         self.clock._checked_ms = 1_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pykbroker.log.real_files import RealFiles
+from pykbroker.environment.real.files import RealFiles
 
 
 def test_lock_of_another_process_is_refused(tmp_path: Path) -> None:

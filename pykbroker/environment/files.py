@@ -1,7 +1,8 @@
-"""The only way from the log floor to the operating system.
+"""The only way to a file system.
 
-`Files` is the interface; `RealFiles` (real_files.py) is the disk, `MemoryFiles` (memory_files.py) a
-disk in memory that fails, tears and forgets on purpose. The same tests pass on both.
+`Files` is the interface; `RealFiles` (`real/files.py`) is the disk, `MemoryFiles`
+(`testing/world/memory_files.py`) a disk in memory that fails, tears and loses writes on purpose.
+The same tests pass on both.
 
 In:    paths (str, joined with "/"), buffers.
 Out:   bytes, `FileSlice` (a range of a file that keeps its file readable, even when it is deleted).
@@ -16,8 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from pykbroker.log.file_lock import FileLock
-from pykbroker.log.index_memory import IndexMemory
+from pykbroker.environment.index_memory import IndexMemory
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
 
@@ -40,6 +40,13 @@ class ColdRead(Exception):
     def __init__(self, warm: Callable[[], None]) -> None:
         super().__init__("not in the page cache")
         self.warm = warm
+
+
+class FileLock(ABC):
+    """An exclusive lock of a directory, held until released."""
+
+    @abstractmethod
+    def release(self) -> None: ...
 
 
 class Readable(ABC):

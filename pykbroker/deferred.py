@@ -1,0 +1,227 @@
+"""Values that come later, and coroutines that wait for them, without an event loop.
+
+    Deferred    assigned once, calls one listener in place; `await` in a coroutine of `spawn`
+    then        the value changed by a function, now or later
+    gather      several values combined into one, now or later
+    spawn       runs a coroutine that awaits Deferreds; the Task is the Deferred of its result
+    Mutex       lets one coroutine at a time into a section
+
+Nothing here knows of time, threads or asyncio: whoever resolves a Deferred runs what waits for it,
+at once. So a driver written as a coroutine runs on the real event loop and in a simulated world
+alike, in an order that the order of the events decides.
+
+An exception is a value too: a Deferred that is resolved with one raises it in the coroutine that
+awaits it. Listeners get it as it is.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+PartT = TypeVar("PartT")
+ReplyT = TypeVar("ReplyT")
+
+_log = logging.getLogger(__name__)
+
+
+class Cancelled(BaseException):
+    """Raised in a coroutine at its await when its Task is cancelled. Not an Exception, so that no
+    handler of errors swallows it."""
+
+
+class Deferred:
+    """A value that comes later: assigned once, reported to one listener, at once and in place."""
+
+    __slots__ = ("_callback", "done", "value")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.value: Any = None
+        self._callback: Callable[[Any], None] | None = None
+
+    def resolve(self, value: Any) -> None:
+        """Assign the value and call the listener. RuntimeError when a value is there already."""
+        if self.done:
+            raise RuntimeError("a Deferred is resolved once")
+        self.done = True
+        self.value = value
+        callback = self._callback
+        if callback is not None:
+            self._callback = None
+            callback(value)
+
+    def on_resolved(self, callback: Callable[[Any], None]) -> None:
+        """Call `callback(value)` once the value is there (now, if it is). One listener only."""
+        if self.done:
+            callback(self.value)
+        elif self._callback is not None:
+            raise RuntimeError("a Deferred has one listener")
+        else:
+            self._callback = callback
+
+    def forget_listener(self) -> None:
+        """Call nobody when the value comes."""
+        self._callback = None
+
+    def __await__(self) -> Generator[Deferred, Any, Any]:
+        """The value; raises it when it is an exception. For coroutines of `spawn` only."""
+        if not self.done:
+            yield self
+        if isinstance(self.value, BaseException):
+            raise self.value
+        return self.value
+
+
+def resolved(value: Any) -> Deferred:
+    """A Deferred whose value is there already."""
+    deferred = Deferred()
+    deferred.resolve(value)
+    return deferred
+
+
+def then(part: PartT | Deferred, change: Callable[[PartT], ReplyT]) -> ReplyT | Deferred:
+    """`change(value)` of a value that is there, or comes later."""
+    if not isinstance(part, Deferred):
+        return change(part)
+    if part.done:
+        return change(part.value)
+    outcome = Deferred()
+    part.on_resolved(lambda reply: outcome.resolve(change(reply)))
+    return outcome
+
+
+def gather(
+    parts: Sequence[PartT | Deferred], combine: Callable[[list[PartT]], ReplyT]
+) -> ReplyT | Deferred:
+    """`combine(values)` once each of `parts` (a value or a Deferred) is there, in their order.
+
+    The combined value itself when nothing has to be waited for, a Deferred otherwise.
+    """
+    values: list[Any] = list(parts)
+    missing = 0
+    for position, part in enumerate(parts):
+        if isinstance(part, Deferred):
+            if part.done:
+                values[position] = part.value
+            else:
+                missing += 1
+    if not missing:
+        return combine(values)
+    outcome = Deferred()
+    left = [missing]
+
+    def arrive(position: int, value: Any) -> None:
+        values[position] = value
+        left[0] -= 1
+        if not left[0]:
+            outcome.resolve(combine(values))
+
+    for position, part in enumerate(parts):
+        if isinstance(part, Deferred) and not part.done:
+            part.on_resolved(partial(arrive, position))
+    return outcome
+
+
+class Task(Deferred):
+    """A running coroutine, and the Deferred of what it returns or raises.
+
+    A failure that has no listener is logged: it would be lost otherwise.
+    """
+
+    __slots__ = ("_awaited", "_coroutine")
+
+    def __init__(self, coroutine: Coroutine[Deferred, Any, Any]) -> None:
+        super().__init__()
+        self._coroutine = coroutine
+        self._awaited: Deferred | None = None
+
+    def start(self) -> None:
+        """Run up to the first await that has to wait; `spawn` calls it."""
+        self._run(self._coroutine.send, None)
+
+    def cancel(self) -> None:
+        """Raise Cancelled where the coroutine waits; harmless when it has ended.
+
+        A coroutine that catches Cancelled to clean up may await again: the task ends when the
+        coroutine does. RuntimeError when the coroutine cancels itself.
+        """
+        if self.done:
+            return
+        awaited, self._awaited = self._awaited, None
+        if awaited is None:
+            raise RuntimeError("a task cannot be cancelled while it runs")
+        awaited.forget_listener()
+        self._run(self._coroutine.throw, Cancelled())
+
+    def _resume(self, _: Any) -> None:
+        self._awaited = None
+        self._run(self._coroutine.send, None)
+
+    def _run(self, advance: Callable[[Any], Deferred], argument: Any) -> None:
+        try:
+            awaited = advance(argument)
+        except StopIteration as end:
+            self.resolve(end.value)
+        except Cancelled as cancelled:
+            self.resolve(cancelled)
+        except Exception as failure:
+            if self._callback is None:
+                _log.error("a task failed: %s", self._coroutine, exc_info=failure)
+            self.resolve(failure)
+        else:
+            self._awaited = awaited
+            awaited.on_resolved(self._resume)
+
+
+def spawn(coroutine: Coroutine[Deferred, Any, Any]) -> Task:
+    """Run a coroutine that awaits Deferreds only, at once up to its first wait."""
+    task = Task(coroutine)
+    task.start()
+    return task
+
+
+async def ended(tasks: Sequence[Task]) -> None:
+    """Wait until all tasks have ended, however they did."""
+    for task in tasks:
+        try:
+            await task
+        except Exception:
+            _log.exception("a task failed while it was being ended")
+        except Cancelled:
+            if not task.done:  # the waiting coroutine itself is cancelled
+                raise
+
+
+class Mutex:
+    """One coroutine at a time: `async with mutex`. First come, first served."""
+
+    __slots__ = ("_is_held", "_waiting")
+
+    def __init__(self) -> None:
+        self._is_held = False
+        self._waiting: deque[Deferred] = deque()
+
+    async def __aenter__(self) -> None:
+        if not self._is_held:
+            self._is_held = True
+            return
+        turn = Deferred()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except Cancelled:
+            self._waiting.remove(turn)
+            raise
+
+    async def __aexit__(self, *failure: object) -> None:
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        if self._waiting:
+            self._waiting.popleft().resolve(None)
+        else:
+            self._is_held = False

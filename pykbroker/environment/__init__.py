@@ -1,0 +1,36 @@
+"""What a node takes from the world around it, as one injected object.
+
+    files        the file system                         environment/files.py
+    clock        time for deadlines and the wall clock   environment/clock.py
+    random       random choices and identifiers          environment/randomness.py
+    scheduler    later turns of the event loop, timers   environment/scheduler.py
+    background   threads and worker processes            environment/background.py
+    transport    sockets and their readiness             environment/transport.py
+
+Two implementations: `environment/real/`, the operating system on an asyncio event loop, and
+`testing/world/`, a simulated world in which one seed decides everything. A module that reads a
+clock, draws a random number or opens a socket by itself is a defect that simulation cannot find.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykbroker.environment.background import Background
+from pykbroker.environment.clock import Clock
+from pykbroker.environment.files import Files
+from pykbroker.environment.randomness import RandomSource
+from pykbroker.environment.scheduler import Scheduler
+from pykbroker.environment.transport import Transport
+
+
+@dataclass(slots=True, frozen=True)
+class Environment:
+    """The world of one node; see the module's text."""
+
+    files: Files
+    clock: Clock
+    random: RandomSource
+    scheduler: Scheduler
+    background: Background
+    transport: Transport

@@ -1,0 +1,18 @@
+"""Two times of a node: one for deadlines, and the wall clock for what is written into records."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """The clocks of one node."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since the epoch for deadlines: never goes backwards and does not jump."""
+
+    def wall_ms(self) -> int:
+        """Milliseconds since the epoch by the wall clock, which may be set at any moment."""
+
+    def monotonic_ns(self) -> int:
+        """Nanoseconds from an arbitrary start, for measuring how long something took."""

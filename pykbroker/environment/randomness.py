@@ -1,0 +1,18 @@
+"""Randomness and identifiers, injected so that a seed repeats what a node does."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class RandomSource(Protocol):
+    """Random choices and random identifiers."""
+
+    def randrange(self, start: int, stop: int | None = None, /) -> int:
+        """A number from `start` (0 when only one bound is given) to the bound, exclusive."""
+
+    def shuffle(self, x: Any, /) -> None:
+        """Reorder a list in place."""
+
+    def new_uuid(self) -> bytes:
+        """16 bytes of a random UUID whose text form does not begin with a dash, as in Kafka."""

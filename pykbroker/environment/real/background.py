@@ -1,0 +1,144 @@
+"""Threads and worker processes of a real node.
+
+`concurrent.futures` and `subprocess` are imported when the first job comes: a node starts without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.deferred import Deferred
+
+if TYPE_CHECKING:
+    import subprocess
+    from concurrent.futures import ThreadPoolExecutor
+
+
+class RealThreads:
+    """See `environment/background.py`."""
+
+    __slots__ = ("_count", "_is_closed", "_loop", "_name", "_pool")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, name: str, count: int) -> None:
+        self._loop = loop
+        self._name = name
+        self._count = count
+        self._pool: ThreadPoolExecutor | None = None
+        self._is_closed = False
+
+    def run(self, job: Callable[[], object]) -> Deferred:
+        """See `Threads`."""
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(self._count, self._name)
+        deferred = Deferred()
+        self._pool.submit(self._run, job, deferred)
+        return deferred
+
+    def _run(self, job: Callable[[], object], deferred: Deferred) -> None:
+        """In a thread."""
+        outcome: object
+        try:
+            outcome = job()
+        except BaseException as failure:
+            outcome = failure
+        if not self._is_closed:
+            self._loop.call_soon_threadsafe(self._deliver, deferred, outcome)
+
+    def _deliver(self, deferred: Deferred, outcome: object) -> None:
+        if not self._is_closed:
+            deferred.resolve(outcome)
+
+    def close(self) -> None:
+        """See `Threads`."""
+        self._is_closed = True
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+
+class RealProcess:
+    """A worker process whose pipes are read and written by a thread of its own."""
+
+    __slots__ = ("_process", "_thread")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, module: str) -> None:
+        import subprocess
+
+        self._thread = RealThreads(loop, "worker", 1)
+        self._process: subprocess.Popen[str] = subprocess.Popen(
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # the terminal's Ctrl-C is for the node alone
+        )
+
+    def send_line(self, line: str) -> Deferred:
+        """See `WorkerProcess`."""
+        return self._thread.run(lambda: self._write(line))
+
+    def _write(self, line: str) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        stdin.write(line + "\n")
+        stdin.flush()
+
+    def receive_line(self) -> Deferred:
+        """See `WorkerProcess`."""
+        return self._thread.run(self._read)
+
+    def _read(self) -> str | None:
+        stdout = self._process.stdout
+        assert stdout is not None
+        line = stdout.readline()
+        return line.rstrip("\n") if line else None
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    def end(self) -> None:
+        """See `WorkerProcess`."""
+        self._process.terminate()
+        self._process.wait()
+        self._thread.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+
+class RealBackground:
+    """See `environment/background.py`."""
+
+    __slots__ = ("_loop", "processors")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.processors = os.cpu_count() or 1
+
+    def threads(self, name: str, count: int = 1) -> RealThreads:
+        """See `Background`."""
+        return RealThreads(self._loop, name, count)
+
+    def run_parallel(self, jobs: Sequence[Callable[[], object]], threads: int) -> None:
+        """See `Background`."""
+        if not jobs:
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(min(len(jobs), threads)) as pool:
+            for running in [pool.submit(job) for job in jobs]:
+                running.result()
+
+    def process(self, module: str) -> RealProcess:
+        """See `Background`."""
+        return RealProcess(self._loop, module)
