@@ -1,11 +1,14 @@
 """Runs the controller on this node: decide, append, replay, park the reply until it is committed.
 
-State: the controller machine; whether it is active; the replies that wait, by the offset they need.
+State: the controller machine while this node leads the quorum, None otherwise; the replies that
+       wait, by the offset they need.
 In:    `submit(decide)`; commits and leader changes of the quorum; timers.
 Out:   a Deferred per submit, resolved with the decision's reply or with a KafkaError.
-Invariants: a reply is given only when everything it tells of is committed and published; when
-       leadership is lost every waiting reply becomes NOT_CONTROLLER, and the machine is made anew.
-A decision without records waits too for what was decided before it: its answer may tell of that.
+Invariants: a reply is given only when everything that it reports is committed and published. When
+       leadership is lost, every waiting reply becomes NOT_CONTROLLER and the machine is dropped
+       with the records that it replayed before they were committed; the next term begins with a
+       new machine on the committed image, which costs nothing (images share their parts).
+A decision without records also waits for what was decided before it: its answer may depend on it.
 Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.
 """
 
@@ -35,7 +38,7 @@ class ControllerDriver:
     def __init__(
         self,
         *,
-        controller: Controller,
+        make_controller: Callable[[int, int], Controller],
         scheduler: Scheduler,
         now_ms: Callable[[], int],
         bootstrap: Sequence[MetadataRecord],
@@ -43,7 +46,9 @@ class ControllerDriver:
         fence_interval_ms: int,
         on_fatal: Callable[[BaseException], None],
     ) -> None:
-        self.controller = controller
+        """`make_controller(next_offset, kraft_version)`: a machine on all that is committed."""
+        self.controller: Controller | None = None
+        self._make_controller = make_controller
         self._scheduler = scheduler
         self._now_ms = now_ms
         self._bootstrap = bootstrap
@@ -51,7 +56,6 @@ class ControllerDriver:
         self._fence_interval_ms = fence_interval_ms
         self._on_fatal = on_fatal
         self._raft: RaftDriver | None = None
-        self._active = False
         self._committed_offset = -1
         self._waiting: deque[tuple[int, Deferred, Any]] = deque()
         self._appended_since_tick = False
@@ -64,17 +68,17 @@ class ControllerDriver:
     @property
     def is_active(self) -> bool:
         """Does this node decide?"""
-        return self._active
+        return self.controller is not None
 
     def submit(self, decide: Decide) -> Deferred:
         """Have the controller decide; the Deferred gets the reply once it is committed."""
         deferred = Deferred()
-        raft = self._raft
-        if not self._active or raft is None:
+        controller = self.controller
+        if controller is None:
             deferred.resolve(KafkaError(ErrorCode.NOT_CONTROLLER))
             return deferred
         try:
-            decision = decide(self.controller, self._now_ms())
+            decision = decide(controller, self._now_ms())
         except KafkaError as refusal:
             self._park(self._last_offset(), deferred, refusal)
             return deferred
@@ -82,7 +86,7 @@ class ControllerDriver:
             self._park(self._last_offset(), deferred, decision.reply)
             return deferred
         try:
-            self._append(raft, decision, deferred)
+            self._append(controller, decision, deferred)
         except KafkaError as refusal:
             if not deferred.done:
                 deferred.resolve(refusal)
@@ -99,16 +103,21 @@ class ControllerDriver:
             self._waiting.append((offset, deferred, reply))
 
     def _append(
-        self, raft: RaftDriver, decision: Decision[MetadataRecord], deferred: Deferred | None
+        self,
+        controller: Controller,
+        decision: Decision[MetadataRecord],
+        deferred: Deferred | None,
     ) -> None:
+        raft = self._raft
+        assert raft is not None
         prepared = raft.prepare(decision.records, atomic=decision.atomic)
         try:
             # Before the append, which may commit at once: the image must not lag behind.
-            self.controller.replay(
+            controller.replay(
                 decision.records, prepared.base_offset, raft.raft.epoch, self._now_ms()
             )
         except Exception as bug:
-            self._active = False
+            self.deactivate()
             self._on_fatal(bug)
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR) from bug
         if deferred is not None:
@@ -127,46 +136,39 @@ class ControllerDriver:
     # The quorum.
 
     def on_commit(self, batches: Sequence[LogBatch]) -> None:
-        """Committed and published: replay what others decided, release who waited."""
-        for batch in batches:
-            if batch.base_offset >= self.controller.state.next_offset:
-                if batch.records:
-                    self.controller.replay(
-                        batch.records, batch.base_offset, batch.epoch, batch.timestamp_ms
-                    )
-                else:
-                    self.controller.skip_to(batch.last_offset + 1)
+        """These are committed and published: release the replies that waited for them."""
         self._committed_offset = batches[-1].last_offset
         waiting = self._waiting
         while waiting and waiting[0][0] <= self._committed_offset:
             _, deferred, reply = waiting.popleft()
             deferred.resolve(reply)
 
-    def on_leader(self, leader_id: int, epoch: int) -> None:
-        """This node leads, or it does not any more."""
-        is_me = leader_id == self.controller.state.node_id
-        if is_me and not self._active:
+    def on_leader(self, is_me: bool, epoch: int) -> None:
+        """This node leads (everything before its epoch is committed), or it does not any more."""
+        if is_me and self.controller is None:
             self._activate(epoch)
-        elif not is_me and self._active:
+        elif not is_me and self.controller is not None:
+            _log.info("Resigning as the active controller; the epoch is %d", epoch)
             self.deactivate()
 
     def _activate(self, epoch: int) -> None:
         raft = self._raft
-        if raft is None:
-            return
+        assert raft is not None
         _log.info("Becoming the active controller in epoch %d", epoch)
-        self._active = True
-        self.controller.state.kraft_version = raft.raft.history.kraft_version
-        decision = self.controller.activate(self._bootstrap, self._now_ms())
+        controller = self._make_controller(
+            raft.log.log.next_offset, raft.raft.history.kraft_version
+        )
+        self.controller = controller
+        decision = controller.activate(self._bootstrap, self._now_ms())
         if decision.records:
-            self._append(raft, decision, None)
+            self._append(controller, decision, None)
         if self._idle_interval_ms > 0:
             self._every("idle", self._idle_interval_ms, self._write_no_op)
         self._every("fence", self._fence_interval_ms, self._fence_stale_brokers)
 
     def deactivate(self) -> None:
-        """No more decisions; whoever waits is told to look for another controller."""
-        self._active = False
+        """Decide nothing any more; waiting callers are sent to the next controller."""
+        self.controller = None
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
@@ -179,7 +181,7 @@ class ControllerDriver:
     def _every(self, name: str, interval_ms: int, task: Callable[[], None]) -> None:
         def run() -> None:
             self._timers.pop(name, None)
-            if self._active:
+            if self.controller is not None:
                 self._every(name, interval_ms, task)
                 task()
 
@@ -194,7 +196,7 @@ class ControllerDriver:
 
     def _fence_stale_brokers(self) -> None:
         """One broker at a time, so that each sees what the last one did."""
-        for _ in range(len(self.controller.image.brokers)):
+        for _ in range(len(self.controller.image.brokers) if self.controller else 0):
             found = self.submit(lambda controller, now_ms: controller.fence_stale_broker(now_ms))
             if found.done and found.value is False:
                 return

@@ -11,14 +11,17 @@ Source: Kafka's `MetadataDelta.java`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, TypeVar
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance, TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
 from pykbroker.kraft.registration import BrokerRegistration, ControllerRegistration
 from pykbroker.protocol.primitives import uuid_to_str
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
 
 
 class InconsistentMetadata(Exception):
@@ -39,8 +42,9 @@ class MetadataDelta:
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.features: dict[str, int] = {}
         self.next_producer_id: int | None = None
+        # Records of subjects that no machine reads yet, by a key of their subject; None: removed.
+        self.kept: dict[Any, MetadataRecord | None] = {}
         self._ids_by_name: dict[str, bytes | None] = {}
-        self._kept: dict[Any, MetadataRecord | None] = {}
 
     # What publishers ask.
 
@@ -53,7 +57,7 @@ class MetadataDelta:
             or self.controllers
             or self.configs
             or self.features
-            or self._kept
+            or self.kept
             or self.next_producer_id is not None
         )
 
@@ -90,7 +94,7 @@ class MetadataDelta:
         if keeper is None:
             raise InconsistentMetadata(f"a metadata record of the unknown kind {name}")
         key, stays = keeper(message)
-        self._kept[key] = MetadataRecord(message, version) if stays else None
+        self.kept[key] = MetadataRecord(message, version) if stays else None
 
     def apply(self, provenance: Provenance) -> MetadataImage:
         """The image with all changes in; parts without change are the old image's own."""
@@ -106,7 +110,7 @@ class MetadataDelta:
             next_producer_id=(
                 before.next_producer_id if self.next_producer_id is None else self.next_producer_id
             ),
-            kept_records=_merged(before.kept_records, self._kept),
+            kept_records=_merged(before.kept_records, self.kept),
         )
 
     def _topics_by_name(self) -> dict[str, TopicImage]:
@@ -137,6 +141,10 @@ class MetadataDelta:
             return self.image.features
         merged = self.image.features | self.features
         return {name: level for name, level in merged.items() if level > 0}
+
+    def note_deleted_name(self, name: str) -> None:
+        """The topic that was called so is gone (another one may have its name now)."""
+        self._ids_by_name[name] = None
 
     # State as it is now.
 
@@ -324,3 +332,46 @@ _KEPT_RECORDS: dict[str, Callable[[Any], tuple[Any, bool]]] = {
     "RemoveDelegationTokenRecord": lambda record: (("token", record.token_id), False),
     "ClientQuotaRecord": _quota_key,
 }
+
+
+def delta_between(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
+    """What changed from one image to another: also when records were skipped (a snapshot).
+
+    A topic that was deleted and made again under its name is both a deleted and a changed topic.
+    """
+    delta = MetadataDelta(before)
+    delta.topics = dict(_changed(before.topics_by_id, after.topics_by_id))
+    for topic_id, topic in delta.topics.items():
+        if topic is None:
+            delta.note_deleted_name(before.topics_by_id[topic_id].name)
+        else:
+            old = before.topics_by_id.get(topic_id)
+            known = {} if old is None else old.partitions
+            delta.changed_partitions[topic_id] = {
+                number for number, at in topic.partitions.items() if known.get(number) != at
+            }
+    delta.brokers = dict(_changed(before.brokers, after.brokers))
+    delta.controllers = dict(_changed(before.controllers, after.controllers))
+    configs = dict(_changed(before.configs, after.configs))
+    delta.configs = {resource: entries or {} for resource, entries in configs.items()}
+    features = dict(_changed(before.features, after.features))
+    delta.features = {name: level or 0 for name, level in features.items()}
+    if after.next_producer_id != before.next_producer_id:
+        delta.next_producer_id = after.next_producer_id
+    delta.kept = dict(_changed(before.kept_records, after.kept_records))
+    return delta
+
+
+def _changed(
+    before: Mapping[KeyT, ValueT], after: Mapping[KeyT, ValueT]
+) -> Iterator[tuple[KeyT, ValueT | None]]:
+    """Entries that are new or different, and the keys that are gone with None."""
+    if before is after:
+        return
+    for key, value in after.items():
+        old = before.get(key)
+        if old is not value and old != value:
+            yield key, value
+    for key in before:
+        if key not in after:
+            yield key, None

@@ -166,10 +166,6 @@ class KraftNodeDriver:
         local = local_voter(self.config, directory_id, self._controller_ports)
         history = QuorumHistory(self._static_voters(local))
         self._make_drivers(log, history, local, bootstrap)
-        if self._loader.image.offset >= 0:
-            self.controller.controller.load_snapshot(
-                self._loader.image, self._loader.image.offset + 1
-            )
         self._is_open = True
         self.raft.open(snapshot)
         if not self.controller.is_active:
@@ -202,13 +198,7 @@ class KraftNodeDriver:
             random=self._random,
         )
         self.controller = ControllerDriver(
-            controller=Controller(
-                node_id=config.node_id,
-                cluster_id=self.storage.cluster_id,
-                config=config,
-                new_uuid=self._new_uuid,
-                random=self._random,
-            ),
+            make_controller=self._make_controller,
             scheduler=self._scheduler,
             now_ms=self._now_ms,
             bootstrap=bootstrap,
@@ -225,6 +215,18 @@ class KraftNodeDriver:
             on_fatal=self._on_fatal,
         )
         self.controller.attach(self.raft)
+
+    def _make_controller(self, next_offset: int, kraft_version: int) -> Controller:
+        return Controller(
+            node_id=self.config.node_id,
+            cluster_id=self.storage.cluster_id,
+            config=self.config,
+            new_uuid=self._new_uuid,
+            random=self._random,
+            committed=self._loader.committed(),
+            next_offset=next_offset,
+            kraft_version=kraft_version,
+        )
 
     def _bootstrap(self, log: MetadataLog, latest: Snapshot | None) -> list[MetadataRecord]:
         """The records for an empty log: of the checkpoint that formatting left."""
@@ -363,7 +365,7 @@ class KraftNodeDriver:
 
     def on_leader(self, leader_id: int, epoch: int) -> None:
         """Who leads the quorum."""
-        self.controller.on_leader(leader_id, epoch)
+        self.controller.on_leader(leader_id == self.config.node_id, epoch)
 
     # Snapshots.
 

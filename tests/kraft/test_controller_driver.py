@@ -72,3 +72,30 @@ def test_replies_come_in_the_order_of_their_decisions() -> None:
         reply.on_resolved(lambda value, number=number: order.append(number))
     world.scheduler.run_jobs()
     assert order == [0, 1, 2, 3, 4]
+
+
+def test_losing_leadership_drops_what_was_not_committed() -> None:
+    world = NodeWorld(inline=False).open()
+    world.settle(world.create("committed"))
+    lost = world.create("lost")
+    driver = world.node.controller
+    assert driver.controller is not None
+    assert set(driver.controller.image.topics_by_name) == {"committed", "lost"}
+    driver.on_leader(False, 2)
+    assert lost.value.code == ErrorCode.NOT_CONTROLLER
+    driver.on_leader(True, 3)
+    assert driver.controller is not None
+    assert set(driver.controller.image.topics_by_name) == {"committed"}
+    assert driver.controller.image is world.node.image
+
+
+def test_a_new_term_gives_every_unfenced_broker_a_session() -> None:
+    world = NodeWorld().open()
+    world.node.broker.stop()
+    world.scheduler.advance(8_000)
+    world.node.controller.on_leader(False, 2)
+    world.node.controller.on_leader(True, 3)
+    world.scheduler.advance(8_000)
+    assert not world.watcher.image.brokers[1].fenced
+    world.scheduler.advance(5_000)
+    assert world.watcher.image.brokers[1].fenced

@@ -125,3 +125,21 @@ def test_a_publisher_that_comes_later_is_told_everything() -> None:
     assert log.calls == [("late", ["a"])]
     everything = delta_of_all(log.loader.image)
     assert everything.apply(log.loader.image.provenance) != MetadataImage()
+
+
+def test_a_later_snapshot_replaces_the_image_and_tells_the_difference() -> None:
+    log = Log()
+    log.commit(log.batch(topic("gone")), log.batch(topic("kept")))
+    deltas: list[Any] = []
+
+    class Publisher:
+        def apply(self, delta: Any, image: MetadataImage) -> None:
+            deltas.append(delta)
+
+    log.loader.publish_to([Publisher()])
+    records = [MetadataRecord(topic("kept")), MetadataRecord(topic("new"))]
+    log.loader.load_snapshot(Snapshot(SnapshotId(40, 3), 77, 1, None, records))
+    delta = deltas[-1]
+    assert [at.name for at in delta.changed_topics.values()] == ["new"]
+    assert [at.name for at in delta.deleted_topics.values()] == ["gone"]
+    assert delta.apply(log.loader.image.provenance) == log.loader.image

@@ -1,7 +1,8 @@
 """The controller: the machine that decides every change of the cluster's metadata.
 
-State: `state.image`, the metadata after every record that was decided here or read from the log;
-sessions of brokers; an open metadata transaction.
+State: `state.image`, the metadata after every record that was committed before this node became
+active or decided here since; sessions of brokers; an open metadata transaction. A controller lives
+as long as its node leads the quorum: losing leadership drops it with all that was not committed.
 In:  one method per request (decide: reads, returns records and the reply), `activate` when this
      node becomes the leader of the quorum, `replay` for records.
 Out: Decisions. The driver appends their records, replays them here at once, and releases the reply
@@ -21,13 +22,14 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.randomness import RandomSource
 from pykbroker.kraft.controller import brokers, configs, features, producer_ids, topics
 from pykbroker.kraft.controller.state import ControllerState
-from pykbroker.kraft.delta import InconsistentMetadata, MetadataDelta
-from pykbroker.kraft.image import MetadataImage, Provenance
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.metadata_replay import MetadataReplay
 from pykbroker.kraft.metadata_version import METADATA_VERSION, supports_transactions
 from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
 from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
 from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
+from pykbroker.protocol.messages.register_broker_record import RegisterBrokerRecord
 
 _BOOTSTRAP_TRANSACTION = "Bootstrap records"
 
@@ -43,12 +45,20 @@ class Controller:
         config: BrokerConfig,
         new_uuid: Callable[[], bytes],
         random: RandomSource,
+        committed: MetadataReplay,
+        next_offset: int,
+        kraft_version: int = 0,
     ) -> None:
+        """Begin from what is `committed`; the next record has `next_offset`."""
         self.state = ControllerState(
             node_id=node_id, cluster_id=cluster_id, config=config, new_uuid=new_uuid, random=random
         )
-        # The image before the first record of a metadata transaction that has not ended.
-        self._before_transaction: MetadataImage | None = None
+        self.state.kraft_version = kraft_version
+        self._replay = committed
+        self.state.image = committed.latest()
+        self.state.next_offset = next_offset
+        # A broker is unfenced once it has read what was in the log when this controller began.
+        self.state.registration_offsets = dict.fromkeys(self.state.image.brokers, next_offset - 1)
 
     @property
     def image(self) -> MetadataImage:
@@ -62,44 +72,13 @@ class Controller:
     ) -> None:
         """Take in a batch of records, the first of them at `base_offset`."""
         state = self.state
-        delta = MetadataDelta(state.image)
-        offset = base_offset - 1
-        for record in records:
-            offset += 1
-            message = record.message
-            kind = type(message)
-            if kind is BeginTransactionRecord:
-                if self._before_transaction is not None:
-                    raise InconsistentMetadata("a metadata transaction begins inside another")
-                self._before_transaction = delta.apply(Provenance(offset - 1, epoch, timestamp_ms))
-            elif kind is EndTransactionRecord:
-                self._leave_transaction()
-            elif kind is AbortTransactionRecord:
-                delta = MetadataDelta(self._leave_transaction())
-            else:
-                delta.replay(message, record.version)
-                if kind.__name__ == "RegisterBrokerRecord":
-                    state.registration_offsets[message.broker_id] = offset
-        state.image = delta.apply(Provenance(offset, epoch, timestamp_ms))
-        state.next_offset = offset + 1
-
-    def _leave_transaction(self) -> MetadataImage:
-        before = self._before_transaction
-        if before is None:
-            raise InconsistentMetadata("a metadata transaction ends that did not begin")
-        self._before_transaction = None
-        return before
-
-    def load_snapshot(self, image: MetadataImage, end_offset: int) -> None:
-        """Start from a snapshot that reaches up to `end_offset` (exclusive)."""
-        self.state.image = image
-        self.state.next_offset = end_offset
-        self.state.registration_offsets = dict.fromkeys(image.brokers, end_offset - 1)
-        self._before_transaction = None
-
-    def skip_to(self, next_offset: int) -> None:
-        """Control records of raft took offsets: the next record goes to `next_offset`."""
-        self.state.next_offset = max(self.state.next_offset, next_offset)
+        self._replay.replay(records, base_offset, epoch, timestamp_ms)
+        self._replay.seal()
+        state.image = self._replay.latest()
+        for offset, record in enumerate(records, base_offset):
+            if isinstance(record.message, RegisterBrokerRecord):
+                state.registration_offsets[record.message.broker_id] = offset
+        state.next_offset = base_offset + len(records)
 
     # Leadership.
 
@@ -115,9 +94,9 @@ class Controller:
             if not broker.fenced:
                 self.state.sessions.touch(broker.id, broker.epoch, now_ms)
         records: list[MetadataRecord] = []
-        if self._before_transaction is not None:
+        if self._replay.in_transaction:
             records.append(MetadataRecord(AbortTransactionRecord(reason="Controller failover")))
-        formatted = METADATA_VERSION in (self._before_transaction or self.image).features
+        formatted = METADATA_VERSION in self._replay.stable.features
         if not formatted:
             levels = {
                 record.message.name: record.message.feature_level

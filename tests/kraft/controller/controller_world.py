@@ -10,6 +10,8 @@ from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.kraft.controller.controller import Controller
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.metadata_replay import MetadataReplay
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.storage_format import bootstrap_records
 from pykbroker.protocol.messages import broker_registration_request as registration
@@ -54,6 +56,8 @@ class ControllerWorld:
             config=self.config,
             new_uuid=self.new_uuid,
             random=random.Random(7),
+            committed=MetadataReplay(MetadataImage()),
+            next_offset=0,
         )
 
     @property

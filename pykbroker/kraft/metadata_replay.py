@@ -1,0 +1,116 @@
+"""Replays records of the metadata log on top of an image, metadata transactions included (KIP-868).
+
+    ... record record BEGIN record record END record ...
+        `-- stable --'|`-- not yet seen --'|`- stable
+
+State: `stable`, the image that may be published; the delta of the records replayed since; the
+records of a transaction that has not ended.
+In:  `replay(records, ...)`, in the order of the log.
+Out: steps from one stable image to the next; `latest`, the image with an open transaction in it.
+Invariants: what a transaction changes is in no stable image before its end; an aborted transaction
+leaves nothing. InconsistentMetadata: the markers do not match, or a record does not fit.
+Source: Kafka's `MetadataBatchLoader.java`, `OffsetControlManager.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.delta import InconsistentMetadata, MetadataDelta
+from pykbroker.kraft.image import MetadataImage, Provenance
+from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
+from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
+from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
+
+
+class Step(NamedTuple):
+    """From one stable image to the next one."""
+
+    delta: MetadataDelta
+    image: MetadataImage
+
+
+class MetadataReplay:
+    """See the module's text."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self.stable = image
+        self._delta = MetadataDelta(image)
+        # The records of a transaction that has not ended; None outside of one.
+        self._open: list[MetadataRecord] | None = None
+        self._provenance = image.provenance
+
+    @property
+    def in_transaction(self) -> bool:
+        """Is a metadata transaction open? Its records are not in `stable`."""
+        return self._open is not None
+
+    def copy(self) -> MetadataReplay:
+        """A second replay from the same place on; outside a transaction this costs nothing."""
+        twin = MetadataReplay(self.stable)
+        twin._provenance = self._provenance
+        if self._open is not None:
+            twin._open = list(self._open)
+            for record in self._open:
+                twin._delta.replay(record.message, record.version)
+        elif not self._delta.is_empty:
+            raise RuntimeError("changes that no step has sealed cannot be copied")
+        return twin
+
+    def replay(
+        self, records: Sequence[MetadataRecord], base_offset: int, epoch: int, timestamp_ms: int
+    ) -> list[Step]:
+        """Take in records, the first of them at `base_offset`.
+
+        Returns the steps that end before a transaction inside of `records` begins; `seal` gives the
+        one that ends with them.
+        """
+        steps: list[Step] = []
+        offset = base_offset - 1
+        for record in records:
+            offset += 1
+            kind = type(record.message)
+            if kind is BeginTransactionRecord:
+                if self._open is not None:
+                    raise InconsistentMetadata("a metadata transaction begins inside another")
+                self._provenance = Provenance(offset - 1, epoch, timestamp_ms)
+                steps.append(self._step())
+                self._open = []
+            elif kind is EndTransactionRecord:
+                self._leave_transaction()
+            elif kind is AbortTransactionRecord:
+                self._leave_transaction()
+                self._delta = MetadataDelta(self.stable)
+            else:
+                self._delta.replay(record.message, record.version)
+                if self._open is not None:
+                    self._open.append(record)
+        self.advance(Provenance(offset, epoch, timestamp_ms))
+        return steps
+
+    def advance(self, provenance: Provenance) -> None:
+        """The log reaches this far now; control records in it change no metadata."""
+        self._provenance = provenance
+
+    def _leave_transaction(self) -> None:
+        if self._open is None:
+            raise InconsistentMetadata("a metadata transaction ends that did not begin")
+        self._open = None
+
+    def seal(self) -> Step | None:
+        """Make all that was replayed the stable image; None inside a transaction."""
+        return None if self._open is not None else self._step()
+
+    def _step(self) -> Step:
+        delta = self._delta
+        self.stable = delta.apply(self._provenance)
+        self._delta = MetadataDelta(self.stable)
+        return Step(delta, self.stable)
+
+    def latest(self) -> MetadataImage:
+        """The image with everything in it, an open transaction too."""
+        if self._open is None and self._delta.is_empty:
+            return self.stable
+        return self._delta.apply(self._provenance)
