@@ -1,0 +1,313 @@
+"""One outgoing connection: requests out, responses in, matched by their correlation ids.
+
+State: received bytes without a whole response yet, bytes not sent yet, the requests in flight in
+their order.
+In: `exchange`, `close`, readiness of the socket.
+Out: a Deferred of the decoded response for every request; `on_lost(reason)` once when the
+connection breaks or the peer misbehaves.
+
+Receiving. One `recv` of up to RECEIVE_BYTES takes as many small responses as came. A response that
+is larger gets a buffer of its own, filled by `recv_into`: the record bytes of a Fetch response are
+memoryviews of it. The length field is only a claim: the buffer starts at FIRST_BUFFER_BYTES and
+doubles once it is full of received bytes.
+
+Invariants:
+
+* responses come in the order of the requests; a response with another correlation id, or one that
+  cannot be decoded, closes the connection;
+* when the connection closes, every request in flight is resolved with a KafkaError, after the
+  socket is closed: a listener may open a new connection at once.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pykbroker.deferred import Deferred
+from pykbroker.environment.transport import StreamSocket, Transport
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.api import API_VERSIONS, APIS, Api, response_class
+from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
+from pykbroker.protocol.headers import decode_response_header, encode_request
+from pykbroker.protocol.parts_writer import AnyPart, Parts
+from pykbroker.protocol.primitives import DecodeError, EncodeError, Message
+
+RECEIVE_BYTES = 64 * 1024
+FIRST_BUFFER_BYTES = 64 * 1024
+MAX_RESPONSE_BYTES = (1 << 31) - 1
+# Fairness: a large response takes at most this many reads before others have their turn.
+READS_PER_TURN = 16
+IOV_MAX = 512
+END_OF_STREAM = "the peer closed the connection"
+
+_unpack_size = struct.Struct(">i").unpack_from
+_unpack_error_code = struct.Struct(">h").unpack_from
+_EMPTY = memoryview(b"")
+
+
+@dataclass(slots=True, frozen=True)
+class Peer:
+    """Another node, and where it listens."""
+
+    node_id: int
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"node {self.node_id} ({self.host}:{self.port})"
+
+
+class Misbehaviour(Exception):
+    """The peer sent what no Kafka node sends."""
+
+
+class InFlight:
+    """A request that was sent and is not answered yet."""
+
+    __slots__ = ("api", "correlation_id", "deadline_ms", "deferred", "version")
+
+    def __init__(
+        self, api: Api, version: int, correlation_id: int, deadline_ms: int, deferred: Deferred
+    ) -> None:
+        self.api = api
+        self.version = version
+        self.correlation_id = correlation_id
+        self.deadline_ms = deadline_ms
+        self.deferred = deferred
+
+
+class ClientConnection:
+    """One established outgoing connection; see the module's text."""
+
+    __slots__ = (
+        "_answered",
+        "_buffer",
+        "_client_id",
+        "_correlation_id",
+        "_filled",
+        "_frame_size",
+        "_is_writing",
+        "_on_lost",
+        "_outgoing",
+        "_socket",
+        "_transport",
+        "_unread",
+        "closed",
+        "in_flight",
+    )
+
+    def __init__(
+        self,
+        transport: Transport,
+        sock: StreamSocket,
+        client_id: str,
+        on_lost: Callable[[str, bool], None],
+    ) -> None:
+        """`on_lost(reason, is_fault)`; `is_fault`: the peer misbehaved."""
+        self._transport = transport
+        self._socket = sock
+        self._client_id = client_id
+        self._on_lost = on_lost
+        self._correlation_id = 0
+        self._answered: list[tuple[Deferred, Message]] = []
+        self._unread = _EMPTY
+        self._buffer: bytearray | None = None
+        self._filled = 0
+        self._frame_size = 0
+        self._outgoing: deque[memoryview] = deque()
+        self._is_writing = False
+        self.in_flight: deque[InFlight] = deque()
+        self.closed = False
+        transport.add_reader(sock, self._on_readable)
+
+    # ---------------------------------------------------------------- requests
+
+    def exchange(
+        self, message: Message, version: int, deadline_ms: int, deferred: Deferred | None = None
+    ) -> Deferred:
+        """Send `message`; a Deferred (`deferred`, if given) of its response, or of a KafkaError.
+
+        The caller watches the deadline: it is only kept here. An unencodable message is
+        UNSUPPORTED_VERSION: it has a value that this version cannot carry.
+        """
+        outcome = Deferred() if deferred is None else deferred
+        api = APIS[message.API_KEY]
+        parts: Parts = []
+        correlation_id = self._correlation_id
+        try:
+            encode_request(api, version, correlation_id, self._client_id, message, parts)
+        except EncodeError as failure:
+            outcome.resolve(KafkaError(ErrorCode.UNSUPPORTED_VERSION, str(failure)))
+            return outcome
+        self._correlation_id = (correlation_id + 1) & 0x7FFFFFFF
+        self.in_flight.append(InFlight(api, version, correlation_id, deadline_ms, outcome))
+        for part in parts:
+            self._outgoing.append(_as_view(part))
+        if not self._is_writing:
+            self._flush()
+        return outcome
+
+    def _flush(self) -> None:
+        outgoing = self._outgoing
+        try:
+            while outgoing:
+                head = outgoing[0]
+                if len(outgoing) == 1:
+                    sent = self._socket.send(head)
+                else:
+                    sent = self._socket.sendmsg([outgoing[at] for at in range(_iov(outgoing))])
+                while sent:
+                    size = outgoing[0].nbytes
+                    if sent < size:
+                        outgoing[0] = outgoing[0][sent:]
+                        break
+                    outgoing.popleft()
+                    sent -= size
+        except (BlockingIOError, InterruptedError):
+            if not self._is_writing:
+                self._is_writing = True
+                self._transport.add_writer(self._socket, self._flush)
+            return
+        except OSError as failure:
+            self._lose(_reason(failure), False)
+            return
+        if self._is_writing:
+            self._is_writing = False
+            self._transport.remove_writer(self._socket)
+
+    # ---------------------------------------------------------------- responses
+
+    def _on_readable(self) -> None:
+        lost: tuple[str, bool] | None = None
+        try:
+            self._read()
+        except (BlockingIOError, InterruptedError):
+            return
+        except (Misbehaviour, FrameError, DecodeError) as fault:
+            lost = (str(fault), True)
+        except OSError as failure:
+            lost = (_reason(failure), False)
+        answered, self._answered = self._answered, []
+        for deferred, response in answered:
+            deferred.resolve(response)
+        if lost is not None:
+            self._lose(*lost)
+
+    def _read(self) -> None:
+        """Receive once. OSError: the connection is broken; other errors: the peer misbehaves."""
+        if self._buffer is not None:
+            self._read_large(self._buffer)
+            return
+        chunk = self._socket.recv(RECEIVE_BYTES)
+        if not chunk:
+            raise ConnectionResetError(END_OF_STREAM)
+        self._unread = memoryview(bytes(self._unread) + chunk if self._unread else chunk)
+        self._take_frames()
+
+    def _read_large(self, buffer: bytearray) -> None:
+        """Fill the buffer of a large response; deliver it when it is whole."""
+        for _ in range(READS_PER_TURN):
+            if self._filled == len(buffer):
+                buffer += bytes(min(len(buffer), self._frame_size - len(buffer)))
+            with memoryview(buffer) as view, view[self._filled :] as rest:
+                received = self._socket.recv_into(rest)
+            if not received:
+                raise ConnectionResetError(END_OF_STREAM)
+            self._filled += received
+            if self._filled == self._frame_size:
+                self._buffer = None
+                self._accept(memoryview(buffer))
+                return
+
+    def _take_frames(self) -> None:
+        """Cut whole responses from what was received; begin a buffer for one that is not whole."""
+        unread = self._unread
+        position = 0
+        self._unread = _EMPTY
+        while len(unread) - position >= LENGTH_BYTES:
+            size = check_length(_unpack_size(unread, position)[0], MAX_RESPONSE_BYTES)
+            end = position + LENGTH_BYTES + size
+            if end > len(unread):
+                self._begin_large(unread[position + LENGTH_BYTES :], size)
+                return
+            self._accept(unread[position + LENGTH_BYTES : end])
+            position = end
+        if position < len(unread):
+            self._unread = unread[position:]
+
+    def _begin_large(self, received: memoryview, size: int) -> None:
+        buffer = bytearray(min(size, max(FIRST_BUFFER_BYTES, len(received))))
+        buffer[: len(received)] = received
+        self._buffer = buffer
+        self._filled = len(received)
+        self._frame_size = size
+
+    def _accept(self, frame: memoryview) -> None:
+        """Decode the response to the oldest request in flight."""
+        if not self.in_flight:
+            raise Misbehaviour("a response to no request")
+        request = self.in_flight[0]
+        correlation_id, position = decode_response_header(frame, request.api, request.version)
+        if correlation_id != request.correlation_id:
+            raise Misbehaviour(
+                f"a response with correlation id {correlation_id} "
+                f"to the {request.api.name} request {request.correlation_id}"
+            )
+        response = decode_response(request.api, request.version, frame, position)
+        self.in_flight.popleft()
+        self._answered.append((request.deferred, response))
+
+    # ---------------------------------------------------------------- the end
+
+    def close(self, failure_of: Callable[[InFlight], KafkaError]) -> None:
+        """Close; every request in flight is resolved with `failure_of(request)`."""
+        if self.closed:
+            return
+        self.closed = True
+        self._transport.remove_reader(self._socket)
+        if self._is_writing:
+            self._transport.remove_writer(self._socket)
+        self._socket.close()
+        self._outgoing.clear()
+        self._buffer = None
+        self._unread = _EMPTY
+        waiting, self.in_flight = self.in_flight, deque()
+        for request in waiting:
+            request.deferred.resolve(failure_of(request))
+
+    def _lose(self, reason: str, is_fault: bool) -> None:
+        if not self.closed:
+            self._on_lost(reason, is_fault)
+
+
+def decode_response(api: Api, version: int, frame: memoryview, position: int) -> Message:
+    """The response at `position`. DecodeError: it is malformed, or bytes are left over.
+
+    An ApiVersions response that refuses the version has version 0 in all cases (KIP-511).
+    """
+    if api.key == API_VERSIONS and len(frame) >= position + 2:
+        (error_code,) = _unpack_error_code(frame, position)
+        if error_code == ErrorCode.UNSUPPORTED_VERSION:
+            version = 0
+    response, end = response_class(api.key).decode(frame, position, version)
+    if end != len(frame):
+        raise DecodeError(
+            f"{len(frame) - end} bytes left over after a {api.name} response of version {version}"
+        )
+    return response
+
+
+def _as_view(part: AnyPart) -> memoryview:
+    assert isinstance(part, (bytes, bytearray, memoryview)), "requests carry no file slices"
+    return memoryview(part).cast("B")
+
+
+def _iov(outgoing: deque[memoryview]) -> int:
+    return min(len(outgoing), IOV_MAX)
+
+
+def _reason(failure: OSError) -> str:
+    return failure.strerror or str(failure) or type(failure).__name__
