@@ -17,3 +17,14 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+class Peer(NamedTuple):
+    """Another node of the cluster, at one of its listeners."""
+
+    node_id: int
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"node {self.node_id} at {self.host}:{self.port}"

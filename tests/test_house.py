@@ -33,6 +33,7 @@ TESTED_IN = {
     "config/broker_keys_*": "config/test_broker_keys.py",
     "config/group_keys": "config/test_broker_keys.py",
     "config/topic_keys": "config/test_broker_keys.py",
+    "broker/forwarding": "broker/handlers/test_update_features.py",
     "coordinator/decisions": "coordinator/test_runtime_driver.py",
     "coordinator/group/step": "coordinator/group/test_shard.py",
     "decision": "coordinator/test_runtime_driver.py",

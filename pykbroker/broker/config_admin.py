@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pykbroker.broker.forwarding import to_controller
 from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
@@ -35,8 +36,7 @@ from pykbroker.kraft.image import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
-    from pykbroker.decision import Decision, MetadataRecord
-    from pykbroker.kraft.controller.controller import Controller
+    from pykbroker.network.request import Request
     from pykbroker.protocol.primitives import Message
 
 # Makes the overrides of a broker resource out of the current ones and the request's configs.
@@ -134,7 +134,6 @@ class Alteration(NamedTuple):
     """Where AlterConfigs and IncrementalAlterConfigs differ."""
 
     merge: Merge
-    decide: Callable[[Controller, Any], Decision[MetadataRecord]]
     response: Callable[..., Message]
     result: Callable[..., Any]  # makes the part of the response that is about one resource
 
@@ -156,8 +155,9 @@ class Alteration(NamedTuple):
         )
 
 
-def alter(alteration: Alteration, broker: BrokerServer, message: Any) -> Message | Deferred:
+def alter(alteration: Alteration, broker: BrokerServer, request: Request) -> Message | Deferred:
     """Check, have the controller decide the rest, answer all in the order of the request."""
+    message = request.message
     refused = refusals(broker, message.resources, alteration.merge)
 
     def assemble(answers: list[Any]) -> Message:
@@ -175,15 +175,13 @@ def alter(alteration: Alteration, broker: BrokerServer, message: Any) -> Message
     passed = [at for position, at in enumerate(message.resources) if position not in refused]
     if not passed:
         return assemble([])
-    request = type(message)(resources=passed, validate_only=message.validate_only)
+    left_over = type(message)(resources=passed, validate_only=message.validate_only)
     answered = Deferred()
 
     def decided(outcome: Any) -> None:
         if isinstance(outcome, KafkaError):
-            outcome = alteration.refuse_all(request, outcome.code, outcome.message)
+            outcome = alteration.refuse_all(left_over, outcome.code, outcome.message)
         answered.resolve(assemble(outcome.responses))
 
-    broker.controller.submit(
-        lambda controller, now_ms: alteration.decide(controller, request)
-    ).on_resolved(decided)
+    to_controller(broker, request, message=left_over).on_resolved(decided)
     return answered

@@ -28,11 +28,11 @@ from pykbroker.broker.purgatory_timer import PurgatoryTimer
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import ConfigError, Endpoint, TopicConfig
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, resolved
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.real.clock import RealClock
 from pykbroker.environment.real.randomness import Entropy
-from pykbroker.errors import KafkaError, StartError
+from pykbroker.errors import ErrorCode, KafkaError, StartError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.log.checkpoints import CLEAN_SHUTDOWN, CleanShutdown, CorruptCheckpoint
@@ -55,7 +55,9 @@ if TYPE_CHECKING:
     from pykbroker.log.housekeeping_driver import HousekeepingDriver
     from pykbroker.log.log_directory import LogDirectory
     from pykbroker.log.log_manager import LogManager
+    from pykbroker.protocol.primitives import Message
     from pykbroker.replication.replica_manager import ReplicaManager
+    from pykbroker.types import Peer
 
 CONTROLLED_SHUTDOWN_SECONDS = 30.0
 CLEANER_DELAY_SECONDS = 2.0
@@ -213,6 +215,7 @@ class BrokerServer:
             new_uuid=self.entropy.new_uuid,
             random=self.entropy,
             on_fatal=self.halt,
+            send=_no_peers,
             is_clean=clean_epoch is not None,
             previous_broker_epoch=-1 if clean_epoch is None else clean_epoch,
             controller_ports={at.name: at.port for at in self.network.listeners},
@@ -432,12 +435,7 @@ class BrokerServer:
         """Topics that the broker makes by itself."""
         from pykbroker.broker.topic_creation import TopicCreation
 
-        def submit(request: Any, deadline_ms: int) -> Deferred:
-            return self.controller.submit(
-                lambda controller, now_ms: controller.create_topics(request)
-            )
-
-        return TopicCreation(submit)
+        return TopicCreation(self.kraft.channel.send)
 
     @property
     def groups(self) -> GroupCoordinator:
@@ -481,3 +479,8 @@ class BrokerServer:
         """What this node supports and what the cluster has finalised."""
         supported = {name: (low, high) for name, (low, high) in SUPPORTED_FEATURES.items()}
         return Features(supported, self.kraft.finalized_features(), self.kraft.image.offset)
+
+
+def _no_peers(peer: Peer, message: Message, deadline_ms: int) -> Deferred:
+    """A quorum of one reaches its controller by a call."""
+    return resolved(KafkaError(ErrorCode.NETWORK_EXCEPTION, f"{peer} is not reached"))

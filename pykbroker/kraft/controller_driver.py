@@ -2,7 +2,7 @@
 
 State: the controller machine while this node leads the quorum, None otherwise; the replies that
        wait, by the offset they need.
-In:    `submit(decide)`; commits and leader changes of the quorum; timers.
+In:    `submit(message, version)`; commits and leader changes of the quorum; timers.
 Out:   a Deferred per submit, resolved with the decision's reply or with a KafkaError.
 Invariants: a reply is given only when everything that it reports is committed and published. When
        leadership is lost, every waiting reply becomes NOT_CONTROLLER and the machine is dropped
@@ -23,9 +23,11 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.controller import Controller
+from pykbroker.kraft.controller.requests import decide
 from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.raft_driver import RaftDriver
 from pykbroker.kraft.scheduler_driver import Scheduler, Timer
+from pykbroker.protocol.primitives import Message
 
 Decide = Callable[[Controller, int], Decision[MetadataRecord]]
 
@@ -70,7 +72,12 @@ class ControllerDriver:
         """Does this node decide?"""
         return self.controller is not None
 
-    def submit(self, decide: Decide) -> Deferred:
+    def submit(self, message: Message, version: int) -> Deferred:
+        """Have the controller decide a request; the Deferred gets the response message once it is
+        committed, or a KafkaError."""
+        return self.run(lambda controller, now_ms: decide(controller, message, version, now_ms))
+
+    def run(self, decide: Decide) -> Deferred:
         """Have the controller decide; the Deferred gets the reply once it is committed."""
         deferred = Deferred()
         controller = self.controller
@@ -191,12 +198,12 @@ class ControllerDriver:
         """Show followers and brokers that the quorum lives, when nothing else did."""
         appended, self._appended_since_tick = self._appended_since_tick, False
         if not appended:
-            self.submit(lambda controller, now_ms: controller.no_op())
+            self.run(lambda controller, now_ms: controller.no_op())
             self._appended_since_tick = False
 
     def _fence_stale_brokers(self) -> None:
         """One broker at a time, so that each sees what the last one did."""
         for _ in range(len(self.controller.image.brokers) if self.controller else 0):
-            found = self.submit(lambda controller, now_ms: controller.fence_stale_broker(now_ms))
+            found = self.run(lambda controller, now_ms: controller.fence_stale_broker(now_ms))
             if found.done and found.value is False:
                 return

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.environment.randomness import RandomSource
+from pykbroker.errors import KafkaError
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
 from pykbroker.kraft.controller.controller import Controller
+from pykbroker.kraft.controller_channel_driver import ControllerChannel, Send
 from pykbroker.kraft.controller_driver import ControllerDriver
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_log import CorruptMetadataLog, LogBatch, MetadataLog
@@ -53,11 +54,14 @@ from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterEndpoint, Vot
 from pykbroker.log.partition_directories import parse_directory_name
 from pykbroker.protocol.messages import controller_registration_request as registration
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
-from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
-from pykbroker.protocol.messages.broker_registration_request import BrokerRegistrationRequest
+from pykbroker.protocol.messages.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
+from pykbroker.protocol.primitives import Message
+from pykbroker.types import Peer
 
 # KafkaRaftClient.java: old snapshots are looked for once a minute.
 _CLEAN_INTERVAL_MS = 60_000
+# BrokerServer.scala: how long a broker tries to reach a controller, where no session limits it.
+_REQUEST_TIMEOUT_MS = 60_000
 
 _log = logging.getLogger(__name__)
 
@@ -76,6 +80,7 @@ class KraftNodeDriver:
         new_uuid: Callable[[], bytes],
         random: RandomSource,
         on_fatal: Callable[[BaseException], None],
+        send: Send,
         is_clean: bool = False,
         previous_broker_epoch: int = -1,
         controller_ports: Mapping[str, int] | None = None,
@@ -88,6 +93,7 @@ class KraftNodeDriver:
         self._new_uuid = new_uuid
         self._random = random
         self._on_fatal = on_fatal
+        self._send = send
         self._is_clean = is_clean
         self._controller_ports = controller_ports
         self._loader = MetadataLoader()
@@ -99,6 +105,7 @@ class KraftNodeDriver:
         self._is_open = False
         self.raft: RaftDriver
         self.controller: ControllerDriver
+        self.channel: ControllerChannel
         ids = storage.directory_ids
         log_ids = [ids[directory] for directory in config.log_directories if directory in ids]
         self.broker = BrokerLifecycleDriver(
@@ -215,6 +222,13 @@ class KraftNodeDriver:
             on_fatal=self._on_fatal,
         )
         self.controller.attach(self.raft)
+        self.channel = ControllerChannel(
+            local=self.controller,
+            leader=self._active_controller,
+            send=self._send,
+            scheduler=self._scheduler,
+            now_ms=self._now_ms,
+        )
 
     def _make_controller(self, next_offset: int, kraft_version: int) -> Controller:
         return Controller(
@@ -299,7 +313,8 @@ class KraftNodeDriver:
                 for name, (low, high) in SUPPORTED_FEATURES.items()
             ],
         )
-        self.controller.submit(lambda controller, now_ms: controller.register_controller(request))
+        deadline_ms = self._now_ms() + _REQUEST_TIMEOUT_MS
+        self.channel.send(request, deadline_ms).on_resolved(_log_refusal)
 
     def publish_to(self, publishers: Sequence[Publisher]) -> None:
         """Tell these, in this order: all there is now, then every change."""
@@ -344,16 +359,21 @@ class KraftNodeDriver:
             except LogDirFailure as failure:
                 _log.error("The metadata log is not closed cleanly: %s", failure)
 
-    # The controller of this process is reached by a call, through the requests it would get.
+    def _send_to_controller(self, request: Message) -> Deferred:
+        """BrokerServer.scala: a heartbeat is given up when its session is over anyway."""
+        timeout_ms = self.config.broker_session_timeout_ms
+        if isinstance(request, (AllocateProducerIdsRequest, AssignReplicasToDirsRequest)):
+            timeout_ms = _REQUEST_TIMEOUT_MS
+        return self.channel.send(request, self._now_ms() + timeout_ms)
 
-    def _send_to_controller(self, request: Any) -> Deferred:
-        if isinstance(request, BrokerHeartbeatRequest):
-            return self.controller.submit(lambda at, now_ms: at.heartbeat(request, now_ms))
-        if isinstance(request, BrokerRegistrationRequest):
-            return self.controller.submit(lambda at, now_ms: at.register_broker(request, now_ms))
-        if isinstance(request, AllocateProducerIdsRequest):
-            return self.controller.submit(lambda at, now_ms: at.allocate_producer_ids(request))
-        return self.controller.submit(lambda at, now_ms: at.assign_replicas_to_dirs(request))
+    def _active_controller(self) -> Peer | None:
+        """Where another node leads the quorum, as far as this one knows."""
+        raft = self.raft.raft
+        node = raft.voters.nodes.get(raft.leader_id)
+        if node is None or raft.leader_id == self.config.node_id:
+            return None
+        _, host, port = node.endpoints[0]
+        return Peer(raft.leader_id, host, port)
 
     # What the quorum tells.
 
@@ -409,3 +429,9 @@ class KraftNodeDriver:
                 self._schedule_clean()
 
         self._clean_timer = self._scheduler.call_later(_CLEAN_INTERVAL_MS, run)
+
+
+def _log_refusal(reply: object) -> None:
+    """A controller that is not registered decides all the same; others only do not see it."""
+    if isinstance(reply, KafkaError):
+        _log.warning("This controller is not registered in the cluster: %s", reply)

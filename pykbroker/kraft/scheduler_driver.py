@@ -11,22 +11,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
+from pykbroker.environment import scheduler
+from pykbroker.environment.real import scheduler as real_scheduler
+from pykbroker.environment.scheduler import Timer
+
 # Told what a job raised, or None when it went well.
 Done = Callable[[BaseException | None], None]
 
 
-class Timer(Protocol):
-    """A call that is still to come."""
-
-    def cancel(self) -> None:
-        """Do not make the call."""
-
-
-class Scheduler(Protocol):
+class Scheduler(scheduler.Scheduler, Protocol):
     """When to do something, and who waits for the disk."""
-
-    def call_later(self, delay_ms: int, callback: Callable[[], None], /) -> Timer:
-        """Call `callback` in `delay_ms`."""
 
     def run_blocking(self, job: Callable[[], object], done: Done, /) -> None:
         """Run `job` where it may block, then call `done` on the loop. Jobs run one at a time."""
@@ -35,16 +29,13 @@ class Scheduler(Protocol):
         """Let the job that runs end; no more jobs."""
 
 
-class LoopScheduler:
+class LoopScheduler(real_scheduler.LoopScheduler):
     """On an asyncio event loop, with one thread for what blocks."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
         self._loop = loop
         self._pool: ThreadPoolExecutor | None = None
-
-    def call_later(self, delay_ms: int, callback: Callable[[], None]) -> asyncio.TimerHandle:
-        """See `Scheduler`."""
-        return self._loop.call_later(max(delay_ms, 0) / 1000, callback)
 
     def run_blocking(self, job: Callable[[], object], done: Done) -> None:
         """See `Scheduler`."""
@@ -66,3 +57,6 @@ class LoopScheduler:
         if self._pool is not None:
             self._pool.shutdown(wait=True)
             self._pool = None
+
+
+__all__ = ["Done", "LoopScheduler", "Scheduler", "Timer"]

@@ -14,9 +14,10 @@ KAFKA_4_4 = {
     19: (2, 7), 20: (1, 6), 21: (0, 2), 22: (0, 5), 23: (2, 4), 32: (1, 4), 33: (0, 2),
     34: (1, 2), 35: (1, 5), 37: (0, 3), 42: (0, 3), 44: (0, 1), 47: (0, 0), 55: (0, 2), 57: (0, 2),
     60: (0, 2), 61: (0, 0), 74: (0, 1), 75: (0, 0),
+    64: (0, 0),
 }  # fmt: skip
 # On the listener of a controller. Fetch and the raft APIs come with quorums of several voters.
-ON_CONTROLLER = {18, 19, 20, 32, 33, 37, 44, 55, 57, 60}
+ON_CONTROLLER = {18, 19, 20, 32, 33, 37, 44, 55, 57, 58, 60, 62, 63, 64, 67, 70, 73}
 
 
 def test_the_apis_and_versions_are_those_of_kafka() -> None:

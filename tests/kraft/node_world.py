@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pykbroker.config import BrokerConfig
@@ -15,14 +16,15 @@ from pykbroker.kraft.scheduler_driver import Done
 from pykbroker.kraft.storage_format import ensure_storage
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.testing.world.memory_files import MemoryFiles
+from pykbroker.types import Peer
 
 NOW_MS = 1_700_000_000_000
 
 
 class ManualTimer:
-    def __init__(self, deadline_ms: int, callback: Callable[[], None]) -> None:
+    def __init__(self, deadline_ms: int, callback: Callable[[], object]) -> None:
         self.deadline_ms = deadline_ms
-        self.callback: Callable[[], None] | None = callback
+        self.callback: Callable[[], object] | None = callback
 
     def cancel(self) -> None:
         self.callback = None
@@ -38,8 +40,19 @@ class ManualScheduler:
         self.timers: list[ManualTimer] = []
         self.jobs: list[tuple[Callable[[], object], Done]] = []
 
-    def call_later(self, delay_ms: int, callback: Callable[[], None]) -> ManualTimer:
-        timer = ManualTimer(self.now_ms + max(delay_ms, 0), callback)
+    def call_soon(self, callback: Callable[..., object], *arguments: object) -> ManualTimer:
+        return self.call_later(0, callback, *arguments)
+
+    def sleep(self, delay_ms: float) -> Deferred:
+        deferred = Deferred()
+        self.call_later(delay_ms, deferred.resolve, None)
+        return deferred
+
+    def call_later(
+        self, delay_ms: float, callback: Callable[..., object], *arguments: object
+    ) -> ManualTimer:
+        due_ms = self.now_ms + max(int(delay_ms), 0)
+        timer = ManualTimer(due_ms, partial(callback, *arguments))
         self.timers.append(timer)
         return timer
 
@@ -131,6 +144,7 @@ class NodeWorld:
             new_uuid=self.new_uuid,
             random=random.Random(1),
             on_fatal=self.fatal.append,
+            send=self.send,
             is_clean=is_clean,
         )
         self.node.open()
@@ -141,8 +155,8 @@ class NodeWorld:
             self.settle(self.node.unfence())
         return self
 
-    def settle(self, deferred: Deferred) -> Any:
-        for _ in range(100):
+    def settle(self, deferred: Deferred, patience_ms: int = 5_000) -> Any:
+        for _ in range(patience_ms // 50):
             if deferred.done:
                 return deferred.value
             if not self.scheduler.run_jobs():
@@ -153,9 +167,10 @@ class NodeWorld:
         request = CreateTopicsRequest(
             topics=[CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)]
         )
-        return self.node.controller.submit(
-            lambda controller, now_ms: controller.create_topics(request)
-        )
+        return self.node.controller.submit(request, 7)
+
+    def send(self, peer: Peer, message: object, deadline_ms: int) -> Deferred:
+        raise AssertionError(f"a quorum of one asks {peer} for {message}")
 
     def stop(self) -> None:
         self.settle(self.node.controlled_shutdown())

@@ -9,14 +9,14 @@ from tests.kraft.node_world import NodeWorld
 
 def test_an_answer_without_records_comes_at_once_when_nothing_is_pending() -> None:
     world = NodeWorld(inline=False).open()
-    reply = world.node.controller.submit(lambda controller, now_ms: Decision(reply="here"))
+    reply = world.node.controller.run(lambda controller, now_ms: Decision(reply="here"))
     assert reply.value == "here"
 
 
 def test_an_answer_without_records_waits_for_what_was_decided_before() -> None:
     world = NodeWorld(inline=False).open()
     world.create("t")
-    reply = world.node.controller.submit(lambda controller, now_ms: Decision(reply="here"))
+    reply = world.node.controller.run(lambda controller, now_ms: Decision(reply="here"))
     assert not reply.done
     world.scheduler.run_jobs()
     assert reply.value == "here"
@@ -28,7 +28,7 @@ def test_a_refusal_comes_as_a_value() -> None:
     def refuse(controller: object, now_ms: int) -> Decision:
         raise KafkaError(ErrorCode.POLICY_VIOLATION, "no")
 
-    reply = world.node.controller.submit(refuse)
+    reply = world.node.controller.run(refuse)
     assert isinstance(reply.value, KafkaError)
     assert reply.value.code == ErrorCode.POLICY_VIOLATION
 
@@ -49,7 +49,7 @@ def test_a_decision_that_cannot_be_replayed_stops_the_node() -> None:
 
     world = NodeWorld().open()
     nonsense = MetadataRecord(RemoveTopicRecord(topic_id=b"x" * 16))
-    reply = world.node.controller.submit(lambda controller, now_ms: Decision(records=[nonsense]))
+    reply = world.node.controller.run(lambda controller, now_ms: Decision(records=[nonsense]))
     assert isinstance(reply.value, KafkaError)
     assert len(world.fatal) == 1
     assert not world.node.controller.is_active

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.config_admin import Alteration, alter, merge_whole
 from pykbroker.broker.handlers import Handler
-from pykbroker.kraft.controller.controller import Controller
 from pykbroker.protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
@@ -30,7 +29,6 @@ API_KEY = 33
 
 ALTERATION = Alteration(
     merge=merge_whole,
-    decide=Controller.legacy_alter_configs,
     response=AlterConfigsResponse,
     result=AlterConfigsResourceResponse,
 )
@@ -38,7 +36,7 @@ ALTERATION = Alteration(
 
 def handle(broker: BrokerServer, request: Request) -> Message | Deferred:
     """Check, then the controller decides."""
-    return alter(ALTERATION, broker, request.message)
+    return alter(ALTERATION, broker, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> Message:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import Handler
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.protocol.messages.create_partitions_response import (
@@ -31,9 +32,7 @@ def handle(broker: BrokerServer, request: Request) -> Deferred:
     message = request.message
     if message.timeout_ms <= 0:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    return broker.controller.submit(
-        lambda controller, now_ms: controller.create_partitions(message)
-    )
+    return to_controller(broker, request, timeout_ms=message.timeout_ms)
 
 
 def error_reply(

@@ -5,14 +5,14 @@ committed. The rules and error texts are in `kraft/controller/topics.py`. Duplic
 INVALID_REQUEST, with `validate_only` nothing is written. A `timeout_ms` of 0 or less is over at
 once: REQUEST_TIMED_OUT, nothing is done.
 Versions: 2-7. 5+ the configuration of the new topic; 7+ its id.
-Not done: create.topic.policy.class.name; authorization; other values of `timeout_ms` (a quorum of
-one commits or stops).
+Not done: create.topic.policy.class.name; authorization.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import Handler
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.protocol.messages.create_topics_response import (
@@ -33,7 +33,7 @@ def handle(broker: BrokerServer, request: Request) -> Deferred:
     message = request.message
     if message.timeout_ms <= 0:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    return broker.controller.submit(lambda controller, now_ms: controller.create_topics(message))
+    return to_controller(broker, request, timeout_ms=message.timeout_ms)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> CreateTopicsResponse:

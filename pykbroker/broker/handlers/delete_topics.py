@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import Handler
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.delete_topics_response import (
@@ -30,12 +31,10 @@ API_KEY = 20
 
 def handle(broker: BrokerServer, request: Request) -> Deferred:
     """The controller decides."""
-    message, version = request.message, request.api_version
+    message = request.message
     if message.timeout_ms <= 0 and broker.config.delete_topic_enable:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    return broker.controller.submit(
-        lambda controller, now_ms: controller.delete_topics(message, version)
-    )
+    return to_controller(broker, request, timeout_ms=message.timeout_ms)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> DeleteTopicsResponse:

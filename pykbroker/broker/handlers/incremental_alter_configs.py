@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.config_admin import Alteration, alter, merge_incremental
 from pykbroker.broker.handlers import Handler
-from pykbroker.kraft.controller.controller import Controller
 from pykbroker.protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
@@ -31,7 +30,6 @@ API_KEY = 44
 
 ALTERATION = Alteration(
     merge=merge_incremental,
-    decide=Controller.incremental_alter_configs,
     response=IncrementalAlterConfigsResponse,
     result=AlterConfigsResourceResponse,
 )
@@ -39,7 +37,7 @@ ALTERATION = Alteration(
 
 def handle(broker: BrokerServer, request: Request) -> Message | Deferred:
     """Check, then the controller decides."""
-    return alter(ALTERATION, broker, request.message)
+    return alter(ALTERATION, broker, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> Message:

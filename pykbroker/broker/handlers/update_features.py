@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import Handler
 from pykbroker.protocol.messages.update_features_response import UpdateFeaturesResponse
 
@@ -24,10 +25,7 @@ API_KEY = 57
 
 def handle(broker: BrokerServer, request: Request) -> Deferred:
     """The controller decides."""
-    message, version = request.message, request.api_version
-    return broker.controller.submit(
-        lambda controller, now_ms: controller.update_features(message, version)
-    )
+    return to_controller(broker, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> UpdateFeaturesResponse:

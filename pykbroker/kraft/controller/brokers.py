@@ -47,6 +47,7 @@ from pykbroker.protocol.messages.register_controller_record import (
     RegisterControllerRecord,
 )
 from pykbroker.protocol.messages.unregister_broker_record import UnregisterBrokerRecord
+from pykbroker.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
 
 _FENCE, _UNFENCE = 1, -1
 
@@ -287,7 +288,9 @@ def unregister_broker(state: ControllerState, broker_id: int) -> Decision[Metada
         )
     record = UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=broker.epoch)
     state.sessions.forget(broker_id)
-    return Decision(records=[*broker_goes(state, broker_id), MetadataRecord(record)], atomic=False)
+    records = [*broker_goes(state, broker_id), MetadataRecord(record)]
+    reply = UnregisterBrokerResponse(error_message=None)
+    return Decision(records=records, reply=reply, atomic=False)
 
 
 def register_controller(state: ControllerState, request: Any) -> Decision[MetadataRecord]:

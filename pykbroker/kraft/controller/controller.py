@@ -164,7 +164,7 @@ class Controller:
         return brokers.register_controller(self.state, request)
 
     def unregister_broker(self, broker_id: int) -> Decision[MetadataRecord]:
-        """UnregisterBrokerRequest: no reply of its own."""
+        """UnregisterBrokerRequest -> UnregisterBrokerResponse."""
         return brokers.unregister_broker(self.state, broker_id)
 
     def fence_stale_broker(self, now_ms: int) -> Decision[MetadataRecord]:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pykbroker.broker.dynamic_config import DynamicConfig
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, make_routes
 from pykbroker.broker.metadata_view import MetadataView
 from pykbroker.broker.topic_creation import TopicCreation
 from pykbroker.deferred import Deferred
@@ -34,7 +34,7 @@ class AdminBroker:
 
     def __init__(self, **overrides: str) -> None:
         self.world = NodeWorld(**overrides).open()
-        self.node = self.world.node
+        self.node = self.kraft = self.world.node
         self.config = self.world.config
         self.node_id = self.config.node_id
         self.cluster_id = self.node.storage.cluster_id
@@ -44,6 +44,7 @@ class AdminBroker:
         self.log_manager = SimpleNamespace(on_config=lambda config: None)
         self.replica_manager = SimpleNamespace(on_broker_config=lambda config: None)
         self.metadata = MetadataView(self.cluster_id)
+        self.routes = make_routes()
         self.topic_creation = TopicCreation(self._create_topics)
         self.node.publish_to([DynamicConfig(self), self.metadata])  # type: ignore[arg-type]
 
@@ -55,7 +56,7 @@ class AdminBroker:
         return self.world.scheduler.now_ms
 
     def _create_topics(self, request: Any, deadline_ms: int) -> Deferred:
-        return self.controller.submit(lambda controller, now_ms: controller.create_topics(request))
+        return self.controller.submit(request, 7)
 
     def create(self, name: str, partitions: int = 1, **configs: str) -> Any:
         topic = CreatableTopic(
@@ -73,13 +74,21 @@ class AdminBroker:
         return self.image.topics_by_name[name]
 
     def call(
-        self, handler: Handler, message: Any, version: int, *, on_controller: bool = False
+        self,
+        handler: Handler,
+        message: Any,
+        version: int,
+        *,
+        on_controller: bool = False,
+        patience_ms: int = 5_000,
     ) -> Any:
         """Handle a request; the answer as the client reads it."""
         request: Any = SimpleNamespace(
             message=through_the_wire(message, version),
             api_version=version,
             client_id="test",
+            principal="User:ANONYMOUS",
+            client_address="127.0.0.1",
             received_ms=self.now_ms(),
             listener_name="CONTROLLER" if on_controller else LISTENER,
             connection=SimpleNamespace(listener=SimpleNamespace(is_controller=on_controller)),
@@ -89,7 +98,7 @@ class AdminBroker:
         except KafkaError as refused:
             outcome = refused
         if isinstance(outcome, Deferred):
-            outcome = self.world.settle(outcome)
+            outcome = self.world.settle(outcome, patience_ms)
         if isinstance(outcome, KafkaError):
             outcome = handler.error_reply(request, outcome.code, outcome.message)
         return through_the_wire(outcome, version)

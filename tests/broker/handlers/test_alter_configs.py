@@ -17,14 +17,22 @@ from tests.broker.handlers.admin_broker import AdminBroker
 
 
 def alter(
-    broker: AdminBroker, kind: int, name: str, version: int, configs: dict[str, str | None]
+    broker: AdminBroker,
+    kind: int,
+    name: str,
+    version: int,
+    configs: dict[str, str | None],
+    *,
+    on_controller: bool = False,
 ) -> str:
     resource: Any = AlterConfigsResource(
         resource_type=kind,
         resource_name=name,
         configs=[AlterableConfig(name=key, value=value) for key, value in configs.items()],
     )
-    (result,) = broker.call(HANDLER, AlterConfigsRequest(resources=[resource]), version).responses
+    request = AlterConfigsRequest(resources=[resource])
+    answer = broker.call(HANDLER, request, version, on_controller=on_controller)
+    (result,) = answer.responses
     assert (result.resource_type, result.resource_name) == (kind, name)
     return ErrorCode(result.error_code).name
 
@@ -64,8 +72,8 @@ def test_the_broker_takes_its_new_configuration() -> None:
     assert broker.config.log_retention_time_ms != 777
 
 
-def test_a_node_that_does_not_lead() -> None:
+def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
     broker.create("t")
-    broker.node.close()
-    assert alter(broker, 2, "t", 2, {}) == "NOT_CONTROLLER"
+    broker.node.controller.deactivate()
+    assert alter(broker, 2, "t", 2, {}, on_controller=True) == "NOT_CONTROLLER"

@@ -40,8 +40,8 @@ def test_no_time_at_all(timeout_ms: int) -> None:
     assert len(broker.image.topics_by_name["t"].partitions) == 1
 
 
-def test_a_node_that_does_not_lead() -> None:
+def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
-    broker.node.close()
-    (result,) = broker.call(HANDLER, grow("t", 3), 3).results
+    broker.node.controller.deactivate()
+    (result,) = broker.call(HANDLER, grow("t", 3), 3, on_controller=True).results
     assert result.error_code == ErrorCode.NOT_CONTROLLER

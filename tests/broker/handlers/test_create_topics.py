@@ -51,11 +51,11 @@ def test_no_time_at_all(timeout_ms: int) -> None:
     assert broker.image.topics_by_name == {}
 
 
-def test_a_node_that_does_not_lead() -> None:
+def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
-    broker.node.close()
+    broker.node.controller.deactivate()
     request = CreateTopicsRequest(
         topics=[CreatableTopic(name="t", num_partitions=1, replication_factor=1)]
     )
-    (result,) = broker.call(HANDLER, request, 7).topics
+    (result,) = broker.call(HANDLER, request, 7, on_controller=True).topics
     assert result.error_code == ErrorCode.NOT_CONTROLLER

@@ -30,9 +30,15 @@ def resource(kind: int, name: str, *operations: tuple[str, int, str | None]) -> 
     )
 
 
-def alter(broker: AdminBroker, *resources: Any, version: int = 1, only: bool = False) -> list[str]:
+def alter(
+    broker: AdminBroker,
+    *resources: Any,
+    version: int = 1,
+    only: bool = False,
+    on_controller: bool = False,
+) -> list[str]:
     request = IncrementalAlterConfigsRequest(resources=list(resources), validate_only=only)
-    answer = broker.call(HANDLER, request, version).responses
+    answer = broker.call(HANDLER, request, version, on_controller=on_controller).responses
     assert [(at.resource_type, at.resource_name) for at in answer] == [
         (at.resource_type, at.resource_name) for at in resources
     ]
@@ -124,6 +130,7 @@ def test_a_resource_twice_is_refused_both_times(broker: AdminBroker) -> None:
     assert {at.error_code for at in answer} == {ErrorCode.INVALID_REQUEST}
 
 
-def test_a_node_that_does_not_lead(broker: AdminBroker) -> None:
-    broker.node.close()
-    assert alter(broker, resource(TOPIC, "t", ("retention.ms", SET, "5"))) == ["NOT_CONTROLLER"]
+def test_a_controller_that_does_not_lead(broker: AdminBroker) -> None:
+    broker.node.controller.deactivate()
+    change = resource(TOPIC, "t", ("retention.ms", SET, "5"))
+    assert alter(broker, change, on_controller=True) == ["NOT_CONTROLLER"]

@@ -190,7 +190,8 @@ def test_stale_epochs_are_refused() -> None:
 def test_unregistering() -> None:
     world = ControllerWorld().brokers(1, 2)
     world.create(topic("t", assignments={0: [2, 1]}))
-    world.decide(world.controller.unregister_broker, 2)
+    reply = world.decide(world.controller.unregister_broker, 2)
+    assert reply.error_code == 0
     assert 2 not in world.image.brokers
     assert world.partition("t").leader == 1
     with pytest.raises(KafkaError) as refused:

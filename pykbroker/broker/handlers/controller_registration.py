@@ -1,0 +1,40 @@
+"""ControllerRegistration (70): a controller registers its listeners and features (KIP-919).
+
+Behaviour: recorded when it differs from what is registered.
+Versions: 0.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.forwarding import to_controller
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.controller_registration_response import (
+    ControllerRegistrationResponse,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
+    from pykbroker.network.request import Request
+
+API_KEY = 70
+
+
+def handle(broker: BrokerServer, request: Request) -> Deferred:
+    """The controller decides."""
+    return to_controller(broker, request)
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> ControllerRegistrationResponse:
+    """The whole request gets `code`."""
+    return ControllerRegistrationResponse(error_code=code, error_message=message)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=0, error_reply=error_reply
+)

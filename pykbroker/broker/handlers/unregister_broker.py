@@ -1,0 +1,39 @@
+"""UnregisterBroker (64): a broker is forgotten.
+
+Behaviour: forwarded to the active controller. The broker leads nothing any more; its replicas stay
+assigned. An unknown id is BROKER_ID_NOT_REGISTERED.
+Versions: 0.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.forwarding import to_controller
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.deferred import Deferred
+    from pykbroker.network.request import Request
+
+API_KEY = 64
+
+
+def handle(broker: BrokerServer, request: Request) -> Deferred:
+    """The controller decides."""
+    return to_controller(broker, request)
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> UnregisterBrokerResponse:
+    """The whole request gets `code`."""
+    return UnregisterBrokerResponse(error_code=code, error_message=message)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=0, error_reply=error_reply
+)

@@ -1,0 +1,40 @@
+"""Which method of the controller decides which request: the one table for local and remote callers.
+
+A request is decided by the class of its message. `version` is the one the client used: answers of
+some requests depend on it. What is not in the table is no request to a controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.kraft.controller.controller import Controller
+
+Decide = Callable[[Controller, Any, int, int], Decision[MetadataRecord]]
+
+# (controller, message, version, now_ms)
+DECIDE: dict[str, Decide] = {
+    "CreateTopicsRequest": lambda at, message, _, __: at.create_topics(message),
+    "DeleteTopicsRequest": lambda at, message, version, _: at.delete_topics(message, version),
+    "CreatePartitionsRequest": lambda at, message, _, __: at.create_partitions(message),
+    "IncrementalAlterConfigsRequest": lambda at, message, _, __: at.incremental_alter_configs(
+        message
+    ),
+    "AlterConfigsRequest": lambda at, message, _, __: at.legacy_alter_configs(message),
+    "UpdateFeaturesRequest": lambda at, message, version, _: at.update_features(message, version),
+    "AllocateProducerIdsRequest": lambda at, message, _, __: at.allocate_producer_ids(message),
+    "AssignReplicasToDirsRequest": lambda at, message, _, __: at.assign_replicas_to_dirs(message),
+    "BrokerRegistrationRequest": lambda at, message, _, now_ms: at.register_broker(message, now_ms),
+    "BrokerHeartbeatRequest": lambda at, message, _, now_ms: at.heartbeat(message, now_ms),
+    "ControllerRegistrationRequest": lambda at, message, _, __: at.register_controller(message),
+    "UnregisterBrokerRequest": lambda at, message, _, __: at.unregister_broker(message.broker_id),
+}
+
+
+def decide(
+    controller: Controller, message: Any, version: int, now_ms: int
+) -> Decision[MetadataRecord]:
+    """The controller's decision on a request. KeyError: it is no request to a controller."""
+    return DECIDE[type(message).__name__](controller, message, version, now_ms)

@@ -1,0 +1,226 @@
+"""The one way to the active controller: a call in this process, or a request over the network.
+
+    send      a request of this node itself            the peer's controller listener
+    forward   a request of a client, with its          the same, inside an Envelope
+              principal and address
+
+    no controller known, not reached, NOT_CONTROLLER --> ask again, until the deadline
+
+State: none; each request is a coroutine of its own.
+In:    messages with a deadline. Out: a Deferred of the response message, or of a KafkaError:
+       REQUEST_TIMED_OUT at the deadline, else what the controller refused the whole request with.
+Source: Kafka's `NodeToControllerRequestThread.java`, `ForwardingManagerImpl.java`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any, NamedTuple, Protocol
+
+from pykbroker.deferred import Deferred, resolved, spawn
+from pykbroker.environment.scheduler import Scheduler
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.api import API_BY_NAME, Api, response_class
+from pykbroker.protocol.headers import decode_response_header, encode_request
+from pykbroker.protocol.messages.default_principal_data import DefaultPrincipalData
+from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
+from pykbroker.protocol.messages.envelope_response import EnvelopeResponse
+from pykbroker.protocol.parts_writer import Parts
+from pykbroker.protocol.primitives import DecodeError, Message
+from pykbroker.types import Peer
+
+# NodeToControllerRequestThread.java: without a controller it looks again after so long.
+RETRY_MS = 100
+NO_CORRELATION = 0
+
+_log = logging.getLogger(__name__)
+
+
+class Send(Protocol):
+    """How a request leaves this node; the client pool's `send`."""
+
+    def __call__(self, peer: Peer, message: Message, deadline_ms: int) -> Deferred:
+        """A Deferred of the response message or of a KafkaError."""
+
+
+class LocalController(Protocol):
+    """The controller of this process, active or not."""
+
+    @property
+    def is_active(self) -> bool:
+        """Does it decide?"""
+
+    def submit(self, message: Message, version: int) -> Deferred:
+        """A Deferred of the response message or of a KafkaError."""
+
+
+class Caller(NamedTuple):
+    """The client on whose behalf a request is forwarded."""
+
+    principal: str
+    address: str
+    client_id: str = ""
+
+
+class ControllerChannel:
+    """See the module's text.
+
+    `local`: the controller of this process, None on a node without that role. `leader`: the active
+    controller as far as this node knows, None when it does not.
+    """
+
+    def __init__(
+        self,
+        *,
+        local: LocalController | None,
+        leader: Callable[[], Peer | None],
+        send: Send,
+        scheduler: Scheduler,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._local = local
+        self._leader = leader
+        self._send = send
+        self._scheduler = scheduler
+        self._now_ms = now_ms
+
+    def send(self, message: Message, deadline_ms: int) -> Deferred:
+        """Have the active controller decide a request of this node."""
+        local = self._local
+        if local is not None and local.is_active:
+            version = request_api(message).max_version
+            return self._until(local.submit(message, version), deadline_ms)
+        return spawn(self._ask(message, deadline_ms))
+
+    def local(self, message: Message, version: int, deadline_ms: int) -> Deferred:
+        """Have the controller of this process decide, or nobody: NOT_CONTROLLER."""
+        if self._local is None:
+            return resolved(KafkaError(ErrorCode.NOT_CONTROLLER))
+        return self._until(self._local.submit(message, version), deadline_ms)
+
+    def forward(self, message: Message, version: int, caller: Caller, deadline_ms: int) -> Deferred:
+        """Have the active controller decide a request of a client, in the client's version."""
+        local = self._local
+        if local is not None and local.is_active:
+            return self._until(local.submit(message, version), deadline_ms)
+        return spawn(self._forward(message, version, caller, deadline_ms))
+
+    def _until(self, answer: Deferred, deadline_ms: int) -> Deferred:
+        """The answer, or REQUEST_TIMED_OUT at the deadline; what was decided stays decided."""
+        if answer.done:
+            return answer
+        outcome = Deferred()
+
+        def expire() -> None:
+            if not outcome.done:
+                outcome.resolve(KafkaError(ErrorCode.REQUEST_TIMED_OUT))
+
+        timer = self._scheduler.call_later(deadline_ms - self._now_ms(), expire)
+
+        def answered(value: Any) -> None:
+            timer.cancel()
+            if not outcome.done:
+                outcome.resolve(value)
+
+        answer.on_resolved(answered)
+        return outcome
+
+    # Coroutines: one request each.
+
+    async def _ask(self, message: Message, deadline_ms: int) -> Message:
+        reply: Any = await self._retried(message, request_api(message).max_version, deadline_ms)
+        code = getattr(reply, "error_code", 0)  # some responses have errors of their parts only
+        if code:
+            raise KafkaError(code, getattr(reply, "error_message", None))
+        return reply  # type: ignore[no-any-return]
+
+    async def _forward(
+        self, message: Message, version: int, caller: Caller, deadline_ms: int
+    ) -> Message:
+        api = request_api(message)
+        envelope = make_envelope(message, version, caller)
+        reply: Any = await self._retried(envelope, version, deadline_ms, inner=message)
+        if type(reply) is not EnvelopeResponse:
+            return reply  # type: ignore[no-any-return]  # decided in this process meanwhile
+        if reply.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            # The client has to learn what the new controller speaks: Kafka closes the connection.
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+        if reply.error_code:
+            _log.warning(
+                "the controller refused a forwarded %s: %s", api.name, ErrorCode(reply.error_code)
+            )
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        return open_envelope(api, version, reply.response_data or b"")
+
+    async def _retried(
+        self, message: Message, version: int, deadline_ms: int, inner: Message | None = None
+    ) -> Any:
+        """Ask whoever is the active controller, until one decides or the deadline has passed."""
+        local = self._local
+        while True:
+            if local is not None and local.is_active:
+                outcome = await value_of(
+                    self._until(local.submit(inner or message, version), deadline_ms)
+                )
+            else:
+                peer = self._leader()
+                outcome = KafkaError(ErrorCode.NOT_CONTROLLER)
+                if peer is not None:
+                    outcome = await value_of(self._send(peer, message, deadline_ms))
+            if not is_retriable(outcome):
+                if isinstance(outcome, KafkaError):
+                    raise outcome
+                return outcome
+            left_ms = deadline_ms - self._now_ms()
+            if left_ms <= 0:
+                raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
+            await self._scheduler.sleep(min(RETRY_MS, left_ms))
+
+
+async def value_of(deferred: Deferred) -> Any:
+    """The value, a KafkaError too."""
+    try:
+        return await deferred
+    except KafkaError as refusal:
+        return refusal
+
+
+def is_retriable(outcome: Any) -> bool:
+    """Was the active controller not reached? Then asking again cannot do anything twice that the
+    controller's own checks (names, epochs) do not catch: Kafka asks again too."""
+    if isinstance(outcome, KafkaError):
+        return outcome.code in (ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION)
+    return getattr(outcome, "error_code", 0) == ErrorCode.NOT_CONTROLLER
+
+
+def request_api(message: Message) -> Api:
+    """The API of a request message."""
+    return API_BY_NAME[type(message).__name__.removesuffix("Request")]
+
+
+def make_envelope(message: Message, version: int, caller: Caller) -> EnvelopeRequest:
+    """A client's request with whose it is (KIP-590)."""
+    out: Parts = []
+    encode_request(request_api(message), version, NO_CORRELATION, caller.client_id, message, out)
+    framed = b"".join(bytes(part) for part in out)  # type: ignore[arg-type]
+    kind, _, name = caller.principal.partition(":")
+    principal: Parts = [bytearray((0).to_bytes(2, "big"))]
+    DefaultPrincipalData(type=kind, name=name, token_authenticated=False).encode(principal, 0)
+    return EnvelopeRequest(
+        request_data=framed[4:],
+        request_principal=b"".join(bytes(part) for part in principal),  # type: ignore[arg-type]
+        client_host_address=ip_address(caller.address).packed,
+    )
+
+
+def open_envelope(api: Api, version: int, response_data: bytes | memoryview) -> Message:
+    """The controller's response to the request in an envelope."""
+    try:
+        _, position = decode_response_header(response_data, api, version)
+        response, _ = response_class(api.key).decode(memoryview(response_data), position, version)
+    except DecodeError as malformed:
+        _log.error("a forwarded %s got a malformed response: %s", api.name, malformed)
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR) from malformed
+    return response
