@@ -27,4 +27,4 @@ class Peer(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        return f"node {self.node_id} at {self.host}:{self.port}"
+        return f"node {self.node_id} ({self.host}:{self.port})"

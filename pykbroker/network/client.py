@@ -24,7 +24,6 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pykbroker.deferred import Deferred
 from pykbroker.environment.transport import StreamSocket, Transport
@@ -46,18 +45,6 @@ END_OF_STREAM = "the peer closed the connection"
 _unpack_size = struct.Struct(">i").unpack_from
 _unpack_error_code = struct.Struct(">h").unpack_from
 _EMPTY = memoryview(b"")
-
-
-@dataclass(slots=True, frozen=True)
-class Peer:
-    """Another node, and where it listens."""
-
-    node_id: int
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"node {self.node_id} ({self.host}:{self.port})"
 
 
 class Misbehaviour(Exception):

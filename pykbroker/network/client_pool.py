@@ -12,11 +12,11 @@ from __future__ import annotations
 from pykbroker.deferred import Deferred, resolved
 from pykbroker.environment import Environment
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.network.client import Peer
 from pykbroker.network.peer_link import ClientSettings, PeerLink
 from pykbroker.protocol.primitives import Message
+from pykbroker.types import Peer
 
-__all__ = ["ClientPool", "ClientSettings", "Peer"]
+__all__ = ["ClientPool", "ClientSettings"]
 
 
 class ClientPool:

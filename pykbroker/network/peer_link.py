@@ -35,10 +35,11 @@ from pykbroker.deferred import Deferred, spawn
 from pykbroker.environment import Environment
 from pykbroker.environment.scheduler import Timer
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.network.client import ClientConnection, InFlight, Peer
+from pykbroker.network.client import ClientConnection, InFlight
 from pykbroker.network.client_security import ClientSecurity, ExchangeFunction, Plaintext
 from pykbroker.protocol.api import API_VERSIONS, APIS, Api
 from pykbroker.protocol.primitives import Message
+from pykbroker.types import Peer
 
 SOFTWARE_NAME = "pykbroker"
 

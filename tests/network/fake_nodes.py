@@ -15,7 +15,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.environment import Environment
 from pykbroker.environment.real.scheduler import in_asyncio
 from pykbroker.environment.real.world import real_environment
-from pykbroker.network.client_pool import ClientPool, ClientSettings, Peer
+from pykbroker.network.client_pool import ClientPool, ClientSettings
 from pykbroker.protocol.api import API_VERSIONS, request_class
 from pykbroker.protocol.headers import RequestHeader, decode_request_header, encode_response
 from pykbroker.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
@@ -23,6 +23,7 @@ from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import Message
+from pykbroker.types import Peer
 
 HEARTBEAT = 12
 OFFERED = ((HEARTBEAT, 0, 4), (API_VERSIONS, 0, 4))

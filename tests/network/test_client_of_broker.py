@@ -7,7 +7,7 @@ from typing import Any
 
 from pykbroker.environment.real.world import real_environment
 from pykbroker.errors import ErrorCode
-from pykbroker.network.client_pool import ClientPool, ClientSettings, Peer
+from pykbroker.network.client_pool import ClientPool, ClientSettings
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from pykbroker.protocol.messages.produce_request import (
@@ -18,6 +18,7 @@ from pykbroker.protocol.messages.produce_request import (
 from pykbroker.protocol.primitives import Message
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing import Broker
+from pykbroker.types import Peer
 from tests.network.fake_nodes import wait_for
 
 VALUE_BYTES = 700_000

@@ -10,12 +10,12 @@ import pytest
 
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.network.client_pool import Peer
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import RequestHeader
 from pykbroker.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from pykbroker.protocol.messages.fetch_request import FetchRequest
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
+from pykbroker.types import Peer
 from tests.harness.ports import free_ports
 from tests.network.fake_nodes import (
     HEARTBEAT,
