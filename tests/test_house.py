@@ -47,6 +47,7 @@ TESTED_IN = {
     "kraft/raft_roles": "kraft/test_raft.py",
     "log/log_loader": "log/test_recovery.py",
     "log/read_outcome": "log/test_log_reading.py",
+    "network/connection_resources": "network/test_connection.py",
     "offline/columns": "offline/test_reader.py",
     "offline/faults": "offline/test_layout.py",
     "offline/findings": "offline/test_fsck.py",

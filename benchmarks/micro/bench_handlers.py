@@ -31,6 +31,7 @@ from pykbroker.broker.handlers.produce import HANDLER as PRODUCE
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred
+from pykbroker.environment.real.background import RealBackground
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
@@ -80,7 +81,8 @@ class Broker:
         ids = iter(range(1, 1 << 30))
         self.fetch_sessions = FetchSessions(1000, lambda first, end: first + next(ids))
         files = self.log_manager.files
-        self.cold_reads = ColdReads(asyncio.new_event_loop(), files, lambda: None)
+        loop = asyncio.new_event_loop()
+        self.cold_reads = ColdReads(RealBackground(loop).threads("disk"), files, lambda: None)
         empty = MetadataImage()
         self.replica_manager.apply(MetadataDelta(empty), empty, NOW_MS)  # what it starts with
         delta = MetadataDelta(empty)

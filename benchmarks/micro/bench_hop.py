@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.command_line import amount, parser_for
+from pykbroker.environment.real.world import real_environment
 from pykbroker.network.socket_server import SocketServer
 
 SECONDS = 2.0
@@ -75,7 +76,8 @@ def client(port: int, connections: int, depth: int) -> None:
 def measure(make_loop: Any, connections: int, depth: int, duration: float) -> tuple[float, float]:
     """(requests a second, microseconds of our CPU a request)."""
     loop = make_loop()
-    server = SocketServer(loop, config())
+    environment = real_environment(loop)
+    server = SocketServer(environment, config(), environment.background.threads("disk"))
     channel = server.channel
     served = 0
 

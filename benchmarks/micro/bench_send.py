@@ -8,6 +8,8 @@ own time.
 
 from __future__ import annotations
 
+import asyncio
+import os
 import select
 import socket
 import tempfile
@@ -16,27 +18,15 @@ import time
 from collections.abc import Sequence
 
 from benchmarks.command_line import amount, parser_for, times
+from pykbroker.environment.files import FileSlice
+from pykbroker.environment.real.files import Descriptor
+from pykbroker.environment.real.world import real_environment
+from pykbroker.environment.transport import Transport
 from pykbroker.network.send import SENT, SendQueue
 
 TOTAL_BYTES = 1 << 30
 MOST_REPLIES = 50_000
 SIZES = (200, 4 * 1024, 16 * 1024, 64 * 1024, 1024 * 1024)
-
-
-class Slice:
-    """A run of bytes in an open file."""
-
-    def __init__(self, fd: int, position: int, length: int) -> None:
-        self._fd = fd
-        self.position = position
-        self.length = length
-
-    def fileno(self) -> int:
-        """Descriptor of the file."""
-        return self._fd
-
-    def release(self) -> None:
-        """Nothing to do: the file outlives us."""
 
 
 class Reader(threading.Thread):
@@ -54,7 +44,7 @@ class Reader(threading.Thread):
             self.read_bytes += got
 
 
-def measure(fd: int, size: int, scale: float) -> tuple[float, float]:
+def measure(file: Descriptor, transport: Transport, size: int, scale: float) -> tuple[float, float]:
     """(microseconds a reply, MB/s) for replies with one slice of `size` bytes."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         right = socket.create_connection(listening.getsockname())
@@ -69,8 +59,8 @@ def measure(fd: int, size: int, scale: float) -> tuple[float, float]:
     waited = 0.0
     before = time.perf_counter()
     for _ in range(replies):
-        queue = SendQueue()
-        queue.add((head, Slice(fd, 0, size), b"\0"), size + 61)
+        queue = SendQueue(transport)
+        queue.add((head, FileSlice(file, 0, size), b"\0"), size + 61)
         while queue.send(left) != SENT:
             start = time.perf_counter()
             select.select([], [left], [])
@@ -93,8 +83,10 @@ def main(words: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryFile() as file:
         file.write(bytes(max(SIZES)))
         file.flush()
+        descriptor = Descriptor(os.dup(file.fileno()))
+        transport = real_environment(asyncio.new_event_loop()).transport
         for size in SIZES:
-            micros, rate = measure(file.fileno(), size, options.scale)
+            micros, rate = measure(descriptor, transport, size, options.scale)
             print(f"slice of {size:9,} bytes: {micros:8.1f} us a reply, {rate:8,.0f} MB/s")
 
 

@@ -17,18 +17,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pykbroker.deferred import Deferred
-from pykbroker.environment.files import ColdRead
+from pykbroker.environment.background import Threads
+from pykbroker.environment.files import ColdRead, Files
 from pykbroker.errors import KafkaError
-from pykbroker.network.request import CloseConnection
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
-
-    from pykbroker.environment.files import Files
-    from pykbroker.network.request import Request
+from pykbroker.network.request import CloseConnection, Request
 
 FoundT = TypeVar("FoundT")
 
@@ -59,10 +54,10 @@ class _Waiting:
 class ColdReads:
     """See the module."""
 
-    __slots__ = ("_files", "_loop", "_wake")
+    __slots__ = ("_files", "_threads", "_wake")
 
-    def __init__(self, loop: AbstractEventLoop, files: Files, wake: Callable[[], None]) -> None:
-        self._loop = loop
+    def __init__(self, threads: Threads, files: Files, wake: Callable[[], None]) -> None:
+        self._threads = threads
         self._files = files
         self._wake = wake
 
@@ -84,13 +79,12 @@ class ColdReads:
 
     def _fetch(self, cold: ColdRead, waiting: _Waiting) -> None:
         waiting.tries += 1
-        fetching = self._loop.run_in_executor(None, cold.warm)
-        fetching.add_done_callback(partial(self._again, waiting))
+        self._threads.run(cold.warm).on_resolved(partial(self._again, waiting))
 
-    def _again(self, waiting: _Waiting, fetching: Future[None]) -> None:
-        if waiting.request.connection.closed or fetching.cancelled():
+    def _again(self, waiting: _Waiting, fetched: object) -> None:
+        if waiting.request.connection.closed:
             return
-        failed = fetching.exception() is not None
+        failed = isinstance(fetched, BaseException)
         try:
             outcome = waiting.answer(self._look_up(waiting, failed or waiting.tries >= MOST_TRIES))
         except ColdRead as cold:

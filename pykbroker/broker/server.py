@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,9 +28,8 @@ from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import ConfigError, Endpoint, TopicConfig
 from pykbroker.deferred import Deferred, resolved
+from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
-from pykbroker.environment.real.clock import RealClock
-from pykbroker.environment.real.randomness import Entropy
 from pykbroker.errors import ErrorCode, KafkaError, StartError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
@@ -61,6 +59,7 @@ if TYPE_CHECKING:
 
 CONTROLLED_SHUTDOWN_SECONDS = 30.0
 CLEANER_DELAY_SECONDS = 2.0
+DISK_THREADS = 8  # that fetch what the page cache does not hold
 
 _log = logging.getLogger("pykbroker.server")
 
@@ -83,7 +82,10 @@ class BrokerServer:
     `new_cluster_id` is the cluster of a node whose directories are empty; None: a random one.
     """
 
-    def __init__(self, config: BrokerConfig, new_cluster_id: str | None = None) -> None:
+    def __init__(
+        self, environment: Environment, config: BrokerConfig, new_cluster_id: str | None = None
+    ) -> None:
+        self.environment = environment
         self.config = config
         self._new_cluster_id = new_cluster_id
         self.node_id: int = config.node_id
@@ -91,10 +93,11 @@ class BrokerServer:
         self.counters = Counters()
         self.routes = make_routes()
         self.on_fatal: Callable[[str], None] = partial(_log.critical, "%s")
-        self.entropy = Entropy()
-        self._clock = RealClock()
-        self.now_ms = self._clock.now_ms
-        self.wall_ms = self._clock.wall_ms
+        self.files = environment.files
+        self.random = environment.random
+        self.now_ms = environment.clock.now_ms
+        self.wall_ms = environment.clock.wall_ms
+        self._disk_threads = environment.background.threads("disk", DISK_THREADS)
         self.purgatory = Purgatory(self.now_ms())
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self.loop: asyncio.AbstractEventLoop
@@ -125,13 +128,15 @@ class BrokerServer:
             raise
 
     def _bind(self) -> None:
-        self.network = SocketServer(self.loop, self.config, self.counters)
+        self._undo.append(self._disk_threads.close)
+        self.network = SocketServer(
+            self.environment, self.config, self._disk_threads, self.counters
+        )
         self.network.bind()
         self._undo.append(self.network.stop)
 
     def _open_storage(self) -> None:
         """Lock the directories, format the empty ones, read whose they are."""
-        from pykbroker.environment.real.files import RealFiles
         from pykbroker.kraft.storage_format import (
             StorageError,
             ensure_storage,
@@ -142,14 +147,13 @@ class BrokerServer:
         from pykbroker.log.log_manager import LogManager
 
         config = self.config
-        self.files = RealFiles()
         self.log_manager = LogManager(
             config.log_directories,
             config,
             self.files,
             topic_config=self._topic_config,
             topic_id=self._topic_id,
-            jitter=self.entropy.randrange,
+            jitter=self.random.randrange,
             recover_many=recover_in_workers,
         )
         self._undo.append(self.log_manager.unlock)
@@ -165,7 +169,7 @@ class BrokerServer:
                 self.files,
                 config,
                 now_ms=self.now_ms(),
-                new_uuid=self.entropy.new_uuid,
+                new_uuid=self.random.new_uuid,
                 new_cluster_id=self._new_cluster_id,
             )
         except (DirectoryRefused, LogDirFailure, StorageError) as fault:
@@ -212,8 +216,8 @@ class BrokerServer:
             files=self.files,
             scheduler=LoopScheduler(self.loop),
             now_ms=self.now_ms,
-            new_uuid=self.entropy.new_uuid,
-            random=self.entropy,
+            new_uuid=self.random.new_uuid,
+            random=self.random,
             on_fatal=self.halt,
             send=_no_peers,
             is_clean=clean_epoch is not None,
@@ -255,7 +259,7 @@ class BrokerServer:
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
         self.validation = ValidationPool(self.loop, self.halt)
-        self.cold_reads = ColdReads(self.loop, self.log_manager.files, self.wake)
+        self.cold_reads = ColdReads(self._disk_threads, self.files, self.wake)
         self._undo += [self._close_logs, self._stop_groups, self.validation.stop, timer.cancel]
         self.kraft.publish_to(
             # What clients ask comes last: what serves them is there before they are sent to it.
@@ -309,7 +313,7 @@ class BrokerServer:
         return [
             Listener(
                 name=at.listener_name,
-                host=at.host or socket.getfqdn(),
+                host=at.host or self.environment.transport.own_host_name(),
                 port=at.port or ports[at.listener_name],
                 security_protocol=SECURITY_PROTOCOL_IDS[at.security_protocol],
             )
@@ -421,7 +425,7 @@ class BrokerServer:
         from pykbroker.broker.fetch_sessions import FetchSessions
 
         slots = self.config.max_incremental_fetch_session_cache_slots
-        return FetchSessions(slots, self.entropy.randrange)
+        return FetchSessions(slots, self.random.randrange)
 
     @cached_property
     def producer_ids(self) -> ProducerIds:

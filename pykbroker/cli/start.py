@@ -31,6 +31,7 @@ from pykbroker.errors import KafkaError, StartError
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.environment import Environment
 
 DESCRIPTION: Final = """\
 Start a node: broker and controller in one process. An empty data directory is formatted first.
@@ -87,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         cluster_id = os.environ.get(_CLUSTER_ID_VARIABLE)
-        return _run_loop(lambda: BrokerServer(config, cluster_id), config)
+        return _run_loop(lambda world: BrokerServer(world, config, cluster_id), config)
     except ConfigError as error:
         raise CommandError(f"pykbroker start: {properties.locate(error)}") from error
     except (StartError, StorageError, LogDirFailure, KafkaError) as error:
@@ -142,10 +143,15 @@ def _os_error(error: OSError) -> str:
 # --- running ------------------------------------------------------------------------------------
 
 
-def _run_loop(make: Callable[[], BrokerServer], config: BrokerConfig) -> int:
+def _run_loop(make: Callable[[Environment], BrokerServer], config: BrokerConfig) -> int:
+    from pykbroker.broker.process_settings import raise_descriptor_limit
+    from pykbroker.environment.real.world import real_environment
+
+    raise_descriptor_limit()  # before the environment shares the descriptors out
     runner = asyncio.Runner(loop_factory=_loop_factory())
     with runner:
-        return runner.run(_serve(make(), config))
+        server = make(real_environment(runner.get_loop()))
+        return runner.run(_serve(server, config))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -160,7 +166,6 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
     from pykbroker.broker.process_settings import (
         keep_freed_memory,
-        raise_descriptor_limit,
         settle_collector,
         switch_threads_soon,
     )
@@ -177,7 +182,6 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
         name = signal.Signals(number).name
         loop.add_signal_handler(number, end, 0, logging.INFO, "Terminating process due to %s", name)
     server.on_fatal = lambda message: end(1, logging.CRITICAL, "%s", message)
-    raise_descriptor_limit()
     switch_threads_soon()
     starting = asyncio.ensure_future(server.start())
     await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)

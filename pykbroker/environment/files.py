@@ -15,6 +15,7 @@ import errno
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from pykbroker.environment.index_memory import IndexMemory
@@ -42,6 +43,10 @@ class ColdRead(Exception):
         self.warm = warm
 
 
+class FileCutShort(OSError):
+    """A file has fewer bytes than its slice: it was truncated meanwhile."""
+
+
 class FileLock(ABC):
     """An exclusive lock of a directory, held until released."""
 
@@ -56,6 +61,18 @@ class Readable(ABC):
 
     @abstractmethod
     def pread(self, length: int, position: int) -> bytes: ...
+
+    @abstractmethod
+    def read_cached(self, length: int, position: int) -> Buffer | None:
+        """The range if the page cache holds all of it, else None: never waits for a disk."""
+
+    @abstractmethod
+    def is_cached(self, length: int, position: int) -> bool:
+        """Whether reading the range would not wait for a disk."""
+
+    @abstractmethod
+    def warm(self, length: int, position: int) -> None:
+        """Fetch the range into the page cache; blocks, so a thread calls it."""
 
     @abstractmethod
     def fileno(self) -> int: ...
@@ -82,12 +99,31 @@ class FileSlice:
         return self.source.fileno()
 
     def read(self) -> bytes:
-        """The whole range; raises OSError (EIO) when the file was cut shorter meanwhile."""
+        """The whole range. FileCutShort when the file was truncated meanwhile."""
         assert self.source is not None, "a released slice has no file"
         found = self.source.pread(self.length, self.position)
         if len(found) != self.length:
-            raise OSError(errno.EIO, f"slice of {self.length} bytes has only {len(found)} left")
+            missing = self.length - len(found)
+            raise FileCutShort(errno.EIO, f"{missing} bytes are missing in the file")
         return found
+
+    def read_cached(self) -> Buffer | None:
+        """The whole range if the page cache holds all of it, else None."""
+        assert self.source is not None, "a released slice has no file"
+        return self.source.read_cached(self.length, self.position)
+
+    def is_cached(self, position: int, size: int) -> bool:
+        """Whether a part of the file can be read without waiting for a disk."""
+        assert self.source is not None, "a released slice has no file"
+        return self.source.is_cached(size, position)
+
+    def warming(self, position: int, size: int) -> Callable[[], None]:
+        """A job for a thread that fetches a part of the file into the page cache.
+
+        The job holds the file open: it may run after the slice was released.
+        """
+        assert self.source is not None, "a released slice has no file"
+        return partial(self.source.warm, size, position)
 
     def release(self) -> None:
         self.source = None

@@ -75,19 +75,24 @@ class Transport(Protocol):
         """Call `ready` in every turn in which `sock` can be read or accepted from."""
 
     def remove_reader(self, sock: StreamSocket | ListeningSocket) -> None:
-        """Stop calling."""
+        """Stop calling; harmless when nothing is called."""
 
     def add_writer(self, sock: StreamSocket, ready: Callable[[], None]) -> None:
         """Call `ready` in every turn in which `sock` takes bytes."""
 
     def remove_writer(self, sock: StreamSocket) -> None:
-        """Stop calling."""
+        """Stop calling; harmless when nothing is called."""
 
     def send_file(self, sock: StreamSocket, piece: FileSlice, position: int, size: int) -> int:
-        """Hand a part of a file to the kernel without a copy in Python; how many bytes it took."""
+        """Hand a part of a file to the kernel without a copy in Python; how many bytes it took,
+        0 when the file ends before `position`."""
+
+    @property
+    def more_follows(self) -> int:
+        """The flag of `send` and `sendmsg` that says that more bytes follow at once, or 0."""
 
     def addresses_of(self, host: str) -> list[str]:
-        """The numeric addresses of a host, for limits by address. OSError: it is not known."""
+        """The numeric addresses of a host. It blocks. OSError: the name has none."""
 
     def own_host_name(self) -> str:
         """The name under which others reach this host."""

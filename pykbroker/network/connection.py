@@ -24,27 +24,20 @@ Invariants:
 from __future__ import annotations
 
 import logging
-import socket
 import struct
 from collections.abc import Callable, Sequence
 from functools import partial
-from time import monotonic
-from typing import TYPE_CHECKING
 
-from pykbroker.environment.real.page_cache import warm
+from pykbroker.environment.files import FileCutShort
+from pykbroker.environment.transport import StreamSocket
+from pykbroker.network.connection_resources import ConnectionResources
+from pykbroker.network.listener import Listener
 from pykbroker.network.request import Request
-from pykbroker.network.send import BLOCKED, SENT, FileCutShort, Part, SendQueue
+from pykbroker.network.send import BLOCKED, SENT, Part, SendQueue
 from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
 from pykbroker.protocol.headers import decode_request_header
 from pykbroker.protocol.primitives import DecodeError
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
-
-    from pykbroker.network.acceptor import Listener
-    from pykbroker.network.request_channel import RequestChannel
-    from pykbroker.network.socket_server import SocketServer
-    from pykbroker.timing_wheel import TimerTask
+from pykbroker.timing_wheel import TimerTask
 
 RECEIVE_BYTES = 64 * 1024
 BUFFER_BYTES = 64 * 1024
@@ -71,28 +64,28 @@ class Connection:
     __slots__ = (
         "_blocked",
         "_channel",
-        "_cold",
         "_end",
-        "_fd",
         "_flush_due",
         "_frame_buffer",
         "_frame_filled",
         "_frame_size",
-        "_loop",
+        "_monotonic_ns",
+        "_on_closed",
         "_outgoing",
         "_position",
         "_reading",
         "_receive",
         "_replies",
         "_reply_bytes",
-        "_server",
+        "_resources",
         "_socket",
+        "_transport",
         "_view",
         "_waiting",
         "closed",
         "idle_task",
         "in_flight",
-        "last_active",
+        "last_active_ns",
         "listener",
         "max_request_bytes",
         "on_close",
@@ -105,13 +98,20 @@ class Connection:
     )
 
     def __init__(
-        self, server: SocketServer, listener: Listener, sock: socket.socket, address: str, port: int
+        self,
+        resources: ConnectionResources,
+        listener: Listener,
+        sock: StreamSocket,
+        address: str,
+        port: int,
+        on_closed: Callable[[Connection], None],
     ) -> None:
-        self._server = server
-        self._loop: AbstractEventLoop = server.loop
-        self._channel: RequestChannel = server.channel
+        self._resources = resources
+        self._transport = resources.transport
+        self._channel = resources.channel
+        self._monotonic_ns = resources.clock.monotonic_ns
+        self._on_closed = on_closed
         self._socket = sock
-        self._fd = sock.fileno()
         self._receive = sock.recv
         self._view = _EMPTY
         self._position = 0
@@ -124,24 +124,23 @@ class Connection:
         self._outgoing: SendQueue | None = None
         self._flush_due = False
         self._blocked = False
-        self._cold = False
         self._waiting = False
         self.stream_ended = False
         self.closed = False
         self.in_flight = False
         self.listener = listener
-        self.max_request_bytes = server.max_request_bytes
+        self.max_request_bytes = resources.max_request_bytes
         self.peer_address = address
         self.peer = f"{address}:{port}"
         self.principal = ANONYMOUS
         self.software_name = ""
         self.software_version = ""
-        self.last_active = monotonic()
-        self.idle_task: TimerTask[Connection] | None = None  # of whoever watches for idle ones
-        # Called once when it closes, while a request waits that nobody would be answered then.
+        self.last_active_ns = self._monotonic_ns()
+        self.idle_task: TimerTask[Connection] | None = None  # kept by IdleConnections
+        # Called once when it closes: the request in flight needs no answer any more.
         self.on_close: Callable[[], None] | None = None
         self._reading = True
-        self._loop.add_reader(self._fd, self._on_readable)
+        self._transport.add_reader(self._socket, self._on_readable)
 
     # ---------------------------------------------------------------- bytes in
 
@@ -174,7 +173,7 @@ class Connection:
         self._view = memoryview(chunk)
         self._position = 0
         self._end = len(chunk)
-        self.last_active = monotonic()
+        self.last_active_ns = self._monotonic_ns()
         if not (self.in_flight or self._blocked or self._waiting):
             self._hand_over()
 
@@ -262,7 +261,7 @@ class Connection:
             self._lost(failure)
             return
         self._frame_filled = filled
-        self.last_active = monotonic()
+        self.last_active_ns = self._monotonic_ns()
         if filled == size:
             self._put_frame_buffer()
 
@@ -327,7 +326,7 @@ class Connection:
         """The queue for all that is not a handful of small replies; made when first needed."""
         outgoing = self._outgoing
         if outgoing is None:
-            outgoing = self._outgoing = SendQueue()
+            outgoing = self._outgoing = SendQueue(self._transport)
             if self._replies:
                 outgoing.add(self._replies, self._reply_bytes)
                 self._replies = []
@@ -374,11 +373,11 @@ class Connection:
             self._lost(failure)
             return
         if outgoing.sent_bytes != before:
-            self.last_active = monotonic()
+            self.last_active_ns = self._monotonic_ns()
         if state == SENT:
             if self._blocked:
                 self._blocked = False
-                self._loop.remove_writer(self._fd)
+                self._transport.remove_writer(self._socket)
             self._outgoing = None
             self._flushed()
         elif state == BLOCKED:
@@ -389,7 +388,7 @@ class Connection:
     def _wait_until_writable(self) -> None:
         if not self._blocked:
             self._blocked = True
-            self._loop.add_writer(self._fd, self._on_writable)
+            self._transport.add_writer(self._socket, self._on_writable)
 
     def _on_writable(self) -> None:
         try:
@@ -400,21 +399,20 @@ class Connection:
     def _read_cold(self, outgoing: SendQueue) -> None:
         """Have a thread fetch what is not in the page cache; sending goes on when it is there."""
         if self._blocked:
-            self._loop.remove_writer(self._fd)
-        self._blocked = self._cold = True
-        reading = self._loop.run_in_executor(None, warm, *outgoing.cold_window())
-        reading.add_done_callback(partial(self._cold_read_done, outgoing))
+            self._transport.remove_writer(self._socket)
+        self._blocked = True
+        reading = self._resources.cold_reads.run(outgoing.warming())
+        reading.on_resolved(partial(self._cold_read_done, outgoing))
 
-    def _cold_read_done(self, outgoing: SendQueue, reading: Future[None]) -> None:
-        self._blocked = self._cold = False
-        failure = None if reading.cancelled() else reading.exception()
-        if self.closed or reading.cancelled():
-            outgoing.release()  # not before: the thread had the file
-        elif failure is not None:
-            self.abandon(f"cannot read a log file for a reply: {failure}")
-        else:
-            outgoing.warmed()
-            self._send()
+    def _cold_read_done(self, outgoing: SendQueue, fetched: object) -> None:
+        self._blocked = False
+        if self.closed:
+            return
+        if isinstance(fetched, BaseException):
+            self.abandon(f"cannot read a log file for a reply: {fetched}")
+            return
+        outgoing.warmed()
+        self._on_writable()
 
     def _flushed(self) -> None:
         """Everything left: go on with what was held back meanwhile."""
@@ -430,14 +428,14 @@ class Connection:
     def _stop_reading(self) -> None:
         if self._reading:
             self._reading = False
-            self._loop.remove_reader(self._fd)
+            self._transport.remove_reader(self._socket)
 
     def _resume_reading(self) -> None:
         if self._reading or self.closed or self.stream_ended or self._waiting:
             return
         if self._end - self._position < BUFFER_BYTES:
             self._reading = True
-            self._loop.add_reader(self._fd, self._on_readable)
+            self._transport.add_reader(self._socket, self._on_readable)
 
     def _on_end_of_stream(self) -> None:
         """The peer sends no more. What it sent whole is served, then the connection closes."""
@@ -451,24 +449,25 @@ class Connection:
 
     def _lost(self, failure: OSError) -> None:
         """The connection broke: nobody's fault, nothing to log."""
-        self._server.counters.connections_lost += 1
+        self._resources.counters.connections_lost += 1
         self.close()
 
     def refuse(self, reason: str) -> None:
         """Close the connection because of what its peer sent, with one (rate-limited) log line."""
         if not self.closed:
-            self._server.counters.malformed_requests += 1
+            self._resources.counters.malformed_requests += 1
             self.abandon(reason)
 
     def abandon(self, reason: str) -> None:
         """Close the connection because we cannot go on with it, with one (rate-limited) line."""
         if not self.closed:
-            self._server.peer_log.closed(self.peer, self.listener.name, reason, monotonic())
+            resources = self._resources
+            resources.peer_log.closed(self.peer, self.listener.name, reason, resources.now_ms())
             self.close()
 
     def _our_bug(self) -> None:
-        """Nobody above the event loop hears of it, and the socket would stay ready for ever."""
-        self._server.counters.unexpected_errors += 1
+        """Close, or the socket stays ready for ever: the event loop only logs the exception."""
+        self._resources.counters.unexpected_errors += 1
         _log.exception("cannot serve %s", self.peer)
         self.close()
 
@@ -479,8 +478,8 @@ class Connection:
         self.closed = True
         self._stop_reading()
         if self._blocked:
-            self._loop.remove_writer(self._fd)
-        if self._outgoing is not None and not self._cold:
+            self._transport.remove_writer(self._socket)
+        if self._outgoing is not None:
             self._outgoing.release()
         self._outgoing = None
         self._replies = []
@@ -488,7 +487,7 @@ class Connection:
         self._position = self._end = 0
         self._frame_buffer = None
         self._socket.close()
-        self._server.connection_closed(self)
+        self._on_closed(self)
         on_close, self.on_close = self.on_close, None
         if on_close is not None:
             on_close()

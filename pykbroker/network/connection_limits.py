@@ -15,9 +15,9 @@ The controller's listeners count for themselves: Kafka's controller has its own 
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 
+from pykbroker.environment.transport import Transport
 from pykbroker.errors import StartError
 
 
@@ -25,18 +25,17 @@ class UnknownHost(StartError):
     """A name in `max.connections.per.ip.overrides` that has no address."""
 
 
-def limits_by_address(overrides: Mapping[str, int]) -> dict[str, int]:
+def limits_by_address(overrides: Mapping[str, int], transport: Transport) -> dict[str, int]:
     """`max.connections.per.ip.overrides` may name hosts: the limits by the addresses of peers."""
     limits: dict[str, int] = {}
     for host, limit in overrides.items():
         try:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as fault:
-            reason = getattr(fault, "strerror", None) or fault
-            why = f"max.connections.per.ip.overrides: {host}: {reason}"
+            addresses = transport.addresses_of(host)
+        except OSError as fault:
+            why = f"max.connections.per.ip.overrides: {host}: {fault.strerror or fault}"
             raise UnknownHost(why) from fault
-        for *_, at in found:
-            limits[str(at[0]).removeprefix("::ffff:")] = limit
+        for address in addresses:
+            limits[address.removeprefix("::ffff:")] = limit
     return limits
 
 

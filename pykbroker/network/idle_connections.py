@@ -11,32 +11,41 @@ With a negative `connections.max.idle.ms` no connection is ever idle for too lon
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Generic, Protocol, TypeVar
 
-from pykbroker.timing_wheel import TimingWheel
-
-if TYPE_CHECKING:
-    from pykbroker.network.connection import Connection
+from pykbroker.timing_wheel import TimerTask, TimingWheel
 
 TICK_MS = 100
 
 
-class IdleConnections:
-    """The deadlines of all connections."""
+class Watched(Protocol):
+    """What a connection shows of its activity; `idle_task` is kept by IdleConnections."""
+
+    idle_task: TimerTask[Any] | None
+    last_active_ns: int
+    in_flight: bool
+    stream_ended: bool
+
+
+WatchedT = TypeVar("WatchedT", bound=Watched)
+
+
+class IdleConnections(Generic[WatchedT]):
+    """The deadlines of all connections, in milliseconds of the clock that measures."""
 
     __slots__ = ("_max_idle_ms", "_wheel")
 
     def __init__(self, max_idle_ms: int, now_ms: int) -> None:
         self._max_idle_ms = max_idle_ms
-        self._wheel: TimingWheel[Connection] = TimingWheel(now_ms, TICK_MS)
+        self._wheel: TimingWheel[WatchedT] = TimingWheel(now_ms, TICK_MS)
 
-    def watch(self, connection: Connection, now_ms: int) -> None:
+    def watch(self, connection: WatchedT, now_ms: int) -> None:
         """Close `connection` once it was idle for too long."""
         if self._max_idle_ms < 0:
             return
         connection.idle_task = self._wheel.add(now_ms + self._max_idle_ms, connection)
 
-    def forget(self, connection: Connection) -> None:
+    def forget(self, connection: WatchedT) -> None:
         """`connection` closed: nothing holds it for the rest of its deadline."""
         if connection.idle_task is not None:
             connection.idle_task.cancel()
@@ -46,12 +55,12 @@ class IdleConnections:
         """When `advance` has something to do, at the latest."""
         return self._wheel.next_deadline_ms()
 
-    def advance(self, now_ms: int) -> list[Connection]:
+    def advance(self, now_ms: int) -> list[WatchedT]:
         """Connections that are idle for too long at `now_ms`."""
-        idle: list[Connection] = []
+        idle: list[WatchedT] = []
         for connection in self._wheel.advance(now_ms):
             connection.idle_task = None
-            deadline_ms = int(connection.last_active * 1000) + self._max_idle_ms
+            deadline_ms = connection.last_active_ns // 1_000_000 + self._max_idle_ms
             if connection.in_flight and not connection.stream_ended:
                 deadline_ms = now_ms + self._max_idle_ms
             if deadline_ms <= now_ms:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 
 LINES_PER_WINDOW = 20
-WINDOW_SECONDS = 10.0
+WINDOW_MS = 10_000
 
 _log = logging.getLogger("pykbroker.network")
 
@@ -18,17 +18,17 @@ _log = logging.getLogger("pykbroker.network")
 class PeerLog:
     """Rate-limited log of connections closed because of what their peer did."""
 
-    __slots__ = ("_lines", "_suppressed", "_window_start")
+    __slots__ = ("_lines", "_suppressed", "_window_start_ms")
 
     def __init__(self) -> None:
-        self._window_start = 0.0
+        self._window_start_ms = 0
         self._lines = 0
         self._suppressed = 0
 
-    def closed(self, peer: str, listener_name: str, reason: str, now: float) -> None:
+    def closed(self, peer: str, listener_name: str, reason: str, now_ms: int) -> None:
         """Log that the connection of `peer` was closed, unless too much was logged already."""
-        if now - self._window_start >= WINDOW_SECONDS:
-            self._window_start = now
+        if now_ms - self._window_start_ms >= WINDOW_MS:
+            self._window_start_ms = now_ms
             self._lines = 0
         if self._lines >= LINES_PER_WINDOW:
             self._suppressed += 1

@@ -7,12 +7,12 @@ worker before a handler sees the request.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
+from pykbroker.network.listener import Listener
+from pykbroker.network.send import Part
 from pykbroker.protocol.headers import RequestHeader
-
-if TYPE_CHECKING:
-    from pykbroker.network.connection import Connection
 
 
 class CloseConnection:
@@ -28,6 +28,53 @@ class CloseConnection:
         self.reason = reason
 
 
+class RequestConnection(Protocol):
+    """Where a request came from, and where its reply goes: a connection, for the worker."""
+
+    on_close: Callable[[], None] | None
+    """Called once when the connection closes: nobody waits for the answer any more."""
+    software_name: str
+    software_version: str
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed: a reply would go nowhere."""
+
+    @property
+    def listener(self) -> Listener:
+        """The listener that accepted it."""
+
+    @property
+    def principal(self) -> str:
+        """Who is on the other side."""
+
+    @property
+    def peer(self) -> str:
+        """The other side's address and port, for log lines."""
+
+    @property
+    def peer_address(self) -> str:
+        """The other side's address."""
+
+    def reply(self, payload: bytearray, /) -> None:
+        """Queue the framed reply of the request in flight."""
+
+    def reply_parts(self, parts: Sequence[Part], size: int, /) -> None:
+        """Queue a framed reply of `size` bytes in parts; some may be slices of files."""
+
+    def no_reply(self) -> None:
+        """The request in flight has no reply."""
+
+    def refuse(self, reason: str, /) -> None:
+        """Close because of what the peer sent."""
+
+    def abandon(self, reason: str, /) -> None:
+        """Close because this node cannot go on with it."""
+
+    def close(self) -> None:
+        """Close at once."""
+
+
 class Request(RequestHeader):
     """A request in flight: its header, filled by `decode_request_header`, and where it came from.
 
@@ -39,7 +86,7 @@ class Request(RequestHeader):
     # One of the generated request classes: each handler knows which.
     message: Any
 
-    def __init__(self, connection: Connection, frame: memoryview) -> None:
+    def __init__(self, connection: RequestConnection, frame: memoryview) -> None:
         self.connection = connection
         self.frame = frame
         self.received_ms = 0

@@ -12,20 +12,27 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
+from pykbroker.environment.scheduler import Scheduler
+from pykbroker.network.request import Request
 
-    from pykbroker.network.connection import Connection
-    from pykbroker.network.request import Request
+
+class ChannelConnection(Protocol):
+    """A connection, as the channel sees it."""
+
+    def flush(self) -> None:
+        """Send the replies of this turn."""
+
+    def resume_hand_over(self) -> None:
+        """The channel has room again."""
 
 
 class RequestChannel:
     """Requests on their way to the worker."""
 
     __slots__ = (
-        "_loop",
+        "_call_soon",
         "_turn",
         "_turn_due",
         "full_count",
@@ -35,14 +42,14 @@ class RequestChannel:
         "waiting",
     )
 
-    def __init__(self, loop: AbstractEventLoop, max_requests: int) -> None:
-        self._loop = loop
+    def __init__(self, scheduler: Scheduler, max_requests: int) -> None:
+        self._call_soon = scheduler.call_soon
         self._turn: Callable[[], None] = _no_worker
         self._turn_due = False
         self.max_requests = max_requests
         self.queue: deque[Request] = deque()
-        self.waiting: deque[Connection] = deque()
-        self.to_flush: list[Connection] = []
+        self.waiting: deque[ChannelConnection] = deque()
+        self.to_flush: list[ChannelConnection] = []
         self.full_count = 0
 
     def attach_worker(self, turn: Callable[[], None]) -> None:
@@ -59,30 +66,26 @@ class RequestChannel:
         self.queue.append(request)
         if not self._turn_due:
             self._turn_due = True
-            self._loop.call_soon(self._turn)
+            self._call_soon(self._turn)
 
-    def wait(self, connection: Connection) -> None:
+    def wait(self, connection: ChannelConnection) -> None:
         """Let a connection that found the channel full wait for its place."""
         self.full_count += 1
         self.waiting.append(connection)
         self.wake()
 
-    def take(self) -> Request | None:
-        """Next request in order of arrival, None when there is none."""
-        return self.queue.popleft() if self.queue else None
-
-    def flush_later(self, connection: Connection) -> None:
+    def flush_later(self, connection: ChannelConnection) -> None:
         """Have `connection.flush()` called at the end of the turn."""
         self.to_flush.append(connection)
         if not self._turn_due:
             self._turn_due = True
-            self._loop.call_soon(self._turn)
+            self._call_soon(self._turn)
 
     def wake(self) -> None:
         """Ask for a turn, for work that did not come by way of a request."""
         if not self._turn_due:
             self._turn_due = True
-            self._loop.call_soon(self._turn)
+            self._call_soon(self._turn)
 
     def admit_waiting(self) -> None:
         """Give the connections that waited their turn, as far as there is room."""
@@ -101,7 +104,7 @@ class RequestChannel:
     def turn_finished(self) -> None:
         """The turn is over; whatever is left or comes from now on asks for a new one."""
         if self.queue or self.waiting or self.to_flush:
-            self._loop.call_soon(self._turn)
+            self._call_soon(self._turn)
         else:
             self._turn_due = False
 

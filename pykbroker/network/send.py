@@ -5,26 +5,24 @@ How a part leaves:
 * bytes: small parts joined into one `send`, many or large ones by `sendmsg`;
 * a file slice up to SMALL_SLICE_BYTES: read (from the page cache only) and joined with the bytes
   before and after it, so that a small fetch reply is one `send`;
-* a larger file slice: `os.sendfile` straight to the socket;
+* a larger file slice: `Transport.send_file` straight to the socket;
 * a slice that is not in the page cache: a thread has the kernel fetch it, never the event loop.
 
 State: the parts not sent yet, and how much of the first slice among them has left already.
 In: `add(parts)`, `send(socket)` whenever the socket may take more.
-Out: SENT, BLOCKED (call again when the socket is writable) or COLD (have a thread `warm` the
-`cold_window()`, then call `warmed`).
+Out: SENT, BLOCKED (call again when the socket is writable) or COLD (have a thread run
+`warming()`, then call `warmed`).
 Invariants: nothing overtakes; a slice is released exactly once, when its last byte was handed to
 the kernel or the connection closed.
 """
 
 from __future__ import annotations
 
-import os
-import socket
 from collections import deque
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable
 
-from pykbroker.environment.real.page_cache import is_cached, read_cached
+from pykbroker.environment.files import FileCutShort, FileSlice
+from pykbroker.environment.transport import Bytes, StreamSocket, Transport
 
 SENT = 0
 BLOCKED = 1
@@ -38,37 +36,16 @@ IOV_MAX = 512
 # Fairness: one connection hands at most this much to the kernel before others have their turn.
 BYTES_PER_CALL = 8 * 1024 * 1024
 
-_MSG_MORE: int = getattr(socket, "MSG_MORE", 0)
-
-
-class Slice(Protocol):
-    """A run of bytes in an open file; `log/files.py` provides it, this floor knows its shape."""
-
-    @property
-    def position(self) -> int: ...
-
-    @property
-    def length(self) -> int: ...
-
-    def fileno(self) -> int: ...
-
-    def release(self) -> None: ...
-
-
-Bytes = bytes | bytearray | memoryview
-Part = Bytes | Slice
-
-
-class FileCutShort(OSError):
-    """A slice reaches beyond the end of its file: the file was cut while it was being sent."""
+Part = Bytes | FileSlice
 
 
 class SendQueue:
     """The outgoing parts of one connection."""
 
-    __slots__ = ("_head_sent", "_is_warm", "_parts", "pending_bytes", "sent_bytes")
+    __slots__ = ("_head_sent", "_is_warm", "_parts", "_transport", "pending_bytes", "sent_bytes")
 
-    def __init__(self) -> None:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
         self._parts: deque[Part] = deque()
         self._head_sent = 0
         self._is_warm = False  # just fetched: it goes out even if it has left the cache again
@@ -80,7 +57,7 @@ class SendQueue:
         self._parts.extend(parts)
         self.pending_bytes += size
 
-    def send(self, sock: socket.socket) -> int:
+    def send(self, sock: StreamSocket) -> int:
         """Send as much as the socket takes now; SENT, BLOCKED or COLD.
 
         Raises OSError when the connection is gone, FileCutShort when the file is.
@@ -104,7 +81,7 @@ class SendQueue:
                 return BLOCKED
         return SENT
 
-    def _send_joined(self, sock: socket.socket) -> bool:
+    def _send_joined(self, sock: StreamSocket) -> bool:
         """Send the bytes and small slices at the head together; True when a slice there is cold."""
         parts = self._parts
         gathered: list[Bytes] = []
@@ -116,7 +93,7 @@ class SendQueue:
                 gathered.append(part)
                 total += len(part)
             elif part.length > SMALL_SLICE_BYTES or self._head_sent:
-                more = _MSG_MORE
+                more = self._transport.more_follows
                 break
             else:
                 content = self._read_small(part)
@@ -161,21 +138,20 @@ class SendQueue:
             if not isinstance(part, (bytes, bytearray, memoryview)):
                 part.release()
 
-    def _send_from_file(self, sock: socket.socket, head: Slice) -> bool:
+    def _send_from_file(self, sock: StreamSocket, head: FileSlice) -> bool:
         """Send a window of the slice at the head; False when it is not in the page cache."""
         position = head.position + self._head_sent
         window = min(head.length - self._head_sent, SENDFILE_WINDOW_BYTES)
-        file = head.fileno()
         is_warm, self._is_warm = self._is_warm, False
-        if not is_warm and not is_cached(file, window, position):
+        if not is_warm and not head.is_cached(position, window):
             return False
-        sent = os.sendfile(sock.fileno(), file, position, window)
+        sent = self._transport.send_file(sock, head, position, window)
         if not sent:
             raise FileCutShort(f"{head.length - self._head_sent} bytes are missing in the file")
         self._advance_head(head, sent)
         return True
 
-    def _advance_head(self, head: Slice, sent: int) -> None:
+    def _advance_head(self, head: FileSlice, sent: int) -> None:
         self._head_sent += sent
         self.pending_bytes -= sent
         self.sent_bytes += sent
@@ -184,22 +160,17 @@ class SendQueue:
             self._head_sent = 0
             head.release()
 
-    def _read_small(self, part: Slice) -> Bytes | None:
+    def _read_small(self, part: FileSlice) -> Bytes | None:
         """The whole of a small slice; None when it is not in the page cache."""
         is_warm, self._is_warm = self._is_warm, False
-        if not is_warm:
-            return read_cached(part.fileno(), part.length, part.position)
-        content = os.pread(part.fileno(), part.length, part.position)
-        if len(content) < part.length:
-            raise FileCutShort(f"{part.length - len(content)} bytes are missing in the file")
-        return content
+        return part.read() if is_warm else part.read_cached()
 
-    def cold_window(self) -> tuple[int, int, int]:
-        """What a thread has to `warm` after COLD: (file descriptor, size, position)."""
+    def warming(self) -> Callable[[], None]:
+        """What a thread has to run after COLD."""
         head = self._parts[0]
         assert not isinstance(head, (bytes, bytearray, memoryview))
         size = min(head.length - self._head_sent, COLD_READ_BYTES)
-        return head.fileno(), size, head.position + self._head_sent
+        return head.warming(head.position + self._head_sent, size)
 
     def warmed(self) -> None:
         """The cold window is in the page cache now."""

@@ -12,25 +12,28 @@ every protocol but PLAINTEXT.
 from __future__ import annotations
 
 import logging
-from time import monotonic
-from typing import TYPE_CHECKING
 
+from pykbroker.config import BrokerConfig
+from pykbroker.environment import Environment
+from pykbroker.environment.background import Threads
+from pykbroker.environment.scheduler import Timer
+from pykbroker.environment.transport import StreamSocket
 from pykbroker.metrics import Counters
-from pykbroker.network.acceptor import Acceptor, Listener, descriptors_for_connections
+from pykbroker.network.acceptor import DESCRIPTOR_RETRY_MS, Acceptor, descriptors_for_connections
 from pykbroker.network.connection import Connection
 from pykbroker.network.connection_limits import (
     ConnectionLimits,
     UnknownHost,
     limits_by_address,
 )
+from pykbroker.network.connection_resources import ConnectionResources
 from pykbroker.network.idle_connections import IdleConnections
+from pykbroker.network.listener import Listener
 from pykbroker.network.peer_log import PeerLog
 from pykbroker.network.request_channel import RequestChannel
 
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, TimerHandle
-
-    from pykbroker.config import BrokerConfig
+# The timing wheel may name the start of a wide bucket, which may be now.
+LEAST_IDLE_DELAY_MS = 50
 
 _log = logging.getLogger("pykbroker.network")
 
@@ -39,13 +42,17 @@ class SocketServer:
     """The network of one node; see the module."""
 
     def __init__(
-        self, loop: AbstractEventLoop, config: BrokerConfig, counters: Counters | None = None
+        self,
+        environment: Environment,
+        config: BrokerConfig,
+        cold_reads: Threads,
+        counters: Counters | None = None,
     ) -> None:
-        self.loop = loop
+        self._scheduler = environment.scheduler
+        self._transport = environment.transport
         self._config = config
-        self.channel = RequestChannel(loop, config.queued_max_requests)
-        self.max_request_bytes = config.socket_request_max_bytes
-        by_address = limits_by_address(config.max_connections_per_ip_by_address)
+        self.channel = RequestChannel(environment.scheduler, config.queued_max_requests)
+        by_address = limits_by_address(config.max_connections_per_ip_by_address, self._transport)
         self.limits, self.controller_limits = (
             ConnectionLimits(
                 config.max_connections, config.max_connections_per_ip, by_address, protected
@@ -56,10 +63,21 @@ class SocketServer:
         self.listeners: list[Listener] = []
         self.connections: set[Connection] = set()
         self.counters = Counters() if counters is None else counters
+        self._resources = ConnectionResources(
+            transport=environment.transport,
+            clock=environment.clock,
+            channel=self.channel,
+            cold_reads=cold_reads,
+            counters=self.counters,
+            peer_log=self.peer_log,
+            max_request_bytes=config.socket_request_max_bytes,
+        )
         self._acceptors: list[Acceptor] = []
-        self.descriptor_limit = descriptors_for_connections()
-        self._idle = IdleConnections(config.connections_max_idle_ms, int(monotonic() * 1000))
-        self._idle_timer: TimerHandle | None = None
+        self.descriptor_limit = descriptors_for_connections(self._transport.most_descriptors)
+        self._idle: IdleConnections[Connection] = IdleConnections(
+            config.connections_max_idle_ms, self._resources.now_ms()
+        )
+        self._idle_timer: Timer | None = None
         self._stopped = False
 
     # ---------------------------------------------------------------- life cycle
@@ -97,6 +115,7 @@ class SocketServer:
         limits = self.controller_limits if is_controller else self.limits
         self.listeners.append(
             Listener(
+                self._transport,
                 name,
                 host,
                 port,
@@ -114,7 +133,9 @@ class SocketServer:
         """Accept connections: on the controller listeners, or on the others."""
         for listener in self.listeners:
             if listener.is_controller == controllers:
-                acceptor = Acceptor(self, listener, self._config.socket_send_buffer_bytes)
+                acceptor = Acceptor(
+                    self, self._transport, listener, self._config.socket_send_buffer_bytes
+                )
                 self._acceptors.append(acceptor)
                 acceptor.start()
 
@@ -124,7 +145,9 @@ class SocketServer:
         for limits in (self.limits, self.controller_limits):
             limits.update(config.max_connections, config.max_connections_per_ip)
         try:
-            by_address = limits_by_address(config.max_connections_per_ip_by_address)
+            by_address = limits_by_address(
+                config.max_connections_per_ip_by_address, self._transport
+            )
         except UnknownHost as fault:
             _log.error("%s; the limits of single addresses stay as they were", fault)
         else:
@@ -160,19 +183,21 @@ class SocketServer:
 
     # ---------------------------------------------------------------- connections
 
-    def connection_opened(self, connection: Connection) -> None:
-        """An acceptor made a connection."""
+    def accepted(self, listener: Listener, sock: StreamSocket, host: str, port: int) -> None:
+        """An acceptor has a new connection, which the limits count already."""
         self.counters.connections_accepted += 1
+        connection = Connection(
+            self._resources, listener, sock, host, port, self._connection_closed
+        )
         self.connections.add(connection)
-        self._idle.watch(connection, int(monotonic() * 1000))
+        self._idle.watch(connection, self._resources.now_ms())
         if self._idle_timer is None:
             self._arm_idle_timer()
-        limits = connection.listener.limits
-        if limits.exceeded():
-            self._make_room(limits)
+        if listener.limits.exceeded():
+            self._make_room(listener.limits)
 
-    def connection_closed(self, connection: Connection) -> None:
-        """A connection closed, whoever wanted it: its place is free."""
+    def _connection_closed(self, connection: Connection) -> None:
+        """A connection closed: its place is free."""
         self.counters.connections_closed += 1
         self.connections.discard(connection)
         self._idle.forget(connection)
@@ -202,13 +227,13 @@ class SocketServer:
             f"{address}:{port}",
             listener.name,
             f"too many connections from it, at most {limit}",
-            monotonic(),
+            self._resources.now_ms(),
         )
 
-    def out_of_descriptors(self, acceptor: Acceptor, retry_seconds: float) -> None:
+    def out_of_descriptors(self, acceptor: Acceptor) -> None:
         """The process cannot open another descriptor: try again in a while."""
         _log.error("cannot accept connections on %r: out of file descriptors", acceptor.listener)
-        self.loop.call_later(retry_seconds, self._retry, acceptor)
+        self._scheduler.call_later(DESCRIPTOR_RETRY_MS, self._retry, acceptor)
 
     def _retry(self, acceptor: Acceptor) -> None:
         if not self._stopped:
@@ -220,15 +245,14 @@ class SocketServer:
         deadline_ms = self._idle.next_deadline_ms()
         self._idle_timer = None
         if deadline_ms is not None:
-            # The wheel may name the start of a wide bucket, which may be now.
-            delay = max(deadline_ms / 1000 - monotonic(), 0.05)
-            self._idle_timer = self.loop.call_later(delay, self._close_idle)
+            delay_ms = max(deadline_ms - self._resources.now_ms(), LEAST_IDLE_DELAY_MS)
+            self._idle_timer = self._scheduler.call_later(delay_ms, self._close_idle)
 
     def _close_idle(self) -> None:
-        for connection in self._idle.advance(int(monotonic() * 1000)):
+        for connection in self._idle.advance(self._resources.now_ms()):
             connection.close()
         self._arm_idle_timer()
 
 
-def _last_active(connection: Connection) -> float:
-    return connection.last_active
+def _last_active(connection: Connection) -> int:
+    return connection.last_active_ns

@@ -28,7 +28,7 @@ class Node:
         self.files.cold |= {f"/d/{name}" for name in cold}
         self.threads = Threads()
         self.woken = 0
-        self.reads = ColdReads(self.threads, self.files, self.wake)  # type: ignore[arg-type]
+        self.reads = ColdReads(self.threads, self.files, self.wake)
         self.request: Any = SimpleNamespace(connection=SimpleNamespace(closed=False))
 
     def wake(self) -> None:
@@ -87,7 +87,7 @@ def test_in_the_end_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     def evicted_each_time() -> bytes:
         waited.append(node.files.may_wait)
         if not node.files.may_wait:
-            raise ColdRead(threading.get_ident)  # type: ignore[arg-type]
+            raise ColdRead(threading.get_ident)
         return b"found"
 
     outcome = node.reads.serve(node.request, evicted_each_time, bytes.decode)

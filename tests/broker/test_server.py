@@ -17,6 +17,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.config.topic_keys import TOPIC_KEYS
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.real.world import real_environment
 from pykbroker.errors import ErrorCode, KafkaError, StartError
 from pykbroker.log.log_manager import LogManager
 from pykbroker.protocol.api import APIS, response_class
@@ -46,11 +47,21 @@ def make_config(directory: Path, **overrides: str) -> BrokerConfig:
     )
 
 
+def make_server(config: BrokerConfig) -> BrokerServer:
+    """A node on the running event loop."""
+    return BrokerServer(real_environment(asyncio.get_running_loop()), config)
+
+
+async def start(config: BrokerConfig) -> None:
+    """Start a node that has to refuse to."""
+    await make_server(config).start()
+
+
 def run(config: BrokerConfig, scenario: Callable[[BrokerServer], Coroutine[Any, Any, Any]]) -> Any:
     """Start a node, run the scenario, stop the node."""
 
     async def whole() -> Any:
-        server = BrokerServer(config)
+        server = make_server(config)
         await server.start()
         try:
             return await scenario(server)
@@ -152,7 +163,7 @@ def test_a_port_in_use_touches_nothing(tmp_path: Path) -> None:
         port = holder.getsockname()[1]
         config = BrokerConfig.from_properties(standalone_properties(tmp_path / "d", port=port))
         with pytest.raises(StartError, match=f"bind to 127.0.0.1:{port}: Address already in use"):
-            asyncio.run(BrokerServer(config).start())
+            asyncio.run(start(config))
     assert not (tmp_path / "d").exists()
 
 
@@ -161,7 +172,7 @@ def test_a_directory_of_another_node(tmp_path: Path) -> None:
     other = standalone_properties(tmp_path / "d", port=0, node_id=7)
     before = {path: path.read_bytes() for path in (tmp_path / "d").rglob("*") if path.is_file()}
     with pytest.raises(StartError, match=r"Stored node id 1 .* the configured node.id 7"):
-        asyncio.run(BrokerServer(BrokerConfig.from_properties(other)).start())
+        asyncio.run(start(BrokerConfig.from_properties(other)))
     after = {path: path.read_bytes() for path in (tmp_path / "d").rglob("*") if path.is_file()}
     assert before == after
 
@@ -175,7 +186,7 @@ def test_a_directory_in_use(tmp_path: Path) -> None:
 
     async def scenario(server: BrokerServer) -> None:
         with pytest.raises(StartError, match="Failed to acquire lock"):
-            await BrokerServer(config).start()
+            await start(config)
         await api_versions_of(server)
 
     run(config, scenario)
@@ -185,7 +196,7 @@ def test_a_directory_that_holds_something_else(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "thesis.txt").write_text("mine")
     with pytest.raises(StartError, match=r"thesis\.txt"):
-        asyncio.run(BrokerServer(make_config(tmp_path / "d")).start())
+        asyncio.run(start(make_config(tmp_path / "d")))
     assert [path.name for path in (tmp_path / "d").iterdir()] == ["thesis.txt"]
 
 
@@ -373,4 +384,4 @@ def test_a_topic_with_limits_of_an_older_kafka_is_named(
         patch.setattr(TOPIC_KEYS["segment.bytes"], "validator", None)
         run(make_config(tmp_path / "d"), create)
     with pytest.raises(StartError, match=r"^topic old: Invalid value 1000 .* segment\.bytes"):
-        asyncio.run(BrokerServer(make_config(tmp_path / "d")).start())
+        asyncio.run(start(make_config(tmp_path / "d")))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.environment.files import Files
+from pykbroker.environment.files import FileCutShort, Files
 from pykbroker.environment.real.files import IOV_MAX, RealFiles
 from pykbroker.testing.world.memory_files import MemoryFiles
 
@@ -115,8 +115,22 @@ def test_a_slice_of_a_file_cut_meanwhile_is_an_error(disk: tuple[Files, str]) ->
     file.pwritev([b"0123456789"], 0)
     piece = file.slice(2, 5)
     file.truncate(4)
-    with pytest.raises(OSError, match="only 2 left"):
+    with pytest.raises(FileCutShort, match="3 bytes are missing"):
         piece.read()
+
+
+def test_a_slice_can_be_read_without_waiting_once_it_is_warm(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    file = files.open(f"{root}/a", create=True)
+    file.pwritev([b"0123456789"], 0)
+    piece = file.slice(2, 5)
+    fetch = piece.warming(2, 5)
+    assert piece.is_cached(2, 5)
+    assert piece.read_cached() == b"23456"
+    file.truncate(4)
+    assert piece.read_cached() is None
+    piece.release()
+    fetch()  # may run after the release: the job holds the file open
 
 
 def test_modified_time_and_usage(disk: tuple[Files, str]) -> None:

@@ -15,8 +15,15 @@ from typing import Any
 import pytest
 import uvloop
 
+from pykbroker.environment.real.world import real_environment
 from pykbroker.network.request import Request
 from pykbroker.network.socket_server import SocketServer
+
+_CLOSED_LOOP = asyncio.new_event_loop()
+_CLOSED_LOOP.close()
+ENVIRONMENT = real_environment(_CLOSED_LOOP)
+TRANSPORT = ENVIRONMENT.transport
+"""For what needs no event loop: binding, sending, addresses."""
 
 
 def frame(body: bytes, correlation_id: int = 7) -> bytes:
@@ -57,7 +64,9 @@ class Served:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, config: Any) -> None:
         self.loop = loop
-        self.server = SocketServer(loop, config)
+        environment = real_environment(loop)
+        self.threads = environment.background.threads("disk", 2)
+        self.server = SocketServer(environment, config, self.threads)
         self.held: list[Request] = []
         self.hold = False
         self.answer: Callable[[Request], None] = self.echo
@@ -124,7 +133,7 @@ class Served:
         self.call(self.server.stop)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(60)
-        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self.threads.close()
         self.loop.close()
 
 

@@ -8,14 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from pykbroker.network.acceptor import BindError
-from pykbroker.network.socket_server import SocketServer
-from tests.network.conftest import Served, endpoint, frame, is_closed, network_config, read_reply
-
-
-def _closed_port() -> tuple[socket.socket, int]:
-    holder = socket.create_server(("127.0.0.1", 0))
-    return holder, holder.getsockname()[1]
+from tests.network.conftest import (
+    Served,
+    endpoint,
+    frame,
+    is_closed,
+    read_reply,
+)
 
 
 def test_port_zero_becomes_a_real_port(echo: Served) -> None:
@@ -23,21 +22,6 @@ def test_port_zero_becomes_a_real_port(echo: Served) -> None:
     with echo.connect() as sock:
         sock.sendall(frame(b"x"))
         assert read_reply(sock) == (7, b"x")
-
-
-def test_a_port_in_use_is_one_clear_line_and_leaves_nothing_bound() -> None:
-    holder, port = _closed_port()
-    with holder:
-        server = SocketServer(
-            None,  # type: ignore[arg-type]
-            network_config(endpoints=(endpoint("FIRST"), endpoint("SECOND", port=port))),
-        )
-        with pytest.raises(BindError) as refused:
-            server.bind()
-    assert str(refused.value) == (
-        f"Socket server failed to bind to 127.0.0.1:{port}: Address already in use."
-    )
-    assert server.listeners == []
 
 
 def test_an_empty_host_listens_on_ipv4_and_names_its_peer_so(

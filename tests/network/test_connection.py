@@ -11,6 +11,8 @@ from contextlib import suppress
 
 import pytest
 
+from pykbroker.environment.files import FileSlice
+from pykbroker.environment.real.files import Descriptor
 from pykbroker.network import connection as connection_module
 from tests.harness.waiting import wait_for
 from tests.network.conftest import Served, frame, is_closed, read_exactly, read_reply
@@ -260,17 +262,15 @@ def test_a_file_cut_short_closes_the_connection(
     assert "missing in the file" in caplog.text
 
 
-class Slice:
+class Slice(FileSlice):
+    """A slice of an open file that counts how often it is released."""
+
     def __init__(self, fd: int, position: int, length: int) -> None:
-        self._fd = fd
-        self.position = position
-        self.length = length
+        super().__init__(Descriptor(os.dup(fd)), position, length)
         self.released = 0
 
-    def fileno(self) -> int:
-        return self._fd
-
     def release(self) -> None:
+        super().release()
         self.released += 1
 
 

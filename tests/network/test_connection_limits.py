@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.network.connection_limits import ConnectionLimits, UnknownHost, limits_by_address
+from tests.network.conftest import TRANSPORT
 
 MANY = 2**31 - 1
 
@@ -55,11 +56,11 @@ def test_addresses_and_their_overrides() -> None:
 
 
 def test_overrides_may_name_hosts() -> None:
-    assert limits_by_address({"localhost": 3})["127.0.0.1"] == 3
-    assert limits_by_address({"::1": 4, "0:0:0:0:0:0:0:2": 5}) == {"::1": 4, "::2": 5}
-    assert limits_by_address({"::ffff:10.0.0.1": 6}) == {"10.0.0.1": 6}
+    assert limits_by_address({"localhost": 3}, TRANSPORT)["127.0.0.1"] == 3
+    assert limits_by_address({"::1": 4, "0:0:0:0:0:0:0:2": 5}, TRANSPORT) == {"::1": 4, "::2": 5}
+    assert limits_by_address({"::ffff:10.0.0.1": 6}, TRANSPORT) == {"10.0.0.1": 6}
     with pytest.raises(UnknownHost, match=r"max\.connections\.per\.ip\.overrides: no such host: "):
-        limits_by_address({"no such host": 1})
+        limits_by_address({"no such host": 1}, TRANSPORT)
 
 
 def test_a_lower_limit_is_exceeded() -> None:

@@ -12,7 +12,7 @@ MAX_IDLE_MS = 10_000
 
 def _connection(last_active: float = 0.0) -> Any:
     return SimpleNamespace(
-        last_active=last_active, in_flight=False, stream_ended=False, idle_task=None
+        last_active_ns=int(last_active * 1e9), in_flight=False, stream_ended=False, idle_task=None
     )
 
 
@@ -34,7 +34,7 @@ def test_idle_for_too_long() -> None:
 def test_activity_moves_the_deadline() -> None:
     connection = _connection()
     idle = _watch(connection)
-    connection.last_active = 6.0
+    connection.last_active_ns = 6_000_000_000
     assert idle.advance(MAX_IDLE_MS) == []
     assert idle.advance(15_900) == []
     assert idle.advance(16_000) == [connection]

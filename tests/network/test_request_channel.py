@@ -31,7 +31,7 @@ def test_many_requests_one_turn() -> None:
     for request in requests:
         channel.put(request)
     assert len(loop.soon) == 1
-    assert [channel.take() for _ in range(11)] == [*requests, None]
+    assert [channel.queue.popleft() for _ in range(10)] == requests
 
 
 def test_what_is_left_after_a_turn_gets_another() -> None:
@@ -39,7 +39,7 @@ def test_what_is_left_after_a_turn_gets_another() -> None:
     channel.put(object())  # type: ignore[arg-type]
     channel.turn_finished()
     assert len(loop.soon) == 2
-    channel.take()
+    channel.queue.popleft()
     channel.turn_finished()
     assert len(loop.soon) == 2
     channel.wake()
@@ -69,7 +69,7 @@ def test_connections_that_wait_are_admitted_in_order_as_far_as_there_is_room() -
         channel.wait(Waiting(number))  # type: ignore[arg-type]
     channel.admit_waiting()
     assert admitted == [0, 1]
-    channel.take()
+    channel.queue.popleft()
     channel.admit_waiting()
     assert admitted == [0, 1, 2]
     assert channel.full_count == 5

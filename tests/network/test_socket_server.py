@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.network import acceptor
+from pykbroker.network import socket_server
 from tests.network.conftest import Served, frame, is_closed, network_config, read_reply
 
 
@@ -79,7 +79,7 @@ def test_out_of_descriptors_is_logged_once_and_tried_again(
         def __getattr__(self, name: str) -> Any:
             return getattr(self.sock, name)
 
-    monkeypatch.setattr(acceptor, "DESCRIPTOR_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(socket_server, "DESCRIPTOR_RETRY_MS", 10)
     served = serve()
     listener = served.server.listeners[0]
     listener.sock = Exhausted(listener.sock)  # type: ignore[assignment]
@@ -96,7 +96,7 @@ def test_connections_leave_descriptors_to_the_log(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(acceptor, "DESCRIPTOR_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(socket_server, "DESCRIPTOR_RETRY_MS", 10)
     served = serve()
     served.server.descriptor_limit = 0
     with caplog.at_level(logging.ERROR), served.connect() as sock:

@@ -23,7 +23,7 @@ from pykbroker.environment.files import (
     Readable,
 )
 from pykbroker.environment.real.file_lock import RealFileLock
-from pykbroker.environment.real.page_cache import read_cached, warm
+from pykbroker.environment.real.page_cache import is_cached, read_cached, warm
 
 IOV_MAX = 1024
 """Linux takes at most this many buffers in one writev."""
@@ -48,6 +48,12 @@ class Descriptor(Readable):
 
     def pread(self, length: int, position: int) -> bytes:
         return pread_whole(self.fd, length, position)
+
+    def read_cached(self, length: int, position: int) -> bytes | bytearray | None:
+        return read_cached(self.fd, length, position)
+
+    def is_cached(self, length: int, position: int) -> bool:
+        return is_cached(self.fd, length, position)
 
     def sync(self) -> None:
         os.fdatasync(self.fd)
@@ -139,6 +145,15 @@ class RealFile(OpenFile):
         if self._files.may_wait:
             return pread_whole(descriptor.fd, length, position)
         return descriptor.pread_cached(length, position)
+
+    def read_cached(self, length: int, position: int) -> bytes | bytearray | None:
+        return self.descriptor().read_cached(length, position)
+
+    def is_cached(self, length: int, position: int) -> bool:
+        return self.descriptor().is_cached(length, position)
+
+    def warm(self, length: int, position: int) -> None:
+        self.descriptor().warm(length, position)
 
     def slice(self, position: int, length: int) -> FileSlice:
         return FileSlice(self.descriptor(), position, length)

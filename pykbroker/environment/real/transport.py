@@ -17,6 +17,8 @@ from pykbroker.environment.background import Threads
 from pykbroker.environment.files import FileSlice
 from pykbroker.environment.transport import ListeningSocket, StreamSocket
 
+_MSG_MORE: int = getattr(socket, "MSG_MORE", 0)
+
 
 class HasDescriptor(Protocol):
     """A socket as the event loop sees it."""
@@ -128,8 +130,11 @@ class RealTransport:
         Connecting(self._loop, addresses[0], port, timeout_ms).outcome.on_resolved(outcome)
 
     def addresses_of(self, host: str) -> list[str]:
-        """See `Transport`. Blocks."""
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        """See `Transport`."""
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except UnicodeError as fault:  # no name of a host can have this form
+            raise OSError(str(fault)) from fault
         return list(dict.fromkeys(str(at[0]) for *_, at in found))
 
     def own_host_name(self) -> str:
@@ -157,6 +162,11 @@ class RealTransport:
     def send_file(self, sock: HasDescriptor, piece: FileSlice, position: int, size: int) -> int:
         """See `Transport`."""
         return os.sendfile(sock.fileno(), piece.fileno(), position, size)
+
+    @property
+    def more_follows(self) -> int:
+        """See `Transport`."""
+        return _MSG_MORE
 
     @property
     def most_descriptors(self) -> int:

@@ -55,6 +55,16 @@ class MemoryInode(Readable):
     def pread(self, length: int, position: int) -> bytes:
         return bytes(self.content[position : position + length])
 
+    def read_cached(self, length: int, position: int) -> bytes | None:
+        found = self.pread(length, position)
+        return found if len(found) == length else None
+
+    def is_cached(self, length: int, position: int) -> bool:
+        return True
+
+    def warm(self, length: int, position: int) -> None:
+        """All of it is in memory."""
+
     def fileno(self) -> int:
         raise OSError(errno.EBADF, "a file in memory has no descriptor")
 
@@ -155,6 +165,15 @@ class MemoryFile(OpenFile):
     def pread(self, length: int, position: int) -> bytes:
         self._files.call_read("pread", self.path)
         return self._inode.pread(length, position)
+
+    def read_cached(self, length: int, position: int) -> bytes | None:
+        return self._inode.read_cached(length, position)
+
+    def is_cached(self, length: int, position: int) -> bool:
+        return self.path not in self._files.cold
+
+    def warm(self, length: int, position: int) -> None:
+        self._files.cold.discard(self.path)
 
     def fileno(self) -> int:
         return self._inode.fileno()

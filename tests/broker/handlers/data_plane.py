@@ -6,6 +6,7 @@ a test sees what a client would see.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,7 +41,7 @@ class Broker:
         self.producer_ids: Any = None
         self.validation = Checks()
         self.threads = Threads()
-        self.cold_reads = ColdReads(self.threads, self.node.files, self.wake)  # type: ignore[arg-type]
+        self.cold_reads = ColdReads(self.threads, self.node.files, self.wake)
         self.wakes = 0
 
     def now_ms(self) -> int:
@@ -93,47 +94,31 @@ class Checks:
             done([each() for each in work])
 
 
-class Fetching:
-    """The future of a call in a thread."""
-
-    def __init__(self) -> None:
-        self._callback: Any = None
-        self._failure: Exception | None = None
-
-    def add_done_callback(self, callback: Any) -> None:
-        self._callback = callback
-
-    def cancelled(self) -> bool:
-        return False
-
-    def exception(self) -> Exception | None:
-        return self._failure
-
-    def finish(self, call: Any) -> None:
-        try:
-            call()
-        except OSError as failure:
-            self._failure = failure
-        self._callback(self)
-
-
 class Threads:
-    """An event loop's threads: nothing is done before `finish`."""
+    """Threads of a test: nothing is done before `finish`."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[Any, Fetching]] = []
+        self.waiting: list[tuple[Callable[[], object], Deferred]] = []
 
-    def run_in_executor(self, _pool: None, call: Any) -> Fetching:
-        future = Fetching()
-        self.waiting.append((call, future))
-        return future
+    def run(self, job: Callable[[], object]) -> Deferred:
+        outcome = Deferred()
+        self.waiting.append((job, outcome))
+        return outcome
+
+    def close(self) -> None:
+        self.waiting.clear()
 
     def finish(self) -> int:
         """Do all, and what that asks for; how many calls it were."""
         done = 0
         while self.waiting:
-            call, future = self.waiting.pop(0)
-            future.finish(call)
+            job, outcome = self.waiting.pop(0)
+            result: object
+            try:
+                result = job()
+            except OSError as failure:
+                result = failure
+            outcome.resolve(result)
             done += 1
         return done
 

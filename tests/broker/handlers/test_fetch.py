@@ -408,7 +408,7 @@ def test_a_disk_that_fails_to_fetch_is_asked_once_more_and_waited_for(broker: Br
     ((_, fetching),) = broker.threads.waiting
     broker.threads.waiting = []
     broker.node.files.fail = broken
-    fetching.finish(lambda: broker.node.files.call("pread", "any"))
+    fetching.resolve(OSError(5, "broken"))
     assert only(call).error_code == ErrorCode.KAFKA_STORAGE_ERROR
 
 
