@@ -322,6 +322,12 @@ _MESSAGES: dict[int, str] = {
     ErrorCode.REBOOTSTRAP_REQUIRED: (
         "Client metadata is stale. The client should rebootstrap to obtain new metadata."
     ),
+    ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE: "The preferred leader was not available.",
+    ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE: (
+        "Eligible topic partition leaders are not available."
+    ),
+    ErrorCode.ELECTION_NOT_NEEDED: "Leader election not needed for topic partition.",
+    ErrorCode.NO_REASSIGNMENT_IN_PROGRESS: "No partition reassignment is in progress.",
 }
 
 

@@ -15,6 +15,7 @@ from tests.harness.raw_client import RawClient
 from tests.harness.waiting import wait_for
 from tests.interop.admin_cluster import cluster_lines
 from tests.interop.admin_configs import alter_lines, describe_config_lines, incremental_lines
+from tests.interop.admin_reassignment import reassignment_lines
 from tests.interop.admin_topics import create_lines, delete_lines, metadata_lines, partition_lines
 from tests.interop.conversation import Line
 
@@ -122,4 +123,5 @@ def lines(story: Play) -> Iterator[Line]:
     yield from alter_lines()
     yield from incremental_lines()
     yield from cluster_lines()
+    yield from reassignment_lines()
     yield from delete_lines(story)

@@ -2,7 +2,8 @@
 
 Metadata, CreateTopics, DeleteTopics, CreatePartitions, DescribeConfigs, AlterConfigs,
 IncrementalAlterConfigs, ListConfigResources, DescribeCluster, DescribeTopicPartitions,
-DescribeQuorum and UpdateFeatures, in every version, with the texts of errors: see admin_script.
+DescribeQuorum, UpdateFeatures, ElectLeaders, AlterPartitionReassignments and
+ListPartitionReassignments, in every version, with the texts of errors: see admin_script.
 """
 
 from __future__ import annotations

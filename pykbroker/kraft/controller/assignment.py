@@ -47,19 +47,21 @@ def manual_partitions(
     for index, assignment in enumerate(assignments):
         number = assignment.partition_index if first is None else first + index
         if number in made:
-            raise _invalid(f"Found multiple manual partition assignments for partition {number}")
+            raise invalid_assignment(
+                f"Found multiple manual partition assignments for partition {number}"
+            )
         replicas = list(assignment.broker_ids)
-        _check_replicas(state, replicas, factor)
+        check_replicas(state, replicas, factor)
         factor = len(replicas)
         isr = tuple(broker for broker in replicas if state.is_active(broker))
         if not isr:
-            raise _invalid(
+            raise invalid_assignment(
                 "All brokers specified in the manual partition assignment for partition "
                 f"{number} are fenced or in controlled shutdown."
             )
         made[number] = _new_partition(state, replicas, isr)
     if first is None and any(number not in made for number in range(len(made))):
-        raise _invalid("partitions should be a consecutive 0-based integer sequence")
+        raise invalid_assignment("partitions should be a consecutive 0-based integer sequence")
     return dict(sorted(made.items()))
 
 
@@ -74,34 +76,36 @@ def _new_partition(
     )
 
 
-def _check_replicas(state: ControllerState, replicas: list[int], factor: int | None) -> None:
+def check_replicas(state: ControllerState, replicas: Sequence[int], factor: int | None) -> None:
+    """KafkaError unless these can be the replicas of a partition, `factor` of them if given."""
     if not replicas:
-        raise _invalid("The manual partition assignment includes an empty replica list.")
+        raise invalid_assignment("The manual partition assignment includes an empty replica list.")
     previous: int | None = None
     for broker_id in sorted(replicas):
         broker = state.broker(broker_id)
         if broker is None:
-            raise _invalid(
+            raise invalid_assignment(
                 f"The manual partition assignment includes broker {broker_id}, but no such broker "
                 "is registered."
             )
         if not broker.has_uncordoned_directories:
-            raise _invalid(
+            raise invalid_assignment(
                 f"The manual partition assignment includes broker {broker_id}, but all its log "
                 "directories are cordoned."
             )
         if broker_id == previous:
-            raise _invalid(
+            raise invalid_assignment(
                 f"The manual partition assignment includes the broker {previous} more than once."
             )
         previous = broker_id
     if factor is not None and len(replicas) != factor:
-        raise _invalid(
+        raise invalid_assignment(
             f"The manual partition assignment includes a partition with {len(replicas)} "
             "replica(s), but this is not consistent with previous partitions, which have "
             f"{factor} replica(s)."
         )
 
 
-def _invalid(message: str) -> KafkaError:
+def invalid_assignment(message: str) -> KafkaError:
+    """The answer to an assignment that cannot be."""
     return KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

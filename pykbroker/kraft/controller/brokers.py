@@ -186,7 +186,7 @@ def heartbeat(state: ControllerState, request: Any, now_ms: int) -> Decision[Met
             done = True
         elif not request.want_fence and caught_up:
             fenced = False
-            records = _unfence(state, broker)
+            records = _unfence(state, broker, frozenset(request.offline_log_dirs))
     elif leaving:
         done = _may_go(state, broker)
     elif request.want_fence:
@@ -223,8 +223,10 @@ def fence(state: ControllerState, broker: BrokerRegistration) -> list[MetadataRe
     return [*broker_goes(state, broker.id), _change(broker, 0, fenced=_FENCE)]
 
 
-def _unfence(state: ControllerState, broker: BrokerRegistration) -> list[MetadataRecord]:
-    return [_change(broker, 0, fenced=_UNFENCE), *broker_comes(state, broker.id)]
+def _unfence(
+    state: ControllerState, broker: BrokerRegistration, offline: frozenset[bytes]
+) -> list[MetadataRecord]:
+    return [_change(broker, 0, fenced=_UNFENCE), *broker_comes(state, broker.id, offline)]
 
 
 def _begin_controlled_shutdown(

@@ -129,6 +129,24 @@ class Controller:
         """CreatePartitionsRequest -> CreatePartitionsResponse."""
         return topics.create_partitions(self.state, request)
 
+    def elect_leaders(self, request: Any) -> Decision[MetadataRecord]:
+        """ElectLeadersRequest -> ElectLeadersResponse."""
+        from pykbroker.kraft.controller.elections import elect_leaders
+
+        return elect_leaders(self.state, request)
+
+    def alter_partition_reassignments(self, request: Any) -> Decision[MetadataRecord]:
+        """AlterPartitionReassignmentsRequest -> AlterPartitionReassignmentsResponse."""
+        from pykbroker.kraft.controller.reassignment import alter_partition_reassignments
+
+        return alter_partition_reassignments(self.state, request)
+
+    def list_partition_reassignments(self, request: Any) -> Decision[MetadataRecord]:
+        """ListPartitionReassignmentsRequest -> ListPartitionReassignmentsResponse."""
+        from pykbroker.kraft.controller.reassignment import list_partition_reassignments
+
+        return list_partition_reassignments(self.state, request)
+
     def incremental_alter_configs(self, request: Any) -> Decision[MetadataRecord]:
         """IncrementalAlterConfigsRequest -> IncrementalAlterConfigsResponse."""
         return configs.incremental_alter_configs(self.state, request)

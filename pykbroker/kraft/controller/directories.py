@@ -12,16 +12,13 @@ from typing import Any
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.brokers import check_broker_epoch
-from pykbroker.kraft.controller.partitions import leader_and_isr_updates
+from pykbroker.kraft.controller.partition_change import Targets, change_partition
+from pykbroker.kraft.controller.partitions import leader_acceptor, leader_and_isr_updates
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
-from pykbroker.kraft.metadata_version import (
-    partition_record_version,
-    supports_directory_assignment,
-)
-from pykbroker.kraft.partition_image import PartitionImage
+from pykbroker.kraft.metadata_version import supports_directory_assignment
+from pykbroker.kraft.partition_image import NO_LEADER, PartitionImage
 from pykbroker.protocol.messages import assign_replicas_to_dirs_response as response
-from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 
 
 def assign_replicas_to_dirs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
@@ -75,16 +72,25 @@ def _fault(topic: TopicImage | None, number: int, broker_id: int) -> ErrorCode:
 def _change(
     state: ControllerState, topic: TopicImage, number: int, broker_id: int, directory: bytes
 ) -> MetadataRecord | None:
-    """The record that puts the broker's replica there; None where it is there already."""
+    """The record that puts the broker's replica there; None where it is there already.
+
+    A partition without a leader gets one where the new directory makes that possible: an operator
+    may have moved its log out of a directory that is offline.
+    """
     partition = topic.partitions[number]
     if partition.directory_of(broker_id) == directory:
         return None
-    record = PartitionChangeRecord(
-        partition_id=number,
-        topic_id=topic.id,
-        directories=[
-            directory if replica == broker_id else present
-            for replica, present in zip(partition.replicas, partition.directories, strict=True)
-        ],
+    directories = {broker_id: directory}
+    has_leader = partition.leader != NO_LEADER
+    return change_partition(
+        topic.id,
+        number,
+        partition,
+        Targets(directories=directories),
+        # A move to a directory that is offline is followed by a record of its own.
+        acceptable=leader_acceptor(
+            state, partition, directories=None if has_leader else directories
+        ),
+        default_directory=state.default_directory,
+        metadata_version=state.metadata_version,
     )
-    return MetadataRecord(record, partition_record_version(state.metadata_version))

@@ -1,87 +1,72 @@
 """Leaders and in-sync replicas: who leads a partition when brokers come and go.
 
 In:  the controller's state and which broker is joining, leaving or has crashed.
-Out: `PartitionChangeRecord`s, only where something changes.
-Invariants: a leader is always in the in-sync replicas, unless an unclean election was allowed; the
-last in-sync replica stays in the set when its broker goes (the partition waits for it).
-Source: Kafka's `PartitionChangeBuilder.java`, `ReplicationControlManager.java`.
+Out: `PartitionChangeRecord`s, only where something changes (`partition_change.py`).
+A replica in a log directory that is offline cannot lead, whether the directory failed while its
+broker ran or was missing from the broker's registration.
+Source: Kafka's `ReplicationControlManager.java`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.partition_change import (
+    ONLINE,
+    UNCLEAN,
+    Targets,
+    change_partition,
+)
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
-from pykbroker.kraft.metadata_version import bumps_epoch_on_isr_shrink, partition_record_version
-from pykbroker.kraft.partition_image import (
-    NO_LEADER,
-    NO_LEADER_CHANGE,
-    RECOVERING,
-    PartitionImage,
-)
-from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
+from pykbroker.kraft.partition_image import NO_LEADER, PartitionImage
 
-# What `elect_leader` may do when the leader has to change.
-ONLINE, PREFERRED, UNCLEAN = "online", "preferred", "unclean"
+MAX_RECORDS_PER_REQUEST = 10_000
 
 
-def elect_leader(
-    partition: PartitionImage,
-    isr: tuple[int, ...],
-    election: str,
-    acceptable: Callable[[int], bool],
-) -> tuple[int, bool]:
-    """The leader to be, and whether it was taken from outside the in-sync replicas."""
-    if election == PREFERRED:
-        order = (partition.preferred_leader, partition.leader, *partition.replicas)
-    else:
-        order = (partition.leader, *partition.replicas)
-    for replica in order:
-        if replica in isr and acceptable(replica):
-            return replica, False
-    if election == UNCLEAN:
-        for replica in partition.replicas:
-            if acceptable(replica):
-                return replica, True
-    return NO_LEADER, False
+def found_partition(
+    state: ControllerState, name: str, number: int
+) -> tuple[TopicImage, PartitionImage] | None:
+    """The topic and the partition of these names; None when there is no such partition."""
+    topic = state.image.topics_by_name.get(name)
+    partition = None if topic is None else topic.partitions.get(number)
+    return None if topic is None or partition is None else (topic, partition)
 
 
-def change_partition(
-    topic_id: bytes,
-    number: int,
+def check_batch_size(records: list[MetadataRecord]) -> None:
+    """KafkaError when a request has made as many records as one request may."""
+    if len(records) >= MAX_RECORDS_PER_REQUEST:
+        raise KafkaError(
+            ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
+        )
+
+
+def leader_acceptor(
+    state: ControllerState,
     partition: PartitionImage,
     *,
-    isr: tuple[int, ...],
-    acceptable: Callable[[int], bool],
-    metadata_version: int,
-    election: str = ONLINE,
-) -> MetadataRecord | None:
-    """The record that gives the partition this `isr` and a leader; None when all stays as it is."""
-    record = PartitionChangeRecord(partition_id=number, topic_id=topic_id)
-    leader, unclean = elect_leader(partition, isr, election, acceptable)
-    if leader != partition.leader:
-        record.leader = leader
-        if unclean:
-            record.isr = [leader]
-            if partition.leader_recovery_state != RECOVERING:
-                record.leader_recovery_state = RECOVERING
-    # Eligible leader replicas (KIP-966) are not finalised here: what is left of them goes away.
-    if partition.elr:
-        record.eligible_leader_replicas = []
-    if record.isr is None and isr and isr != partition.isr:
-        record.isr = list(isr)
-    if (
-        record.leader == NO_LEADER_CHANGE
-        and record.isr is not None
-        and bumps_epoch_on_isr_shrink(metadata_version)
-        and not set(partition.isr) <= set(record.isr)
-    ):
-        record.leader = partition.leader
-    if record.leader == NO_LEADER_CHANGE and record.isr is None and not partition.elr:
-        return None
-    return MetadataRecord(record, partition_record_version(metadata_version))
+    is_candidate: Callable[[int], bool] | None = None,
+    directories: Mapping[int, bytes] | None = None,
+    offline: frozenset[bytes] = frozenset(),
+) -> Callable[[int], bool]:
+    """Return the test whether a broker may lead `partition`: active, its log directory online.
+
+    `is_candidate` replaces the test whether the broker is active. `directories` are those of
+    replicas that the same record moves; `offline` those that are reported with the same request.
+    """
+    is_candidate = is_candidate or state.is_active
+    moved = directories or {}
+
+    def acceptable(broker_id: int) -> bool:
+        broker = state.broker(broker_id)
+        if broker is None or not is_candidate(broker_id):
+            return False
+        directory = moved.get(broker_id) or partition.directory_of(broker_id)
+        return directory not in offline and broker.has_online(directory)
+
+    return acceptable
 
 
 def leader_and_isr_updates(
@@ -90,13 +75,15 @@ def leader_and_isr_updates(
     *,
     remove: int | None = None,
     add: int | None = None,
+    offline: frozenset[bytes] = frozenset(),
 ) -> list[MetadataRecord]:
     """Records for `partitions` after the broker `remove` went or the broker `add` came.
 
     While the records are made, the state still shows the broker as it was before: hence the names.
+    `offline` are log directories that the same request reports as failed.
     """
 
-    def acceptable(broker: int) -> bool:
+    def is_candidate(broker: int) -> bool:
         return broker != remove and (broker == add or state.is_active(broker))
 
     records = []
@@ -106,8 +93,11 @@ def leader_and_isr_updates(
             topic.id,
             number,
             partition,
-            isr=isr,
-            acceptable=acceptable,
+            Targets(isr=isr),
+            acceptable=leader_acceptor(
+                state, partition, is_candidate=is_candidate, offline=offline
+            ),
+            default_directory=state.default_directory,
             metadata_version=state.metadata_version,
             election=UNCLEAN if state.elects_unclean(topic.name) else ONLINE,
         )
@@ -122,10 +112,12 @@ def broker_goes(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
     return leader_and_isr_updates(state, affected, remove=broker_id)
 
 
-def broker_comes(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
+def broker_comes(
+    state: ControllerState, broker_id: int, offline: frozenset[bytes] = frozenset()
+) -> list[MetadataRecord]:
     """Leaders for the partitions that have none and that `broker_id` may lead."""
     affected = (entry for entry in state.partitions() if entry[2].leader == NO_LEADER)
-    return leader_and_isr_updates(state, affected, add=broker_id)
+    return leader_and_isr_updates(state, affected, add=broker_id, offline=offline)
 
 
 def directory_goes(

@@ -19,6 +19,13 @@ DECIDE: dict[str, Decide] = {
     "CreateTopicsRequest": lambda at, message, _, __: at.create_topics(message),
     "DeleteTopicsRequest": lambda at, message, version, _: at.delete_topics(message, version),
     "CreatePartitionsRequest": lambda at, message, _, __: at.create_partitions(message),
+    "ElectLeadersRequest": lambda at, message, _, __: at.elect_leaders(message),
+    "AlterPartitionReassignmentsRequest": lambda at, message, _, __: (
+        at.alter_partition_reassignments(message)
+    ),
+    "ListPartitionReassignmentsRequest": lambda at, message, _, __: at.list_partition_reassignments(
+        message
+    ),
     "IncrementalAlterConfigsRequest": lambda at, message, _, __: at.incremental_alter_configs(
         message
     ),

@@ -1,0 +1,67 @@
+"""AlterPartitionReassignments (45): forwarded to the active controller.
+
+Behaviour: each partition moves to the replicas that the client names; null replicas cancel a
+reassignment that is under way. A reassignment that adds no replica completes at once, the others
+when the added replicas are in sync (`kraft/controller/reassignment.py`). A `timeout_ms` of 0 or
+less is over at once: REQUEST_TIMED_OUT.
+Versions: 0-1. 1 can refuse to change the replication factor (KIP-860).
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.forwarding import to_controller
+from pykbroker.broker.handlers import Handler
+from pykbroker.errors import ErrorCode, KafkaError, message_beyond
+from pykbroker.protocol.messages.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.handlers import Outcome
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+
+API_KEY = 45
+
+
+def handle(broker: BrokerServer, request: Request) -> Outcome:
+    """The controller decides."""
+    message = request.message
+    if not message.topics:
+        return AlterPartitionReassignmentsResponse()
+    if message.timeout_ms <= 0:
+        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
+    return to_controller(broker, request, timeout_ms=message.timeout_ms)
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> AlterPartitionReassignmentsResponse:
+    """The whole request and every partition that it names get `code`."""
+    text = message_beyond(code, message)
+    return AlterPartitionReassignmentsResponse(
+        error_code=code,
+        error_message=text,
+        responses=[
+            ReassignableTopicResponse(
+                name=topic.name,
+                partitions=[
+                    ReassignablePartitionResponse(
+                        partition_index=asked.partition_index, error_code=code, error_message=text
+                    )
+                    for asked in topic.partitions
+                ],
+            )
+            for topic in request.message.topics
+        ],
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=1, error_reply=error_reply
+)

@@ -1,0 +1,61 @@
+"""ElectLeaders (43): forwarded to the active controller.
+
+Behaviour: elects the preferred leader of each partition, or (unclean) any leader for a partition
+without one. A partition that needs no election gets ELECTION_NOT_NEEDED; where all partitions are
+asked for (null) it is left out. A `timeout_ms` of 0 or less is over at once: REQUEST_TIMED_OUT.
+Versions: 0-2. 1+ election type and a top-level error; 0 elects preferred leaders only.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.forwarding import to_controller
+from pykbroker.broker.handlers import Handler
+from pykbroker.errors import ErrorCode, KafkaError, message_beyond
+from pykbroker.protocol.messages.elect_leaders_response import (
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.handlers import Outcome
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.network.request import Request
+
+API_KEY = 43
+
+
+def handle(broker: BrokerServer, request: Request) -> Outcome:
+    """The controller decides."""
+    message = request.message
+    if message.topic_partitions is not None and not message.topic_partitions:
+        return ElectLeadersResponse()
+    if message.timeout_ms <= 0:
+        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
+    return to_controller(broker, request, timeout_ms=message.timeout_ms)
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> ElectLeadersResponse:
+    """The whole request and every partition that it names get `code`."""
+    text = message_beyond(code, message)
+    return ElectLeadersResponse(
+        error_code=code if request.api_version >= 1 else 0,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[
+                    PartitionResult(partition_id=number, error_code=code, error_message=text)
+                    for number in topic.partitions
+                ],
+            )
+            for topic in request.message.topic_partitions or ()
+        ],
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=2, error_reply=error_reply
+)

@@ -1,0 +1,104 @@
+"""Elections that a client asks for: the preferred leader, or any leader at the cost of records.
+
+    PREFERRED (0)   the first replica leads again, if it is in sync
+    UNCLEAN (1)     a partition without a leader gets one, in sync or not
+
+Source: Kafka's `ReplicationControlManager.electLeaders`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller import partition_change
+from pykbroker.kraft.controller.partitions import (
+    check_batch_size,
+    found_partition,
+    leader_acceptor,
+)
+from pykbroker.kraft.controller.state import ControllerState
+from pykbroker.kraft.partition_image import NO_LEADER
+from pykbroker.protocol.messages.elect_leaders_response import (
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+
+PREFERRED: Final = 0
+UNCLEAN: Final = 1
+_ELECTIONS: Final = {
+    PREFERRED: partition_change.PREFERRED,
+    UNCLEAN: partition_change.UNCLEAN,
+}
+
+
+def elect_leaders(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
+    """Decide an ElectLeadersRequest; the reply is an ElectLeadersResponse.
+
+    A request without topics (null) is for every partition; partitions that need no election are
+    left out of that reply.
+    """
+    election = request.election_type
+    if election not in _ELECTIONS:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown election type {election}")
+    records: list[MetadataRecord] = []
+    reply = ElectLeadersResponse()
+    if request.topic_partitions is None:
+        asked = [(topic.name, topic.partitions) for topic in state.image.topics_by_name.values()]
+    else:
+        asked = [(topic.topic, topic.partitions) for topic in request.topic_partitions]
+    for name, numbers in asked:
+        result = ReplicaElectionResult(topic=name)
+        reply.replica_election_results.append(result)
+        for number in numbers:
+            answer = PartitionResult(partition_id=number, error_message=None)
+            try:
+                record = _elect_leader(state, name, number, election)
+            except KafkaError as refusal:
+                if (
+                    request.topic_partitions is None
+                    and refusal.code == ErrorCode.ELECTION_NOT_NEEDED
+                ):
+                    continue
+                answer.error_code, answer.error_message = refusal.code, refusal.message
+            else:
+                check_batch_size(records)
+                records.append(record)
+            result.partition_result.append(answer)
+    return Decision(records=records, reply=reply, atomic=False)
+
+
+def _elect_leader(state: ControllerState, name: str, number: int, election: int) -> MetadataRecord:
+    if name not in state.image.topics_by_name:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+    found = found_partition(state, name, number)
+    if found is None:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{number}"
+        )
+    topic, partition = found
+    if election == PREFERRED:
+        is_needed = partition.leader != partition.preferred_leader
+    else:
+        is_needed = partition.leader == NO_LEADER
+    if not is_needed:
+        raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED)
+    record = partition_change.change_partition(
+        topic.id,
+        number,
+        partition,
+        partition_change.Targets(),
+        acceptable=leader_acceptor(state, partition),
+        default_directory=state.default_directory,
+        metadata_version=state.metadata_version,
+        election=_ELECTIONS[election],
+    )
+    if record is None:
+        raise KafkaError(
+            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+            if election == PREFERRED
+            else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+        )
+    return record
