@@ -206,18 +206,13 @@ class BrokerServer:
         from pykbroker.broker.dynamic_config import take_overrides
         from pykbroker.kraft.node_driver import KraftNodeDriver
         from pykbroker.kraft.publisher import UnsupportedCluster
-        from pykbroker.kraft.scheduler_driver import LoopScheduler
         from pykbroker.kraft.storage_format import StorageError
 
         clean_epoch = self._clean_epoch()
         self.kraft = KraftNodeDriver(
             config=self.config,
             storage=self.storage,
-            files=self.files,
-            scheduler=LoopScheduler(self.loop),
-            now_ms=self.now_ms,
-            new_uuid=self.random.new_uuid,
-            random=self.random,
+            environment=self.environment,
             on_fatal=self.halt,
             send=_no_peers,
             is_clean=clean_epoch is not None,

@@ -18,10 +18,10 @@ from typing import Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.deferred import Deferred
+from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import Listener
-from pykbroker.kraft.scheduler_driver import Scheduler, Timer
 from pykbroker.protocol.messages import broker_registration_request as registration
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest

@@ -21,12 +21,12 @@ from typing import Any
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.deferred import Deferred
+from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller.requests import decide
 from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.raft_driver import RaftDriver
-from pykbroker.kraft.scheduler_driver import Scheduler, Timer
 from pykbroker.protocol.primitives import Message
 
 Decide = Callable[[Controller, int], Decision[MetadataRecord]]

@@ -20,8 +20,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.deferred import Deferred
-from pykbroker.environment.files import Files, LogDirFailure
-from pykbroker.environment.randomness import RandomSource
+from pykbroker.environment import Environment
+from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.scheduler import Timer
 from pykbroker.errors import KafkaError
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
 from pykbroker.kraft.controller.controller import Controller
@@ -42,7 +43,6 @@ from pykbroker.kraft.quorum_state import CorruptQuorumState
 from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_driver import RaftDriver
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
-from pykbroker.kraft.scheduler_driver import Scheduler, Timer
 from pykbroker.kraft.storage_format import (
     METADATA_DIRECTORY,
     Storage,
@@ -74,11 +74,7 @@ class KraftNodeDriver:
         *,
         config: BrokerConfig,
         storage: Storage,
-        files: Files,
-        scheduler: Scheduler,
-        now_ms: Callable[[], int],
-        new_uuid: Callable[[], bytes],
-        random: RandomSource,
+        environment: Environment,
         on_fatal: Callable[[BaseException], None],
         send: Send,
         is_clean: bool = False,
@@ -87,11 +83,12 @@ class KraftNodeDriver:
     ) -> None:
         self.config = config
         self.storage = storage
-        self._files = files
-        self._scheduler = scheduler
-        self._now_ms = now_ms
-        self._new_uuid = new_uuid
-        self._random = random
+        self._files = environment.files
+        self._scheduler = environment.scheduler
+        self._threads = environment.background.threads("metadata-log")
+        self._now_ms = environment.clock.now_ms
+        self._random = environment.random
+        self._new_uuid = environment.random.new_uuid
         self._on_fatal = on_fatal
         self._send = send
         self._is_clean = is_clean
@@ -111,12 +108,12 @@ class KraftNodeDriver:
         self.broker = BrokerLifecycleDriver(
             config=config,
             cluster_id=storage.cluster_id,
-            incarnation_id=new_uuid(),
+            incarnation_id=self._new_uuid(),
             directory_ids=log_ids,
             previous_broker_epoch=previous_broker_epoch,
             send=self._send_to_controller,
             metadata_offset=lambda: self._loader.image.offset,
-            scheduler=scheduler,
+            scheduler=self._scheduler,
         )
 
     @property
@@ -217,6 +214,7 @@ class KraftNodeDriver:
             log=log,
             raft=raft,
             scheduler=self._scheduler,
+            threads=self._threads,
             now_ms=self._now_ms,
             listener=self,
             on_fatal=self._on_fatal,
@@ -352,7 +350,7 @@ class KraftNodeDriver:
                 self.controller.deactivate()
                 self.raft.resign()
             self.raft.stop()
-        self._scheduler.close()
+        self._threads.close()
         if self._log is not None:
             try:
                 self._log.close()

@@ -7,8 +7,8 @@ Out:   `on_commit(batches)` and `on_leader(leader_id, epoch)` of the listener; `
 Invariants: batches are told in the order of the log, each once, and only once they are committed;
        `on_leader` with this node's id comes after the last batch of the epochs before.
 
-One fsync runs at a time, in the scheduler's thread; what is appended meanwhile goes with the next
-one: a burst of changes costs two fsyncs, not one each.
+One fsync runs at a time, in the one thread of `threads`; what is appended meanwhile is synced by
+the next one: a burst of changes costs two fsyncs, not one each.
 Source: Kafka's `KafkaRaftClient.java` (the parts with side effects), `BatchAccumulator.java`.
 """
 
@@ -17,10 +17,13 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.background import Threads
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft import raft_events as ev
 from pykbroker.kraft.metadata_log import ControlRecord, LogBatch, MetadataLog
@@ -28,7 +31,6 @@ from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 from pykbroker.kraft.metadata_snapshot import Snapshot, SnapshotId, encode_snapshot
 from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_events import LogEnd
-from pykbroker.kraft.scheduler_driver import Scheduler, Timer
 from pykbroker.kraft.voters import VoterSet
 from pykbroker.log.flush import FlushJob
 from pykbroker.protocol.control_records import build_control_batch
@@ -69,6 +71,7 @@ class RaftDriver:
         log: MetadataLog,
         raft: Raft,
         scheduler: Scheduler,
+        threads: Threads,
         now_ms: Callable[[], int],
         listener: RaftListener,
         on_fatal: Callable[[BaseException], None],
@@ -76,6 +79,7 @@ class RaftDriver:
         self.log = log
         self.raft = raft
         self._scheduler = scheduler
+        self._threads = threads
         self._now_ms = now_ms
         self._listener = listener
         self._on_fatal = on_fatal
@@ -176,15 +180,15 @@ class RaftDriver:
                 ),
             )
 
-        def written(failure: BaseException | None) -> None:
-            if failure is not None:
-                self._fatal(failure)
+        def written(outcome: object) -> None:
+            if isinstance(outcome, BaseException):
+                self._fatal(outcome)
                 return
             self.log.snapshot_written(snapshot_id)
             self.clean()
             done()
 
-        self._scheduler.run_blocking(job, written)
+        self._threads.run(job).on_resolved(written)
 
     def clean(self) -> None:
         """Drop old snapshots and the log before them."""
@@ -281,16 +285,16 @@ class RaftDriver:
         if job is None:
             return
         self._flushing = True
-        self._scheduler.run_blocking(job.run, lambda failure: self._flush_done(job, failure))
+        self._threads.run(job.run).on_resolved(partial(self._flush_done, job))
 
     def _step_appended(self, end: LogEnd) -> None:
         for effect in self.raft.step(ev.Appended(end), self._now_ms()):
             self._carry_out(effect)
 
-    def _flush_done(self, job: FlushJob, failure: BaseException | None) -> None:
+    def _flush_done(self, job: FlushJob, outcome: object) -> None:
         self._flushing = False
-        if failure is not None:
-            self._fatal(failure)
+        if isinstance(outcome, BaseException):
+            self._fatal(outcome)
             return
         if self._stopped:
             return

@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred
+from pykbroker.environment import Environment
 from pykbroker.kraft.node_driver import KraftNodeDriver
 from pykbroker.kraft.registration import Listener
-from pykbroker.kraft.scheduler_driver import Done
 from pykbroker.kraft.storage_format import ensure_storage
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.testing.world.memory_files import MemoryFiles
@@ -38,7 +39,7 @@ class ManualScheduler:
         self.files = files
         self.inline = inline
         self.timers: list[ManualTimer] = []
-        self.jobs: list[tuple[Callable[[], object], Done]] = []
+        self.jobs: list[tuple[Callable[[], object], Deferred]] = []
 
     def call_soon(self, callback: Callable[..., object], *arguments: object) -> ManualTimer:
         return self.call_later(0, callback, *arguments)
@@ -56,22 +57,28 @@ class ManualScheduler:
         self.timers.append(timer)
         return timer
 
-    def run_blocking(self, job: Callable[[], object], done: Done) -> None:
-        self.jobs.append((job, done))
+    def threads(self, name: str, count: int = 1) -> ManualScheduler:
+        """It is the threads, too."""
+        return self
+
+    def run(self, job: Callable[[], object]) -> Deferred:
+        outcome = Deferred()
+        self.jobs.append((job, outcome))
         if self.inline:
             self.run_jobs()
+        return outcome
 
     def run_jobs(self) -> int:
         """Run what waits for the disk, and what that starts."""
         count = 0
         while self.jobs:
-            job, done = self.jobs.pop(0)
-            failure: BaseException | None = None
+            job, outcome = self.jobs.pop(0)
+            result: object
             try:
-                job()
-            except OSError as raised:
-                failure = raised
-            done(failure)
+                result = job()
+            except OSError as failure:
+                result = failure
+            outcome.resolve(result)
             count += 1
         return count
 
@@ -138,11 +145,7 @@ class NodeWorld:
         self.node = KraftNodeDriver(
             config=self.config,
             storage=storage,
-            files=self.files,
-            scheduler=self.scheduler,
-            now_ms=lambda: self.scheduler.now_ms,
-            new_uuid=self.new_uuid,
-            random=random.Random(1),
+            environment=self.environment(),
             on_fatal=self.fatal.append,
             send=self.send,
             is_clean=is_clean,
@@ -154,6 +157,22 @@ class NodeWorld:
             self.settle(self.node.register_broker([Listener("PLAINTEXT", "127.0.0.1", 9092)]))
             self.settle(self.node.unfence())
         return self
+
+    def environment(self) -> Environment:
+        """What the node gets of this world: nothing listens and nothing connects."""
+        scheduler: Any = self.scheduler
+        draw: Any = random.Random(1)
+        draw.new_uuid = self.new_uuid
+        clock: Any = SimpleNamespace(now_ms=lambda: self.scheduler.now_ms)
+        nowhere: Any = None
+        return Environment(
+            files=self.files,
+            clock=clock,
+            random=draw,
+            scheduler=scheduler,
+            background=scheduler,
+            transport=nowhere,
+        )
 
     def settle(self, deferred: Deferred, patience_ms: int = 5_000) -> Any:
         for _ in range(patience_ms // 50):

@@ -50,9 +50,9 @@ def test_nothing_is_committed_before_its_fsync_ends() -> None:
         raft.append(raft.prepare([NO_OP], atomic=True))
         assert raft.high_watermark == before
     assert len(world.scheduler.jobs) == 1
-    job, done = world.scheduler.jobs.pop()
+    job, synced = world.scheduler.jobs.pop()
     job()
-    done(None)
+    synced.resolve(None)
     assert raft.high_watermark == before + 1
     assert len(world.scheduler.jobs) == 1
     world.scheduler.run_jobs()
