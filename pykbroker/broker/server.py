@@ -273,13 +273,14 @@ class BrokerServer:
     async def _serve(self) -> None:
         """Register, be seen by clients, accept them."""
         self.network.start(controllers=True)
-        await self.settled(self.kraft.register_broker(self._advertised()))
-        self._undo.append(self._leave_cluster)
         self.log_manager.on_offline = self._on_directory_offline
         for failed in (each for each in self.log_manager.directories if not each.is_online):
             loss = self.log_manager.loss_of(failed, self.config.metadata_log_directory)
             if loss is not None:
                 raise StartError(f"{loss}: {failed.failure}")
+            self._report_offline(failed)
+        await self.settled(self.kraft.register_broker(self._advertised()))
+        self._undo.append(self._leave_cluster)
         await self.settled(self.kraft.unfence())
         self.housekeeping.start()
         timer = self.loop.call_later(CLEANER_DELAY_SECONDS, self._start_cleaner)
@@ -367,8 +368,14 @@ class BrokerServer:
         loss = self.log_manager.loss_of(directory, self.config.metadata_log_directory)
         if loss is not None:
             self.halt(LogDirLost(loss))
-        elif directory.directory_id is not None:
-            self.kraft.broker.directory_failed(directory.directory_id)
+        else:
+            self._report_offline(directory)
+
+    def _report_offline(self, directory: LogDirectory) -> None:
+        # Not directory.directory_id: one that failed before it was opened has none.
+        directory_id = self.storage.directory_ids.get(directory.path)
+        if directory_id is not None:
+            self.kraft.broker.directory_failed(directory_id)
 
     def halt(self, failure: BaseException) -> None:
         """A bug of ours, or a log directory that is needed and lost: the process has to end.

@@ -68,7 +68,11 @@ class BrokerLifecycleDriver:
         self.is_fenced = True
 
     def register(self, listeners: Sequence[Listener]) -> Deferred:
-        """Register with the ports that are really open. Resolved with the broker's epoch."""
+        """Register with the ports that are really open. Resolved with the broker's epoch.
+
+        Log directories that have failed already are left out: replicas in them cannot lead.
+        """
+        offline = self._offline_directories
         registered = Deferred()
         request = registration.BrokerRegistrationRequest(
             broker_id=self._config.node_id,
@@ -87,7 +91,7 @@ class BrokerLifecycleDriver:
                 for name, (low, high) in SUPPORTED_FEATURES.items()
             ],
             rack=self._config.broker_rack,
-            log_dirs=self._directory_ids,
+            log_dirs=[each for each in self._directory_ids if each not in offline],
             previous_broker_epoch=self._previous_epoch,
         )
 

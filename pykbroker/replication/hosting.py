@@ -21,6 +21,7 @@ from pykbroker.config import TopicConfig
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, TopicImage
+from pykbroker.kraft.partition_image import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
 from pykbroker.log.log_directory import PartitionUnidentified
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.partition_events import BecameFollower, BecameLeader, PartitionAssigned
@@ -147,6 +148,9 @@ class Hosting:
         except LogDirFailure as failure:
             self.offline.add(topic_partition)
             self._on_failure(failure)
+            if registration.directory_of(self._node_id) == UNASSIGNED_DIRECTORY:
+                # The controller cannot know that the replica is in the directory that is offline.
+                self.placed[topic.id, number] = LOST_DIRECTORY
             return None
         except PartitionUnidentified:  # the start has told of it
             self.offline.add(topic_partition)

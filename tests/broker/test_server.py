@@ -29,15 +29,9 @@ from pykbroker.protocol.messages.create_topics_request import (
     CreateTopicsRequest,
 )
 from pykbroker.protocol.messages.metadata_request import MetadataRequest
-from pykbroker.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.purgatory import DelayedOperation
 from pykbroker.types import TopicPartition
-from tests.replication.node import batch
 
 
 def make_config(directory: Path, **overrides: str) -> BrokerConfig:
@@ -328,46 +322,6 @@ def test_a_slash_behind_the_directory_means_nothing(tmp_path: Path) -> None:
     config = make_config(tmp_path, log_dirs=f"{tmp_path}/d//")
     run(config, create)
     run(config, look)
-
-
-def test_a_directory_of_a_dead_disk_does_not_end_the_start(tmp_path: Path) -> None:
-    async def create(server: BrokerServer) -> None:
-        reply = await call(server.listeners[0].port, 19, 7, topic)
-        assert reply.topics[0].error_code == 0
-        assert [each.error_code for each in await produce(server)] == [0, 0]
-
-    async def look(server: BrokerServer) -> None:
-        good, bad = server.log_manager.directories
-        assert (good.is_online, bad.is_online) == (True, False)
-        assert sorted(each.error_code for each in await produce(server)) == [
-            0,
-            ErrorCode.KAFKA_STORAGE_ERROR,
-        ]
-
-    async def back(server: BrokerServer) -> None:
-        ends = [log.log_end_offset for log in server.log_manager.logs()]
-        assert sorted(ends) == [1, 2]
-
-    async def produce(server: BrokerServer) -> Any:
-        parts = [PartitionProduceData(index=index, records=batch(b"a")) for index in range(2)]
-        message = ProduceRequest(
-            acks=1, timeout_ms=1000, topic_data=[TopicProduceData(name="t", partition_data=parts)]
-        )
-        reply = await call(server.listeners[0].port, 0, 9, message)
-        return reply.responses[0].partition_responses
-
-    topic = CreateTopicsRequest(
-        topics=[CreatableTopic(name="t", num_partitions=2, replication_factor=1)], timeout_ms=5000
-    )
-    config = make_config(tmp_path, log_dirs=f"{tmp_path}/a,{tmp_path}/b")
-    run(config, create)
-    meta = tmp_path / "b" / "meta.properties"
-    meta.rename(tmp_path / "kept")
-    meta.mkdir()  # read(2) fails, as on a broken disk
-    run(config, look)
-    meta.rmdir()
-    (tmp_path / "kept").rename(meta)
-    run(config, back)
 
 
 def test_a_topic_with_limits_of_an_older_kafka_is_named(

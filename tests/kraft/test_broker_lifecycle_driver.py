@@ -61,6 +61,16 @@ def test_registration() -> None:
     assert {feature.name for feature in request.features} == {"kraft.version", "metadata.version"}
 
 
+def test_a_directory_that_failed_before_is_not_registered() -> None:
+    play = Play()
+    play.broker.directory_failed(b"d" * 16)
+    assert play.sent == []
+    play.broker.register([])
+    assert play.answer(BrokerRegistrationResponse(broker_epoch=7)).log_dirs == []
+    play.broker.unfence()
+    assert play.answer(BrokerHeartbeatResponse(is_fenced=False)).offline_log_dirs == [b"d" * 16]
+
+
 def test_a_refused_registration() -> None:
     play = Play()
     registered = play.broker.register([])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pykbroker.errors import ErrorCode
+from pykbroker.kraft.partition_image import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
 from pykbroker.kraft.publisher import delta_of_all
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
@@ -154,6 +155,27 @@ def test_a_log_in_a_directory_that_is_offline_from_the_start_is_made_nowhere_els
     node.delete_topic()
     again = node.create_topic(number=8)
     assert again.log.log_directory != home
+
+
+@pytest.mark.parametrize(
+    ("assigned", "told"), [(UNASSIGNED_DIRECTORY, LOST_DIRECTORY), (b"a" * 16, None)]
+)
+def test_the_controller_learns_that_an_unassigned_replica_is_offline(
+    assigned: bytes, told: bytes | None
+) -> None:
+    node = Node({"log.dirs": "/a,/b"})
+    partition = node.create_topic()
+    home = partition.log.log_directory
+    node.apply(changed(directories=[assigned]))
+    node.log_manager.shutdown(node.now_ms)
+    node.files.fail = lambda call, path: (
+        OSError(5, "the disk is broken") if path.startswith(home) else None
+    )
+    node.open()
+    placed: dict[tuple[bytes, int], bytes] = {}
+    node.manager.on_placed = placed.update
+    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    assert placed.get((partition.topic_id, 0)) == told
 
 
 def test_a_log_whose_topic_cannot_be_told_is_offline_and_kept() -> None:
