@@ -199,6 +199,7 @@ class KraftNodeDriver:
             history=history,
             election_timeout_ms=config.controller_quorum_election_timeout_ms,
             fetch_timeout_ms=config.controller_quorum_fetch_timeout_ms,
+            election_backoff_max_ms=config.controller_quorum_election_backoff_max_ms,
             random=self._random,
         )
         self.controller = ControllerDriver(

@@ -56,6 +56,13 @@ class Truncated:
 
 
 @dataclass(slots=True, frozen=True)
+class SnapshotLoaded:
+    """The log was replaced by a snapshot of the leader, and begins at `log_end`."""
+
+    log_end: LogEnd
+
+
+@dataclass(slots=True, frozen=True)
 class Flushed:
     """Everything below `offset` is on disk."""
 
@@ -109,8 +116,32 @@ class EndEpochRequested:
 
     leader_id: int
     epoch: int
-    preferred_successors: tuple[int, ...]
+    preferred_successors: tuple[ReplicaKey, ...]
     reply_to: Hashable
+
+
+@dataclass(slots=True, frozen=True)
+class EndEpochAnswered:
+    """A voter knows that we have resigned."""
+
+    voter_id: int
+    epoch: int
+    leader_id: int
+
+
+@dataclass(slots=True, frozen=True)
+class NewsReceived:
+    """A response of another replica that says nothing but which epoch and leader it knows."""
+
+    epoch: int
+    leader_id: int
+
+
+@dataclass(slots=True, frozen=True)
+class FollowerFetchedSnapshot:
+    """A replica fetched a part of a snapshot."""
+
+    replica: ReplicaKey
 
 
 @dataclass(slots=True, frozen=True)
@@ -140,13 +171,17 @@ Event = (
     | Tick
     | Appended
     | Truncated
+    | SnapshotLoaded
     | Flushed
     | VoteRequested
     | VoteAnswered
     | BeginEpochRequested
     | BeginEpochAnswered
     | EndEpochRequested
+    | EndEpochAnswered
+    | NewsReceived
     | FollowerFetched
+    | FollowerFetchedSnapshot
     | LeaderAnswered
     | Resign
 )
@@ -209,7 +244,7 @@ class SendEndEpoch:
 
     voter: ReplicaKey
     epoch: int
-    preferred_successors: tuple[int, ...]
+    preferred_successors: tuple[ReplicaKey, ...]
 
 
 @dataclass(slots=True, frozen=True)

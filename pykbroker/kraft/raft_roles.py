@@ -97,7 +97,7 @@ class Resigned:
     """Led this epoch and leads it no more; waits for another to be elected."""
 
     election_deadline_ms: int
-    preferred_successors: tuple[int, ...] = ()
+    preferred_successors: tuple[ReplicaKey, ...] = ()
 
 
 Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned

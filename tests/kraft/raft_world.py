@@ -52,6 +52,7 @@ class Replica:
             history=history,
             election_timeout_ms=ELECTION_TIMEOUT_MS,
             fetch_timeout_ms=FETCH_TIMEOUT_MS,
+            election_backoff_max_ms=ELECTION_TIMEOUT_MS,
             random=MiddleOfTheRoad(),
         )
 
@@ -203,7 +204,7 @@ class RaftWorld:
             self.tell(node_id, f"begin epoch -> {effect.voter.id} epoch={effect.epoch}")
             event = ev.BeginEpochRequested(node_id, effect.epoch, route)
         else:
-            successors = ",".join(map(str, effect.preferred_successors))
+            successors = ",".join(str(key.id) for key in effect.preferred_successors)
             self.tell(node_id, f"end epoch -> {effect.voter.id} successors={successors}")
             event = ev.EndEpochRequested(node_id, effect.epoch, effect.preferred_successors, route)
         self.post.append((node_id, effect.voter.id, event))

@@ -29,6 +29,7 @@ def lone_leader() -> Raft:
         history=history,
         election_timeout_ms=1000,
         fetch_timeout_ms=2000,
+        election_backoff_max_ms=1000,
         random=random.Random(1),
     )
     raft.step(ev.Started(None, LogEnd(0, 0)), 0)
