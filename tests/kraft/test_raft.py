@@ -10,6 +10,8 @@ import pytest
 from pykbroker.kraft import raft_events as ev
 from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_events import LogEnd
+from pykbroker.kraft.raft_following import successor_backoff_ms
+from pykbroker.kraft.raft_roles import Leader
 from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterSet
 from tests.harness.scenarios import replayed, scripts
 from tests.kraft.raft_world import RaftWorld, voter
@@ -68,3 +70,39 @@ def test_a_vote_with_an_impossible_log_is_refused(pre_vote: bool) -> None:
     (reply,) = raft.step(request, 0)
     assert isinstance(reply, ev.Reply)
     assert (reply.error_code, reply.granted) == (42, False)  # INVALID_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("place", "count", "backoff_ms"),
+    [(0, 3, 0), (1, 3, 250), (2, 3, 500), (3, 3, 1000), (0, 1, 0), (1, 2, 500), (0, 0, 1000)],
+)
+def test_successors_of_a_leader_stand_one_after_the_other(
+    place: int, count: int, backoff_ms: int
+) -> None:
+    successors = tuple(voter(node_id).key for node_id in range(1, count + 1))
+    assert successor_backoff_ms(successors, voter(place + 1).key, 1000) == backoff_ms
+
+
+def test_observers_that_fell_silent_are_forgotten() -> None:
+    raft = lone_leader()
+    raft.step(ev.FollowerFetched(ReplicaKey(7), 0), 0)
+    raft.step(ev.FollowerFetched(ReplicaKey(8), 0), 200_000)
+    assert isinstance(raft.role, Leader)
+    assert [key.id for key in raft.role.observers] == [7, 8]
+    raft.step(ev.FollowerFetched(ReplicaKey(8), 0), 300_001)
+    assert [key.id for key in raft.role.observers] == [8]
+    raft.step(ev.FollowerFetched(ReplicaKey(-1), 0), 300_001)
+    assert [key.id for key in raft.role.observers] == [8]
+
+
+def test_a_loaded_snapshot_is_committed_and_on_disk() -> None:
+    raft = lone_leader()
+    raft.step(ev.SnapshotLoaded(LogEnd(9, 100)), 0)
+    assert (raft.log_end, raft.flushed_offset, raft.high_watermark) == (LogEnd(9, 100), 100, 100)
+
+
+def test_an_unknown_event_is_a_bug_and_deposes_nobody() -> None:
+    raft = lone_leader()
+    with pytest.raises(AssertionError):
+        raft.step("something", 0)  # type: ignore[arg-type]
+    assert raft.is_leader
