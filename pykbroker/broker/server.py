@@ -206,7 +206,7 @@ class BrokerServer:
         from pykbroker.broker.dynamic_config import take_overrides
         from pykbroker.kraft.node_driver import KraftNodeDriver
         from pykbroker.kraft.publisher import UnsupportedCluster
-        from pykbroker.kraft.storage_format import StorageError
+        from pykbroker.kraft.storage_format import StorageError, check_log_directories
 
         clean_epoch = self._clean_epoch()
         self.kraft = KraftNodeDriver(
@@ -222,6 +222,7 @@ class BrokerServer:
         self._undo.append(self.kraft.close)
         try:
             self.kraft.open()
+            check_log_directories(self.config, self.kraft.image.features)
         except (StorageError, UnsupportedCluster) as fault:
             raise StartError(str(fault)) from fault
         take_overrides(self)  # a log that is compacted only by them is not to be cut at its gaps

@@ -45,7 +45,10 @@ def add_arguments(parser: CommandParser) -> None:
         "-s", "--standalone", action="store_true", help="this node is the only voter (the default)"
     )
     format_.add_argument(
-        "-r", "--release-version", metavar="V", help="metadata.version to finalise"
+        "-r",
+        "--release-version",
+        metavar="V",
+        help="release (3.9) or metadata.version (3.9-IV0) to finalise; default: the latest",
     )
     format_.add_argument(
         "-f",
@@ -152,6 +155,7 @@ def _shown(metadata: MetaProperties) -> str:
 
 
 def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
+    from pykbroker.kraft.format_features import formatted_features, parse_feature_levels
     from pykbroker.kraft.metadata_version import METADATA_VERSION, metadata_version_name
     from pykbroker.kraft.storage_format import StorageError, format_storage
 
@@ -160,14 +164,13 @@ def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
             "You cannot specify controller.quorum.voters and set --initial-controllers or "
             "--standalone."
         )
-    features = _features(options.feature)
-    version = metadata_version_name(features[METADATA_VERSION])
-    if options.release_version not in (None, version):
-        raise CommandError(
-            f"Unknown metadata.version '{options.release_version}'. Supported is {version}"
-        )
     try:
-        formatted = format_storage(
+        features = formatted_features(
+            options.release_version,
+            parse_feature_levels(options.feature),
+            has_dynamic_quorum=not config.controller_quorum_voters,
+        )
+        outcome = format_storage(
             RealFiles(),
             config,
             options.cluster_id,
@@ -178,36 +181,23 @@ def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
         )
     except (StorageError, OSError) as error:
         raise CommandError(str(error)) from error
-    if not formatted:
+    for directory in outcome.unreadable:
+        print(f"I/O error trying to read log directory {directory}. Ignoring...")
+    if not outcome.formatted and not outcome.failed:
         print("All of the log directories are already formatted.")
         return 0
     print(f"Bootstrap metadata: {_bootstrap(features)}")
-    for directory in sorted(formatted, key=lambda each: each == config.metadata_log_directory):
+    version = metadata_version_name(features[METADATA_VERSION])
+    metadata_directory = config.metadata_log_directory
+    for directory in sorted(outcome.formatted, key=metadata_directory.__eq__):
         kind = "data"
-        if directory == config.metadata_log_directory:
+        if directory == metadata_directory:
             kind = "metadata" if config.controller_quorum_voters else "dynamic metadata voter"
         print(f"Formatting {kind} directory {directory} with metadata.version {version}.")
+    if outcome.failed:
+        reasons = "; ".join(outcome.failed.values())
+        raise CommandError(f"Not formatted: {reasons}")
     return 0
-
-
-def _features(pairs: Sequence[str]) -> dict[str, int]:
-    """Levels to finalise: the defaults, changed by `--feature NAME=LEVEL`."""
-    from pykbroker.kraft.metadata_version import FORMATTED_FEATURES, SUPPORTED_FEATURES
-
-    features = dict(FORMATTED_FEATURES)
-    for pair in pairs:
-        name, _, level = pair.partition("=")
-        if not level.isdigit():
-            raise CommandError(f"Can't parse feature=level string {pair}: expected NAME=LEVEL")
-        if int(level) == 0:
-            features.pop(name, None)
-        elif name not in SUPPORTED_FEATURES:
-            raise CommandError(f"Unsupported feature: {name}. It is not built yet")
-        elif int(level) not in SUPPORTED_FEATURES[name]:
-            raise CommandError(f"No feature:{name} with feature level {level}")
-        else:
-            features[name] = int(level)
-    return features
 
 
 def _bootstrap(features: Mapping[str, int]) -> str:

@@ -19,11 +19,11 @@ ELIGIBLE_LEADER_REPLICAS_VERSION: Final = "eligible.leader.replicas.version"
 MINIMUM_METADATA_VERSION: Final = 7
 LATEST_METADATA_VERSION: Final = 33
 LATEST_KRAFT_VERSION: Final = 1
+FIRST_DIRECTORY_ASSIGNMENT: Final = 17
 
 # First metadata.version of each change of record versions and rules.
 _TRANSACTIONS: Final = 13
 _CONTROLLER_REGISTRATION: Final = 15
-_DIRECTORY_ASSIGNMENT: Final = 17
 _ELIGIBLE_LEADER_REPLICAS: Final = 23
 _MIGRATION: Final = 8
 _NO_EPOCH_BUMP_ON_ISR_SHRINK: Final = 12
@@ -83,9 +83,36 @@ FORMATTED_FEATURES: Final[dict[str, int]] = {
 }
 
 
+# Every feature of Kafka 4.4. Those that are not built here are at level 0.
+KNOWN_FEATURES: Final = (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
+    "group.version",
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    "share.version",
+    "streams.version",
+    "transaction.version",
+)
+
+
 def metadata_version_name(level: int) -> str:
     """`4.4-IV2` for 33, as Kafka's tools print it."""
     return _NAMES.get(level, str(level))
+
+
+def metadata_version_level(name: str) -> int | None:
+    """Return the level of `3.9-IV0`, or of a release (`3.9`, `3.9.1`): its last. None: unknown."""
+    segments = name.split(".")
+    wanted = ".".join(segments[:2])
+    levels = [
+        level for level, known in _NAMES.items() if wanted in (known, known.partition("-")[0])
+    ]
+    return max(levels, default=None)
+
+
+def metadata_version_names() -> list[str]:
+    """Every metadata.version that this version serves and formats, the oldest first."""
+    return list(_NAMES.values())
 
 
 def supports_transactions(level: int) -> bool:
@@ -100,7 +127,7 @@ def supports_controller_registration(level: int) -> bool:
 
 def supports_directory_assignment(level: int) -> bool:
     """KIP-858: partitions are assigned to log directories."""
-    return level >= _DIRECTORY_ASSIGNMENT
+    return level >= FIRST_DIRECTORY_ASSIGNMENT
 
 
 def supports_cordoned_directories(level: int) -> bool:
@@ -117,14 +144,14 @@ def partition_record_version(level: int) -> int:
     """The version in which `PartitionRecord` and `PartitionChangeRecord` are written."""
     if level >= _ELIGIBLE_LEADER_REPLICAS:
         return 2
-    return 1 if level >= _DIRECTORY_ASSIGNMENT else 0
+    return 1 if level >= FIRST_DIRECTORY_ASSIGNMENT else 0
 
 
 def register_broker_record_version(level: int) -> int:
     """The version in which `RegisterBrokerRecord` is written."""
     if level >= _CORDONED_LOG_DIRECTORIES:
         return 4
-    if level >= _DIRECTORY_ASSIGNMENT:
+    if level >= FIRST_DIRECTORY_ASSIGNMENT:
         return 3
     return 2 if level >= _MIGRATION else 1
 

@@ -19,10 +19,13 @@ from pykbroker.decision import MetadataRecord
 from pykbroker.environment.files import Files
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, encode_snapshot
 from pykbroker.kraft.metadata_version import (
+    FIRST_DIRECTORY_ASSIGNMENT,
     FORMATTED_FEATURES,
     KRAFT_VERSION,
     METADATA_VERSION,
     SUPPORTED_FEATURES,
+    metadata_version_name,
+    supports_directory_assignment,
 )
 from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
@@ -79,6 +82,14 @@ def read_meta_properties(files: Files, directory: str) -> MetaProperties | None:
         raise UnreadableDirectory(f"{path}: {fault.strerror}") from fault
 
 
+class Formatted(NamedTuple):
+    """What `format_storage` did, by directory; `failed` has the reason for each."""
+
+    formatted: list[str]
+    unreadable: list[str]
+    failed: dict[str, str]
+
+
 def format_storage(
     files: Files,
     config: BrokerConfig,
@@ -88,15 +99,23 @@ def format_storage(
     new_uuid: Callable[[], bytes],
     ignore_formatted: bool = False,
     features: Mapping[str, int] = FORMATTED_FEATURES,
-) -> list[str]:
-    """Format every directory of the configuration; answers those that were not formatted before.
+) -> Formatted:
+    """Format every directory of the configuration that was not formatted before.
 
-    StorageError when one is formatted already (unless `ignore_formatted`), or for another cluster.
+    A directory that cannot be read or written does not keep the others from being formatted.
+    StorageError, and nothing is written, when one is formatted already (unless `ignore_formatted`)
+    or belongs to another cluster or node, or when none can be read.
     """
     _check_uuid(cluster_id)
+    outcome = Formatted([], [], {})
     fresh: list[str] = []
+    found: list[str] = []
     for directory in all_directories(config):
-        properties = read_meta_properties(files, directory)
+        try:
+            properties = read_meta_properties(files, directory)
+        except UnreadableDirectory:
+            outcome.unreadable.append(directory)
+            continue
         if properties is None:
             if _holds_metadata(files, directory):
                 raise StorageError(
@@ -105,14 +124,23 @@ def format_storage(
                 )
             fresh.append(directory)
             continue
-        if not ignore_formatted:
-            raise StorageError(
-                f"Log directory {directory} is already formatted. Use --ignore-formatted to "
-                "ignore this directory and format the others."
-            )
         _check_owner(properties, directory, cluster_id, config.node_id)
-    _write(files, config, cluster_id, fresh, now_ms, new_uuid, features)
-    return fresh
+        found.append(directory)
+    if found and not ignore_formatted:
+        raise StorageError(
+            f"Log directory {found[0]} is already formatted. Use --ignore-formatted to "
+            "ignore this directory and format the others."
+        )
+    if not fresh and not found:
+        raise StorageError("No available log directories to format.")
+    for directory in fresh:
+        try:
+            _write(files, config, cluster_id, [directory], now_ms, new_uuid, features)
+        except StorageError as fault:
+            outcome.failed[directory] = str(fault)
+        else:
+            outcome.formatted.append(directory)
+    return outcome
 
 
 class Survey(NamedTuple):
@@ -156,6 +184,18 @@ def survey_directories(files: Files, config: BrokerConfig) -> Survey:
             f"this node do belong to cluster {cluster_id}: was it replaced?"
         )
     return Survey(found, fresh, cluster_id)
+
+
+def check_log_directories(config: BrokerConfig, features: Mapping[str, int]) -> None:
+    """StorageError when the cluster is too old for several log directories (KIP-858)."""
+    level = features.get(METADATA_VERSION)
+    if level is None or supports_directory_assignment(level) or len(config.log_directories) == 1:
+        return
+    needed = metadata_version_name(FIRST_DIRECTORY_ASSIGNMENT)
+    raise StorageError(
+        "Multiple log directories (aka JBOD) are not supported in the current MetadataVersion "
+        f"{metadata_version_name(level)}. Need {needed} or higher"
+    )
 
 
 def ensure_storage(

@@ -73,7 +73,9 @@ def test_formatting_twice(run: Run, file: Path, tmp_path: Path) -> None:
         (("-t", CLUSTER, "-f", "nope.version=1"), "Unsupported feature: nope.version"),
         (("-t", CLUSTER, "-f", "kraft.version=9"), "No feature:kraft.version with feature level 9"),
         (("-t", CLUSTER, "-f", "x"), "Can't parse feature=level string x"),
-        (("-t", CLUSTER, "-r", "3.3-IV3"), "Unknown metadata.version '3.3-IV3'"),
+        (("-t", CLUSTER, "-f", "nope.version=0"), "Unsupported feature: nope.version"),
+        (("-t", CLUSTER, "-r", "3.3-IV2"), "Unknown metadata.version '3.3-IV2'. Supported meta"),
+        (("-t", CLUSTER, "-r", "3.9", "-f", "metadata.version=21"), "Use --release-version inst"),
     ],
 )
 def test_refusals(run: Run, file: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -86,6 +88,52 @@ def test_refusals(run: Run, file: Path, arguments: tuple[str, ...], message: str
 def test_features_that_are_not_built_may_be_switched_off(run: Run, file: Path) -> None:
     off = ("-f", "group.version=0", "-f", "transaction.version=0")
     assert run("storage", "format", "-t", CLUSTER, "-c", str(file), *off).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "version", "level"),
+    [
+        (("-r", "3.9"), "3.9-IV0", 21),
+        (("--release-version", "3.5-IV1"), "3.5-IV1", 10),
+        (("-f", "metadata.version=30"), "4.3-IV0", 30),
+    ],
+)
+def test_older_releases(
+    run: Run, file: Path, tmp_path: Path, arguments: tuple[str, ...], version: str, level: int
+) -> None:
+    done = run("storage", "format", "-t", CLUSTER, "-c", str(file), *arguments)
+    assert done.code == 0
+    assert f"metadataVersionLevel={level}, source=format command)" in done.lines[0]
+    assert done.lines[-1].endswith(f"{tmp_path}/one with metadata.version {version}.")
+
+
+def test_a_directory_that_cannot_be_read(run: Run, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "two").write_text("a file in its place")
+    again = ("storage", "format", "-t", CLUSTER, "-c", str(file))
+    done = run(*again)
+    ignored = f"I/O error trying to read log directory {tmp_path}/two. Ignoring..."
+    assert (done.code, done.lines[0], len(done.lines)) == (0, ignored, 3)
+    assert done.lines[2].startswith(f"Formatting dynamic metadata voter directory {tmp_path}/one ")
+    refused = run(*again)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith(f"Log directory {tmp_path}/one is already formatted.")
+    once_more = run(*again, "-g")
+    assert once_more.code == 0
+    assert once_more.lines == [ignored, "All of the log directories are already formatted."]
+    (tmp_path / "two").unlink()
+    joined = run(*again, "-g")
+    assert (joined.code, len(joined.lines)) == (0, 2)
+    assert joined.lines[1].startswith(f"Formatting data directory {tmp_path}/two with ")
+
+
+def test_a_directory_that_cannot_be_made(run: Run, file: Path, tmp_path: Path) -> None:
+    nowhere = "/proc/nowhere/data"
+    file.write_text(file.read_text().replace(f"{tmp_path}/two", nowhere))
+    done = run("storage", "format", "-t", CLUSTER, "-c", str(file))
+    assert done.code == 1
+    assert done.lines[1].startswith(f"Formatting dynamic metadata voter directory {tmp_path}/one ")
+    assert done.err.startswith(f"Not formatted: {nowhere}: ")
+    assert (tmp_path / "one" / "meta.properties").exists()
 
 
 def test_files_that_are_wrong(run: Run, tmp_path: Path, file: Path) -> None:

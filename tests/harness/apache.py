@@ -151,6 +151,11 @@ class ApacheBroker:
         return f"127.0.0.1:{self.port}"
 
     @property
+    def properties(self) -> Path:
+        """Its server.properties, for tools."""
+        return self._properties
+
+    @property
     def pid(self) -> int:
         """The process id of the running node."""
         assert self._process is not None

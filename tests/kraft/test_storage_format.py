@@ -12,6 +12,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, decode_snapshot
 from pykbroker.kraft.storage_format import (
+    Formatted,
     Storage,
     StorageError,
     UnreadableDirectory,
@@ -37,7 +38,7 @@ class Disk:
         self.uuids += 1
         return b"\x01" + self.uuids.to_bytes(15, "big")
 
-    def format(self, *, ignore_formatted: bool = False, cluster_id: str = CLUSTER_ID) -> list[str]:
+    def format(self, *, ignore_formatted: bool = False, cluster_id: str = CLUSTER_ID) -> Formatted:
         return format_storage(
             self.files,
             self.config,
@@ -63,7 +64,7 @@ def two(root: Path, **overrides: str) -> Disk:
 
 def test_format_writes_identity_and_bootstrap(tmp_path: Path) -> None:
     disk = two(tmp_path)
-    assert disk.format() == [f"{tmp_path}/a", f"{tmp_path}/b"]
+    assert disk.format() == ([f"{tmp_path}/a", f"{tmp_path}/b"], [], {})
     a = read_meta_properties(disk.files, f"{tmp_path}/a")
     b = read_meta_properties(disk.files, f"{tmp_path}/b")
     assert a is not None
@@ -98,9 +99,78 @@ def test_formatting_twice(tmp_path: Path) -> None:
     disk.format()
     with pytest.raises(StorageError, match="already formatted"):
         disk.format()
-    assert disk.format(ignore_formatted=True) == []
+    assert disk.format(ignore_formatted=True) == ([], [], {})
     with pytest.raises(StorageError, match=r"Invalid cluster\.id"):
         disk.format(ignore_formatted=True, cluster_id="AAAAAAAAAAAAAAAAAAAAAQ")
+
+
+def contents(root: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_directory_that_comes_later_joins_the_cluster(tmp_path: Path) -> None:
+    Disk(tmp_path).format()
+    before = contents(tmp_path)
+    disk = two(tmp_path)
+    disk.uuids = 10
+    with pytest.raises(StorageError, match="already formatted"):
+        disk.format()
+    assert contents(tmp_path) == before
+    assert disk.format(ignore_formatted=True) == ([f"{tmp_path}/b"], [], {})
+    assert before.items() <= contents(tmp_path).items()
+    found = disk.ensure()
+    assert (found.cluster_id, found.formatted) == (CLUSTER_ID, [])
+    assert len(set(found.directory_ids.values())) == 2
+
+
+@pytest.mark.parametrize("bad", ["a", "b"])
+def test_a_directory_that_cannot_be_read_is_left_out(tmp_path: Path, bad: str) -> None:
+    good = {"a": "b", "b": "a"}[bad]
+    (tmp_path / bad).write_text("a file in its place")
+    disk = two(tmp_path)
+    assert disk.format() == ([f"{tmp_path}/{good}"], [f"{tmp_path}/{bad}"], {})
+    before = contents(tmp_path)
+    with pytest.raises(StorageError, match=f"{good} is already formatted"):
+        disk.format()
+    assert disk.format(ignore_formatted=True) == ([], [f"{tmp_path}/{bad}"], {})
+    assert contents(tmp_path) == before
+    (tmp_path / bad).unlink()
+    assert disk.format(ignore_formatted=True) == ([f"{tmp_path}/{bad}"], [], {})
+    assert disk.ensure().formatted == []
+
+
+def test_no_directory_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    disk = Disk(tmp_path, log_dirs=f"{tmp_path}/file/a,{tmp_path}/file/b")
+    with pytest.raises(StorageError, match="No available log directories to format"):
+        disk.format(ignore_formatted=True)
+
+
+def test_a_directory_that_cannot_be_made_does_not_cost_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(tmp_path, log_dirs=",".join(f"{tmp_path}/{name}" for name in "abc"))
+    mkdir = disk.files.mkdir
+
+    def broken(path: str) -> None:
+        if path == f"{tmp_path}/b":
+            raise OSError(30, "Read-only file system", path)
+        mkdir(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk.files, "mkdir", broken)
+        outcome = disk.format()
+    assert outcome.formatted == [f"{tmp_path}/a", f"{tmp_path}/c"]
+    assert outcome.failed == {f"{tmp_path}/b": f"{tmp_path}/b: Read-only file system"}
+    assert disk.format(ignore_formatted=True) == ([f"{tmp_path}/b"], [], {})
+    assert len(disk.ensure().directory_ids) == 3
+
+
+def test_nothing_is_written_when_one_belongs_to_another_cluster(tmp_path: Path) -> None:
+    Disk(tmp_path, log_dirs=f"{tmp_path}/b").format(cluster_id="AAAAAAAAAAAAAAAAAAAAAQ")
+    with pytest.raises(StorageError, match=r"Invalid cluster\.id"):
+        two(tmp_path).format(ignore_formatted=True)
+    assert not (tmp_path / "a").exists()
 
 
 def test_a_cluster_id_must_be_one(tmp_path: Path) -> None:

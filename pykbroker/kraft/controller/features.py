@@ -15,7 +15,7 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.metadata_version import (
-    ELIGIBLE_LEADER_REPLICAS_VERSION,
+    KNOWN_FEATURES,
     KRAFT_VERSION,
     METADATA_VERSION,
     SUPPORTED_FEATURES,
@@ -32,17 +32,6 @@ SAFE_DOWNGRADE: Final = 2
 UNSAFE_DOWNGRADE: Final = 3
 
 _DISABLED: Final = VersionRange(0, 0)
-_KNOWN: Final = frozenset(
-    {
-        METADATA_VERSION,
-        KRAFT_VERSION,
-        ELIGIBLE_LEADER_REPLICAS_VERSION,
-        "group.version",
-        "share.version",
-        "streams.version",
-        "transaction.version",
-    }
-)
 
 
 def update_features(state: ControllerState, request: Any, version: int) -> Decision[MetadataRecord]:
@@ -98,7 +87,7 @@ def _update(state: ControllerState, feature: str, level: int, kind: int) -> list
         raise _refusal(feature, level, "Can't downgrade to a newer version.")
     if level < current:
         raise _refuse_downgrade(feature, current, level, kind)
-    if feature not in _KNOWN:
+    if feature not in KNOWN_FEATURES:
         raise _refusal(feature, level, f"Feature {feature} not found.")
     if level == current and feature != METADATA_VERSION:
         return []

@@ -1,0 +1,83 @@
+"""A node on directories that were formatted for an older release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pykbroker.broker.server import BrokerServer
+from pykbroker.config import BrokerConfig
+from pykbroker.environment.real.files import RealFiles
+from pykbroker.errors import StartError
+from pykbroker.kraft.storage_format import format_storage
+from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from pykbroker.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from pykbroker.types import TopicPartition
+from tests.broker.test_server import call, make_config, run
+from tests.replication.node import batch
+
+
+def format_for(config: BrokerConfig, level: int) -> None:
+    ids = iter(range(1, 10))
+    outcome = format_storage(
+        RealFiles(),
+        config,
+        "e62swP6mSqqOBMmGnL4lng",
+        now_ms=1000,
+        new_uuid=lambda: b"\x01" + next(ids).to_bytes(15, "big"),
+        features={"metadata.version": level, "kraft.version": 1},
+    )
+    assert (outcome.unreadable, outcome.failed) == ([], {})
+
+
+async def produce(server: BrokerServer) -> Any:
+    part = PartitionProduceData(index=0, records=batch(b"a"))
+    message = ProduceRequest(
+        acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(name="t", partition_data=[part])]
+    )
+    reply = await call(server.listeners[0].port, 0, 9, message)
+    (answer,) = reply.responses[0].partition_responses
+    assert answer.error_code == 0
+    return answer.base_offset
+
+
+@pytest.mark.parametrize("level", [7, 8, 12, 14, 16, 17, 21, 25, 30])
+def test_records_are_kept_over_a_restart(tmp_path: Path, level: int) -> None:
+    async def create(server: BrokerServer) -> None:
+        topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=5000)
+        reply = await call(server.listeners[0].port, 19, 7, request)
+        assert reply.topics[0].error_code == 0
+        assert await produce(server) == 0
+
+    async def go_on(server: BrokerServer) -> None:
+        assert server.features().finalized["metadata.version"] == level
+        assert await produce(server) == 1
+        log = server.log_manager.get(TopicPartition("t", 0))
+        assert log is not None
+        assert log.log_start_offset == 0
+
+    config = make_config(tmp_path / "d")
+    format_for(config, level)
+    run(config, create)
+    run(config, go_on)
+
+
+@pytest.mark.parametrize("level", [7, 16, 17])
+def test_several_directories_need_a_release_that_assigns_them(tmp_path: Path, level: int) -> None:
+    async def serves(server: BrokerServer) -> None:
+        assert len(server.image.brokers[1].directories) == 2
+
+    config = make_config(tmp_path, log_dirs=f"{tmp_path}/a,{tmp_path}/b")
+    format_for(config, level)
+    if level >= 17:
+        run(config, serves)
+        return
+    with pytest.raises(StartError, match=r"^Multiple log directories .* Need 3\.7-IV2 or higher"):
+        run(config, serves)
