@@ -29,6 +29,7 @@ from pykbroker.broker.handlers import (
 )
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
+from pykbroker.environment.real.randomness import Entropy
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import Provenance
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -60,17 +61,20 @@ SUBSCRIPTION = b"\0\0\0\0\0\1\0\1t\xff\xff\xff\xff"  # version 0, topic t
 
 
 class Loop:
-    """An event loop that runs what is due when told to."""
+    """A scheduler that runs what is due when told to."""
 
     def __init__(self) -> None:
-        self.soon: list[Callable[[], None]] = []
+        self.soon: list[Callable[..., object]] = []
 
-    def call_soon(self, callback: Callable[[], None]) -> None:
-        self.soon.append(callback)
+    def call_soon(self, callback: Callable[..., object], *arguments: object) -> SimpleNamespace:
+        self.soon.append(partial(callback, *arguments))
+        return SimpleNamespace(cancel=lambda: None)
 
-    def call_later(self, delay: float, callback: Callable[[], None]) -> SimpleNamespace:
-        if delay == 0:
-            self.soon.append(callback)
+    def call_later(
+        self, delay_ms: float, callback: Callable[..., object], *arguments: object
+    ) -> SimpleNamespace:
+        if delay_ms <= 0:
+            self.soon.append(partial(callback, *arguments))
         return SimpleNamespace(cancel=lambda: None)
 
     def run(self) -> None:
@@ -87,12 +91,13 @@ class GroupBroker(Broker):
         self.start()
 
     def start(self) -> None:
+        clock = SimpleNamespace(now_ms=lambda: NOW_MS, monotonic_ns=time.monotonic_ns)
+        environment: Any = SimpleNamespace(scheduler=self.loop, clock=clock, random=Entropy())
         self.groups = GroupCoordinator.create(
             node_id=1,
             config=self.config,
             replica_manager=self.replica_manager,
-            loop=self.loop,
-            now_ms=lambda: NOW_MS,
+            environment=environment,
             wake=lambda: self.replica_manager.end_turn(NOW_MS),
         )
 

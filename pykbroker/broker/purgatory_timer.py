@@ -1,4 +1,4 @@
-"""The timer of the event loop that lets what waits in the purgatory expire.
+"""The timer that expires what waits in the purgatory.
 
 State   one timer, for the first deadline there was when it was set.
 In      `arm`, at the end of every turn. Out: `Purgatory.advance`, then a turn for what it answered.
@@ -9,34 +9,31 @@ costs no timer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, TimerHandle
-
-    from pykbroker.purgatory import Purgatory
+from pykbroker.environment.scheduler import Scheduler, Timer
+from pykbroker.purgatory import Purgatory
 
 
 class PurgatoryTimer:
     """See the module. `halt` is told of a bug of ours."""
 
-    __slots__ = ("_due_ms", "_halt", "_loop", "_now_ms", "_purgatory", "_timer", "_wake")
+    __slots__ = ("_due_ms", "_halt", "_now_ms", "_purgatory", "_scheduler", "_timer", "_wake")
 
     def __init__(
         self,
-        loop: AbstractEventLoop,
+        scheduler: Scheduler,
         purgatory: Purgatory,
         *,
         now_ms: Callable[[], int],
         wake: Callable[[], None],
         halt: Callable[[BaseException], None],
     ) -> None:
-        self._loop = loop
+        self._scheduler = scheduler
         self._purgatory = purgatory
         self._now_ms = now_ms
         self._wake = wake
         self._halt = halt
-        self._timer: TimerHandle | None = None
+        self._timer: Timer | None = None
         self._due_ms = 0
 
     def arm(self) -> None:
@@ -49,8 +46,8 @@ class PurgatoryTimer:
                 return
             self._timer.cancel()
         self._due_ms = deadline_ms
-        delay = max(deadline_ms - self._now_ms(), 1) / 1000
-        self._timer = self._loop.call_later(delay, self._expire)
+        delay_ms = max(deadline_ms - self._now_ms(), 1)
+        self._timer = self._scheduler.call_later(delay_ms, self._expire)
 
     def _expire(self) -> None:
         self._timer = None

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.worker import REQUEST_LOG, Worker
@@ -36,7 +35,7 @@ _log = logging.getLogger(REQUEST_LOG)
 class TracingWorker(Worker):
     """Serves as `Worker` does, and tells; see the module."""
 
-    __slots__ = ("_taken_ns",)
+    __slots__ = ("_monotonic_ns", "_taken_ns")
 
     def __init__(
         self,
@@ -47,11 +46,12 @@ class TracingWorker(Worker):
         turn_ended: Callable[[], None],
     ) -> None:
         super().__init__(broker, channel, routes, end_round, turn_ended)
+        self._monotonic_ns = broker.environment.clock.monotonic_ns
         self._taken_ns: dict[Request, int] = {}
 
     def _serve(self, request: Request) -> None:
         if not request.connection.closed:
-            self._taken_ns[request] = perf_counter_ns()
+            self._taken_ns[request] = self._monotonic_ns()
             _log.debug("%s: %d bytes", _name(request), LENGTH_BYTES + len(request.frame))
         super()._serve(request)
         if request.connection.closed:
@@ -69,7 +69,7 @@ class TracingWorker(Worker):
     def _over(self, request: Request, how: str) -> None:
         taken_ns = self._taken_ns.pop(request, None)
         if taken_ns is not None:
-            spent_us = (perf_counter_ns() - taken_ns) // 1000
+            spent_us = (self._monotonic_ns() - taken_ns) // 1000
             _log.debug("%s: %s in %d us", _name(request), how, spent_us)
 
 

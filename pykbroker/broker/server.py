@@ -15,7 +15,6 @@ to end by itself.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -30,6 +29,7 @@ from pykbroker.config import ConfigError, Endpoint, TopicConfig
 from pykbroker.deferred import Deferred, resolved
 from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.scheduler import within
 from pykbroker.errors import ErrorCode, KafkaError, StartError
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from pykbroker.replication.replica_manager import ReplicaManager
     from pykbroker.types import Peer
 
-CONTROLLED_SHUTDOWN_SECONDS = 30.0
-CLEANER_DELAY_SECONDS = 2.0
+CONTROLLED_SHUTDOWN_MS = 30_000
+CLEANER_DELAY_MS = 2000
 DISK_THREADS = 8  # that fetch what the page cache does not hold
 
 _log = logging.getLogger("pykbroker.server")
@@ -95,12 +95,12 @@ class BrokerServer:
         self.on_fatal: Callable[[str], None] = partial(_log.critical, "%s")
         self.files = environment.files
         self.random = environment.random
+        self.scheduler = environment.scheduler
         self.now_ms = environment.clock.now_ms
         self.wall_ms = environment.clock.wall_ms
         self._disk_threads = environment.background.threads("disk", DISK_THREADS)
         self.purgatory = Purgatory(self.now_ms())
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
-        self.loop: asyncio.AbstractEventLoop
         self.network: SocketServer
         self.worker: Worker
         self.log_manager: LogManager
@@ -115,13 +115,15 @@ class BrokerServer:
     # ---------------------------------------------------------------- up
 
     async def start(self) -> None:
-        """Bring the node up; it serves when this returns. StartError: nothing was touched."""
-        self.loop = asyncio.get_running_loop()
+        """Bring the node up; it serves when this returns. StartError: nothing was touched.
+
+        This and `stop` await Deferreds only: see `deferred.spawn`.
+        """
         try:
             self._bind()
             self._open_storage()
             self._open_quorum()
-            self._build_services()
+            await self._build_services()
             await self._serve()
         except BaseException:
             await self.stop()
@@ -154,7 +156,7 @@ class BrokerServer:
             topic_config=self._topic_config,
             topic_id=self._topic_id,
             jitter=self.random.randrange,
-            recover_many=recover_in_workers,
+            recover_many=recover_in_workers(self.environment),
         )
         self._undo.append(self.log_manager.unlock)
         try:
@@ -227,7 +229,7 @@ class BrokerServer:
             raise StartError(str(fault)) from fault
         take_overrides(self)  # a log that is compacted only by them is not to be cut at its gaps
 
-    def _build_services(self) -> None:
+    async def _build_services(self) -> None:
         """Make all that is told of metadata, and tell it what there is: this loads the logs."""
         from pykbroker.broker.dynamic_config import DynamicConfig
         from pykbroker.broker.metadata_view import MetadataView
@@ -247,14 +249,14 @@ class BrokerServer:
 
             worker = TracingWorker
         timer = PurgatoryTimer(
-            self.loop, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
+            self.scheduler, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
         )
         self.worker = worker(self, self.network.channel, self.routes, self._end_round, timer.arm)
         try:
-            self.log_manager.load(self.wall_ms())
+            await self.log_manager.open_logs(self.wall_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
-        self.validation = ValidationPool(self.loop, self.halt)
+        self.validation = ValidationPool(self.environment.background, self.halt)
         self.cold_reads = ColdReads(self._disk_threads, self.files, self.wake)
         self._undo += [self._close_logs, self._stop_groups, self.validation.stop, timer.cancel]
         self.kraft.publish_to(
@@ -263,9 +265,7 @@ class BrokerServer:
         )
         self.housekeeping = HousekeepingDriver(
             self.log_manager,
-            self.loop,
-            now_ms=self.now_ms,
-            wall_ms=self.wall_ms,
+            self.environment,
             high_watermarks=self.replica_manager.high_watermarks,
             on_failure=self.replica_manager.on_directory_failure,
         )
@@ -284,7 +284,7 @@ class BrokerServer:
         self._undo.append(self._leave_cluster)
         await self.settled(self.kraft.unfence())
         self.housekeeping.start()
-        timer = self.loop.call_later(CLEANER_DELAY_SECONDS, self._start_cleaner)
+        timer = self.scheduler.call_later(CLEANER_DELAY_MS, self._start_cleaner)
         self._undo.append(timer.cancel)
         self.network.start(controllers=False)
         shown = ", ".join(map(str, self.listeners))
@@ -296,8 +296,7 @@ class BrokerServer:
 
         self.cleaner = CleanerDriver(
             self.log_manager,
-            self.loop,
-            now_ms=self.wall_ms,
+            self.environment,
             high_watermarks=self.replica_manager.high_watermarks,
             on_failure=self.replica_manager.on_directory_failure,
         )
@@ -345,8 +344,9 @@ class BrokerServer:
         if self._in_doubt:
             return
         try:
-            async with asyncio.timeout(CONTROLLED_SHUTDOWN_SECONDS):
-                await self.settled(self.kraft.controlled_shutdown())
+            leaving = self.kraft.controlled_shutdown()
+            await within(self.scheduler, leaving, CONTROLLED_SHUTDOWN_MS)
+            await self.scheduler.sleep(0)
         except (KafkaError, TimeoutError) as failure:
             _log.warning("left the cluster without a controlled shutdown: %s", failure)
         self.replica_manager.end_turn(self.now_ms())
@@ -362,7 +362,8 @@ class BrokerServer:
             _log.error("high watermarks are not written: %s", failure)
         from pykbroker.log.housekeeping_driver import run_flushes
 
-        self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch, run_flushes)
+        run = partial(run_flushes, self.environment.background)
+        self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch, run)
 
     def _on_directory_offline(self, directory: LogDirectory) -> None:
         """The controller moves its partitions; a node without any directory has nothing to do."""
@@ -406,18 +407,12 @@ class BrokerServer:
         self.replica_manager.end_turn(self.now_ms())
 
     async def settled(self, deferred: Deferred) -> Any:
-        """Wait for a Deferred, outside of turns; a KafkaError in it is raised."""
-        future: asyncio.Future[Any] = self.loop.create_future()
-
-        def resolved(value: Any) -> None:
-            if not future.done():
-                future.set_result(value)
-
-        deferred.on_resolved(resolved)
-        value = await future
-        if isinstance(value, KafkaError):
-            raise value
-        return value
+        """Wait for a Deferred, and go on in a turn of its own: what resolves it is in the middle of
+        its own work. A KafkaError in it is raised."""
+        try:
+            return await deferred
+        finally:
+            await self.scheduler.sleep(0)
 
     # ---------------------------------------------------------------- what handlers ask
     # Parts that not every node needs are made, and their modules imported, when first asked for.
@@ -456,8 +451,7 @@ class BrokerServer:
                 node_id=self.node_id,
                 config=self.config,
                 replica_manager=self.replica_manager,
-                loop=self.loop,
-                now_ms=self.now_ms,
+                environment=self.environment,
                 wake=self.wake,
             )
             groups.apply(delta_of_all(self.image), self.image)

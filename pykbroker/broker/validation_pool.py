@@ -12,17 +12,14 @@ In:  `check(work, done)`. Out: `done(outcomes)` on the event loop; nothing after
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from functools import partial
 
-if TYPE_CHECKING:
-    from pykbroker.log.batch_validation import ValidationOutcome
+from pykbroker.environment.background import Background
+from pykbroker.log.validation_rules import ValidationOutcome
 
-Check = Callable[[], "ValidationOutcome"]
-Done = Callable[[list["ValidationOutcome"]], None]
+Check = Callable[[], ValidationOutcome]
+Done = Callable[[list[ValidationOutcome]], None]
 
 MOST_THREADS = 4
 
@@ -30,39 +27,28 @@ MOST_THREADS = 4
 class ValidationPool:
     """See the module."""
 
-    __slots__ = ("_halt", "_loop", "_pool", "is_stopped")
+    __slots__ = ("_halt", "_threads", "is_stopped")
 
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, halt: Callable[[BaseException], None]
-    ) -> None:
-        self._loop = loop
+    def __init__(self, background: Background, halt: Callable[[BaseException], None]) -> None:
+        count = max(1, min(background.processors - 1, MOST_THREADS))  # one is for the loop
+        self._threads = background.threads("validation", count)
         self._halt = halt
-        self._pool: ThreadPoolExecutor | None = None
         self.is_stopped = False
 
     def check(self, work: list[Check], done: Done) -> None:
         """Run all of `work` in one thread, then `done` with what each answered, on the loop."""
-        if self._pool is None:
-            threads = max(1, min((os.cpu_count() or 1) - 1, MOST_THREADS))  # one for the loop
-            self._pool = ThreadPoolExecutor(threads, "validation")
-        future = self._pool.submit(lambda: [each() for each in work])
-        future.add_done_callback(lambda ran: self._ran(ran, done))
+        checking = self._threads.run(lambda: [each() for each in work])
+        checking.on_resolved(partial(self._finish, done))
 
-    def _ran(self, future: Future[list[ValidationOutcome]], done: Done) -> None:
-        """In the thread, or in `stop` when it was cancelled."""
-        if not self.is_stopped:
-            self._loop.call_soon_threadsafe(self._finish, future, done)
-
-    def _finish(self, future: Future[list[ValidationOutcome]], done: Done) -> None:
-        if self.is_stopped:
-            return
+    def _finish(self, done: Done, outcome: list[ValidationOutcome] | BaseException) -> None:
         try:
-            done(future.result())
+            if isinstance(outcome, BaseException):
+                raise outcome
+            done(outcome)
         except Exception as failure:  # a bug of ours: what the logs hold is uncertain now
             self._halt(failure)
 
     def stop(self) -> None:
         """Wait for the threads; what they had in hand is appended nowhere."""
         self.is_stopped = True
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        self._threads.close()

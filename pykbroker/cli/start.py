@@ -169,6 +169,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
         settle_collector,
         switch_threads_soon,
     )
+    from pykbroker.environment.real.scheduler import in_asyncio
 
     loop = asyncio.get_running_loop()
     ending: asyncio.Future[int] = loop.create_future()
@@ -183,7 +184,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
         loop.add_signal_handler(number, end, 0, logging.INFO, "Terminating process due to %s", name)
     server.on_fatal = lambda message: end(1, logging.CRITICAL, "%s", message)
     switch_threads_soon()
-    starting = asyncio.ensure_future(server.start())
+    starting = asyncio.ensure_future(in_asyncio(server.start()))
     await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
         await starting
@@ -195,7 +196,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
         starting.cancel()
         await asyncio.wait((starting,))
     _log.info("[BrokerServer id=%d] shutting down", config.node_id)
-    await server.stop()
+    await in_asyncio(server.stop())
     _log.info("[BrokerServer id=%d] shut down completed", config.node_id)
     return ending.result()
 

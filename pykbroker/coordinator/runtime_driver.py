@@ -13,7 +13,7 @@ changed nothing: the callers are refused, the machine takes back its volatile pa
 
 State: a `HostedShard` per partition this node leads; the timing wheel of all their timers.
 In:  on_elected, on_resigned (metadata publisher), on_high_watermark, on_failed (replica manager),
-     write, read, read_all, write_all (handlers), the event loop's timer.
+     write, read, read_all, write_all (handlers), the scheduler's timer.
 Out: replies: the reply itself or a Deferred.
 Source: Kafka's `CoordinatorRuntime.java`.
 """
@@ -21,10 +21,9 @@ Source: Kafka's `CoordinatorRuntime.java`.
 from __future__ import annotations
 
 import logging
-import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.decisions import ShardDecision
@@ -39,6 +38,8 @@ from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.coordinator.shard_loader import load
 from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
 from pykbroker.deferred import Deferred
+from pykbroker.environment.clock import Clock
+from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.primitives import EncodeError
 from pykbroker.protocol.record import CorruptBatch
@@ -46,7 +47,7 @@ from pykbroker.protocol.record_batch import build_batch
 from pykbroker.timing_wheel import TimingWheel
 from pykbroker.types import TopicPartition
 
-LOAD_SLICE_SECONDS = 0.005
+LOAD_SLICE_MS = 5
 SPLIT_RECORDS = 500  # a decision that need not be atomic is written in batches of this size
 
 Operation = Callable[..., ShardDecision]
@@ -59,23 +60,6 @@ _COMMIT_TIMEOUT = ("commit timeout",)
 _log = logging.getLogger("pykbroker.coordinator")
 
 
-class Handle(Protocol):
-    """What the event loop gives back for a call in the future."""
-
-    def cancel(self) -> None:
-        """Do not call."""
-
-
-class EventLoop(Protocol):
-    """The part of one that the runtime uses."""
-
-    def call_soon(self, callback: Callable[[], None], /) -> object:
-        """Call in the next turn."""
-
-    def call_later(self, delay: float, callback: Callable[[], None], /) -> Handle:
-        """Call after `delay` seconds."""
-
-
 class CoordinatorRuntime:
     """See the module's text."""
 
@@ -85,8 +69,8 @@ class CoordinatorRuntime:
         log: CoordinatorLog,
         codec: RecordCodec,
         make_shard: Callable[[], Shard],
-        loop: EventLoop,
-        now_ms: Callable[[], int],
+        scheduler: Scheduler,
+        clock: Clock,
         commit_timeout_ms: int,
         load_chunk_bytes: int,
         compression_codec: int = 0,
@@ -94,17 +78,18 @@ class CoordinatorRuntime:
         self._log = log
         self._codec = codec
         self._make_shard = make_shard
-        self._loop = loop
-        self._now_ms = now_ms
+        self._scheduler = scheduler
+        self._clock = clock
+        self._now_ms = clock.now_ms
         self._commit_timeout_ms = commit_timeout_ms
         self._load_chunk_bytes = load_chunk_bytes
         self._compression_codec = compression_codec
         self._hosted: dict[int, HostedShard] = {}
         self._load_queue: deque[HostedShard] = deque()
         self._load_scheduled = False
-        self._wheel: TimingWheel[TimerItem] = TimingWheel(now_ms())
+        self._wheel: TimingWheel[TimerItem] = TimingWheel(clock.now_ms())
         self._armed_ms: int | None = None
-        self._armed: Handle | None = None
+        self._armed: Timer | None = None
         self._last_caller = 0
 
     # ---- leadership
@@ -371,12 +356,12 @@ class CoordinatorRuntime:
     def _schedule_loading(self) -> None:
         if not self._load_scheduled:
             self._load_scheduled = True
-            self._loop.call_soon(self._load_slice)
+            self._scheduler.call_soon(self._load_slice)
 
     def _load_slice(self) -> None:
         """Load for a few milliseconds, then let the event loop have its turn."""
         self._load_scheduled = False
-        deadline = time.monotonic() + LOAD_SLICE_SECONDS
+        deadline_ns = self._clock.monotonic_ns() + LOAD_SLICE_MS * 1_000_000
         while self._load_queue:
             hosted = self._load_queue[0]
             if self._hosted.get(hosted.partition) is not hosted:
@@ -389,7 +374,7 @@ class CoordinatorRuntime:
                 )
             try:
                 for _ in hosted.loader:
-                    if time.monotonic() >= deadline:
+                    if self._clock.monotonic_ns() >= deadline_ns:
                         self._schedule_loading()
                         return
             except Exception as error:  # a broken log, or a bug: that partition stops, not the node
@@ -458,8 +443,7 @@ class CoordinatorRuntime:
         if self._armed is not None:
             self._armed.cancel()
         self._armed_ms = deadline
-        delay = max(0.0, (deadline - self._now_ms()) / 1000)
-        self._armed = self._loop.call_later(delay, self._timers_due)
+        self._armed = self._scheduler.call_later(deadline - self._now_ms(), self._timers_due)
 
     def _timers_due(self) -> None:
         self._armed = None

@@ -26,13 +26,14 @@ class WorkerProcess(Protocol):
     """A process of this Python that takes orders on its standard input, one line each."""
 
     def send_line(self, line: str) -> Deferred:
-        """Send an order; resolved with None, or with an OSError when the process has ended."""
+        """Send an order; the first one starts the process. Resolved with None, or with an OSError
+        when the process has ended."""
 
     def receive_line(self) -> Deferred:
         """The next line of its standard output, without its end; None when the process ended."""
 
     def end(self) -> None:
-        """Terminate the process and wait for it."""
+        """Terminate the process and wait for it; what was asked is not resolved any more."""
 
 
 class Background(Protocol):
@@ -52,4 +53,4 @@ class Background(Protocol):
         """
 
     def process(self, module: str) -> WorkerProcess:
-        """Start `python -m module`."""
+        """A process that runs `python -m module`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from pykbroker.deferred import Deferred
 
@@ -29,3 +29,17 @@ class Scheduler(Protocol):
 
     def sleep(self, delay_ms: float) -> Deferred:
         """A Deferred that is resolved with None in `delay_ms` milliseconds."""
+
+
+async def within(scheduler: Scheduler, deferred: Deferred, timeout_ms: int) -> Any:
+    """The value of `deferred`, which must come in time. Raises TimeoutError when it does not."""
+    outcome = Deferred()
+    timer = scheduler.call_later(timeout_ms, outcome.resolve, TimeoutError("no answer in time"))
+
+    def arrived(value: object) -> None:
+        if not outcome.done:
+            timer.cancel()
+            outcome.resolve(value)
+
+    deferred.on_resolved(arrived)
+    return await outcome

@@ -1,7 +1,7 @@
 """The cleaner of a node: finds the dirtiest log, has it compacted by a worker process, swaps.
 
 State   `log.cleaner.threads` workers, each with the round that it has on.
-In      the event loop's clock; the messages of the workers.
+In      timers; the messages of the workers.
 Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` files.
 Invariants
     The loop only chooses, renames and writes checkpoints; reading, hashing and copying happen in
@@ -13,11 +13,13 @@ Invariants
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pykbroker.deferred import Mutex, Task, ended, spawn
+from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.log.checkpoints import CLEANER_OFFSET_CHECKPOINT
 from pykbroker.log.cleaner_state import CleanerState, LogToClean, make_job
@@ -36,9 +38,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LOGS_PER_SLICE = 64
-WORKER_IDLE_S = 60.0
-LEAST_PAUSE_S = 0.01  # the event loop has other things to do
-LONGEST_NAP_S = 15.0
+WORKER_IDLE_MS = 60_000
+LEAST_PAUSE_MS = 10  # the event loop has other things to do
+LONGEST_NAP_MS = 15_000
 LEAST_MAP_BYTES = 1024 * 1024
 
 
@@ -48,39 +50,43 @@ class CleanerDriver:
     def __init__(
         self,
         log_manager: LogManager,
-        loop: asyncio.AbstractEventLoop,
+        environment: Environment,
         *,
-        now_ms: Callable[[], int],
         high_watermarks: Callable[[], Mapping[TopicPartition, int]],
         on_failure: Callable[[LogDirFailure], None],
     ) -> None:
         self.state = CleanerState()
         self._manager = log_manager
-        self._loop = loop
-        self._now_ms = now_ms
+        self._scheduler = environment.scheduler
+        self._background = environment.background
+        self._now_ms = environment.clock.wall_ms
         self._high_watermarks = high_watermarks
         self._on_failure = on_failure
-        self._choosing = asyncio.Lock()
-        self._checkpointing = asyncio.Lock()
-        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._choosing = Mutex()
+        self._checkpointing = Mutex()
+        self._tasks: dict[int, Task] = {}
         self.workers: list[CompactionWorker] = []
 
     def start(self) -> None:
         config = self._manager.config
         if config.log_cleaner_enable:
             self.load_checkpoints()
-            self._tasks[0] = self._loop.create_task(self._run(0))
+            self._start(0)
 
     async def stop(self) -> None:
         for worker in self.workers:
             worker.end_process()
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        tasks = list(self._tasks.values())
         self._tasks.clear()
+        for task in tasks:
+            task.cancel()
+        await ended(tasks)
         for worker in self.workers:
             worker.close()
         self.workers.clear()
+
+    def _start(self, number: int) -> None:
+        self._tasks[number] = spawn(self._run(number))
 
     def load_checkpoints(self) -> None:
         for directory in self._manager.directories:
@@ -89,7 +95,8 @@ class CleanerDriver:
 
     async def _run(self, number: int) -> None:
         """One of the cleaners; the first is always there and calls the others in."""
-        idle_s = 0.0
+        idle_ms = 0.0
+        await self._scheduler.sleep(0)
         while True:
             config = self._manager.config  # as it is now: it changes while the node runs
             if number == 0:
@@ -100,36 +107,34 @@ class CleanerDriver:
                 config.log_cleaner_threads > 0 and config.log_cleaner_io_max_bytes_per_second > 0
             )
             if is_wanted and await self.clean_one(number):
-                idle_s = 0.0
+                idle_ms = 0.0
                 continue
-            idle_s += await self._pause()
-            if idle_s >= WORKER_IDLE_S:
+            idle_ms += await self._pause()
+            if idle_ms >= WORKER_IDLE_MS:
                 self.worker(number).end_process()
         self.worker(number).end_process()
         del self._tasks[number]
 
     async def _pause(self) -> float:
-        """log.cleaner.backoff.ms, which may become less meanwhile; how many seconds it was."""
-        waited_s = 0.0
+        """log.cleaner.backoff.ms, which may become less meanwhile; how many milliseconds it was."""
+        waited_ms = 0.0
         while True:
-            left_s = (
-                max(self._manager.config.log_cleaner_backoff_ms / 1000, LEAST_PAUSE_S) - waited_s
-            )
-            if left_s <= 0:
-                return waited_s
-            nap_s = min(left_s, LONGEST_NAP_S)
-            await asyncio.sleep(nap_s)
-            waited_s += nap_s
+            left_ms = max(self._manager.config.log_cleaner_backoff_ms, LEAST_PAUSE_MS) - waited_ms
+            if left_ms <= 0:
+                return waited_ms
+            nap_ms = min(left_ms, LONGEST_NAP_MS)
+            await self._scheduler.sleep(nap_ms)
+            waited_ms += nap_ms
 
     def _call_in(self, threads: int) -> None:
         for number in range(1, threads):
             if number not in self._tasks:
-                self._tasks[number] = self._loop.create_task(self._run(number))
+                self._start(number)
 
     def worker(self, number: int) -> CompactionWorker:
         """The worker of a cleaner; they are made one after the other."""
         while len(self.workers) <= number:
-            self.workers.append(CompactionWorker(self._loop))
+            self.workers.append(CompactionWorker(self._background))
         return self.workers[number]
 
     # -- one round ------------------------------------------------------------------------------
@@ -177,7 +182,7 @@ class CleanerDriver:
             if found and (dirtiest is None or found.dirty_ratio > dirtiest.dirty_ratio):
                 dirtiest = found
             if number % LOGS_PER_SLICE == LOGS_PER_SLICE - 1:
-                await asyncio.sleep(0)
+                await self._scheduler.sleep(0)
         return dirtiest
 
     def _consider(self, log: PartitionLog, mark: int, now_ms: int) -> LogToClean | None:
@@ -258,7 +263,7 @@ class CleanerDriver:
     async def _sync_directory(self, log: PartitionLog, worker: CompactionWorker) -> None:
         """The swap's renames become durable without the loop waiting for the disk."""
         try:
-            await worker.in_thread(self._manager.files.sync_dir, log.directory)
+            await worker.in_thread(partial(self._manager.files.sync_dir, log.directory))
         except FileNotFoundError:
             return  # deleted or moved in the meantime
         except OSError as error:

@@ -1,81 +1,67 @@
 """One worker process of compaction as the node sees it: orders go in, messages come out.
 
 State   the process (started at the first order, ended when it idles) and the one thread that waits
-        for it.
-In      CompactionJob. Out: the messages of cleaner_process_driver.py, None when the process ended.
+        for disks on behalf of this cleaner.
+In      CompactionJob. Out: the messages of cleaner_process.py, None when the process ended.
 Invariant: the event loop never waits for a pipe or a disk.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import subprocess
-import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
+from pykbroker.deferred import Deferred
+from pykbroker.environment.background import Background, WorkerProcess
 from pykbroker.log.compaction import CompactionJob
 
-ResultT = TypeVar("ResultT")
+PROCESS_MODULE = "pykbroker.log.cleaner_process"
 
 
 class CompactionWorker:
-    """Does one job at a time; `end_process`, then `close` when nobody awaits it any more."""
+    """Does one job at a time; `close` when nothing awaits it any more."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cleaner")
-        self.process: subprocess.Popen[str] | None = None
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self._thread = background.threads("cleaner")
+        self.process: WorkerProcess | None = None
 
-    async def in_thread(self, call: Callable[..., ResultT], *arguments: object) -> ResultT:
+    def in_thread(self, job: Callable[[], object]) -> Deferred:
         """Something that may wait for a disk."""
-        return await self._loop.run_in_executor(self._thread, call, *arguments)
+        return self._thread.run(job)
 
     async def send(self, job: CompactionJob, bytes_per_second: float) -> None:
+        """Order a job; a process that has ended is replaced."""
         line = json.dumps({"job": job.to_json(), "bytes_per_second": bytes_per_second})
-        await self.in_thread(self._write_line, line + "\n")
-
-    def _write_line(self, line: str) -> None:
-        process = self.process
-        if process is not None and process.poll() is not None:  # it was killed
-            _close_pipes(process)
-            process = None
-        if process is None:
-            process = self.process = subprocess.Popen(
-                [sys.executable, "-m", "pykbroker.log.cleaner_process_driver"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                start_new_session=True,  # the terminal's Ctrl-C is for the node alone
-            )
-        assert process.stdin is not None
-        process.stdin.write(line)
-        process.stdin.flush()
+        if self.process is not None:
+            try:
+                await self.process.send_line(line)
+            except OSError:  # it was killed
+                self.end_process()
+            else:
+                return
+        self.process = self._background.process(PROCESS_MODULE)
+        await self.process.send_line(line)
 
     async def receive(self) -> dict[str, Any] | None:
-        process = self.process
-        if process is None or process.stdout is None:
+        """The next message of the process; None when it has ended."""
+        if self.process is None:
             return None
-        line = await self.in_thread(process.stdout.readline)
-        return json.loads(line) if line else None
+        line = await self.process.receive_line()
+        if line is None:
+            self.end_process()
+            return None
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def end_process(self) -> None:
+        """End the process; what it was doing is lost."""
         process, self.process = self.process, None
         if process is not None:
-            process.terminate()
-            process.wait()
-            self._thread.submit(_close_pipes, process)  # behind a readline that is on
+            process.end()
 
     def close(self) -> None:
+        """End the process and the thread."""
         self.end_process()
-        self._thread.shutdown(wait=True)
-
-
-def _close_pipes(process: subprocess.Popen[str]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()
+        self._thread.close()

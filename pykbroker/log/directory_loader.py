@@ -11,10 +11,12 @@ Source: LogManager.loadLogs, loadLog.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.config import TopicConfig
+from pykbroker.deferred import Deferred
+from pykbroker.environment import Environment
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.log.checkpoints import PARTITION_METADATA, CorruptCheckpoint, PartitionMetadata
 from pykbroker.log.chores import Chores
@@ -41,7 +43,8 @@ METADATA_TOPIC = "__cluster_metadata"
 HEAVY_LOG_BYTES = 32 << 20
 """A log with so many unflushed bytes is worth a worker process, if it is not the only one."""
 
-RecoverMany = Callable[[Sequence[RecoveryTask], int], Mapping[str, int]]
+Recovering = Coroutine[Deferred, Any, Mapping[str, int]]
+RecoverMany = Callable[[Sequence[RecoveryTask], int], Recovering]
 """Recovers the tasks' logs with that many workers and closes them; directory -> log end offset.
 One that could not be recovered is left out."""
 
@@ -76,7 +79,8 @@ class DirectoryLoader:
         self._now_ms = now_ms
         self._default_config = TopicConfig.from_overrides(config, {})
 
-    def load(self, directory: LogDirectory, current: Logs, future: Logs) -> None:
+    async def load(self, directory: LogDirectory, current: Logs, future: Logs) -> None:
+        """Open the logs of a directory; waits only for `recover_many`."""
         directory.take_clean_shutdown()
         names = self._names(directory)
         entries = self._parsed(names, directory)
@@ -90,7 +94,9 @@ class DirectoryLoader:
                 len(found),
                 directory.path,
             )
-        recovered = {} if directory.was_clean else self._recover_heavy(directory, found)
+        recovered: Mapping[str, int] = {}
+        if not directory.was_clean:
+            recovered = await self._recover_heavy(directory, found)
         for number, (name, parsed) in enumerate(found):
             logs = future if parsed.kind == FUTURE else current
             self._open(directory, name, parsed.topic_partition, logs, recovered)
@@ -234,7 +240,7 @@ class DirectoryLoader:
         )
         return True
 
-    def _recover_heavy(
+    async def _recover_heavy(
         self, directory: LogDirectory, found: Sequence[tuple[str, DirectoryName]]
     ) -> Mapping[str, int]:
         """Recover the logs with much unflushed data in worker processes."""
@@ -266,11 +272,15 @@ class DirectoryLoader:
                 tasks.append(task)
         if len(tasks) < 2:
             return {}
-        return self._recover_many(tasks, self._config.num_recovery_threads_per_data_dir)
+        return await self._recover_many(tasks, self._config.num_recovery_threads_per_data_dir)
 
 
-def recover_in_workers(tasks: Sequence[RecoveryTask], workers: int) -> Mapping[str, int]:
-    """The RecoverMany of a real node. Only a crash with much unflushed data imports the driver."""
-    from pykbroker.log.recovery_driver import recover_many
+def recover_in_workers(environment: Environment) -> RecoverMany:
+    """RecoverMany by worker processes; only a crash with much unflushed data imports the driver."""
 
-    return recover_many(tasks, workers)
+    async def recover(tasks: Sequence[RecoveryTask], workers: int) -> Mapping[str, int]:
+        from pykbroker.log.recovery_driver import recover_many
+
+        return await recover_many(environment, tasks, workers)
+
+    return recover

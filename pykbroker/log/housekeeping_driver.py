@@ -1,7 +1,7 @@
 """The one timer of the log floor: retention, flushes, checkpoints, deletions, expired producers.
 
 State: when each task is due next; which one waits in a thread.
-In:    the event loop's clock. Out: calls of LogManager on the loop; fsync, unlink and checkpoint
+In:    the clock. Out: calls of LogManager on the loop; fsync, unlink and checkpoint
        writes in threads, one task at a time.
 Invariants: no timer per partition; a task over all logs goes in slices, so that the loop serves in
        between; a directory that fails is reported, and the others go on.
@@ -9,12 +9,14 @@ Invariants: no timer per partition; a task over all logs goes in slices, so that
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
+from pykbroker.deferred import Task, ended, spawn
+from pykbroker.environment import Environment
+from pykbroker.environment.background import Background
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.errors import KafkaError
 from pykbroker.log.checkpoints import (
@@ -49,7 +51,7 @@ LATER_TASKS = ("chores", "high watermarks", "producers")
 class HousekeepingDriver:
     """`start` after the logs are loaded; `await stop()` before LogManager.shutdown.
 
-    now_ms: when tasks are due; wall_ms: what the timestamps of records are measured by.
+    Tasks are due by the clock of deadlines; timestamps of records are measured by the wall clock.
     high_watermarks: the replica manager's, for retention and replication-offset-checkpoint.
     on_failure: what takes a failed directory offline.
     """
@@ -57,22 +59,21 @@ class HousekeepingDriver:
     def __init__(
         self,
         log_manager: LogManager,
-        loop: asyncio.AbstractEventLoop,
+        environment: Environment,
         *,
-        now_ms: Callable[[], int],
-        wall_ms: Callable[[], int],
         high_watermarks: Callable[[], Mapping[TopicPartition, int]],
         on_failure: Callable[[LogDirFailure], None],
     ) -> None:
         self._manager = log_manager
-        self._loop = loop
-        self._now_ms = now_ms
-        self._wall_ms = wall_ms
+        self._environment = environment
+        self._scheduler = environment.scheduler
+        self._now_ms = environment.clock.now_ms
+        self._wall_ms = environment.clock.wall_ms
         self._high_watermarks = high_watermarks
         self._on_failure = on_failure
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="housekeeping")
+        self._threads = environment.background.threads("housekeeping")
         self._mover: LogMover | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._task: Task | None = None
         config = log_manager.config
         self._tasks: list[tuple[str, int, Callable[[], Awaitable[None]]]] = [
             ("chores", CHORES_INTERVAL_MS, self.do_chores),
@@ -109,7 +110,7 @@ class HousekeepingDriver:
             now_ms + (interval if name in LATER_TASKS else delay_ms)
             for name, interval, _ in self._tasks
         ]
-        self._task = self._loop.create_task(self._run())
+        self._task = spawn(self._run())
         if self._manager.future_partitions():
             self.mover.resume()
 
@@ -121,27 +122,23 @@ class HousekeepingDriver:
 
             self._mover = LogMover(
                 self._manager,
-                self._loop,
-                ThreadPoolExecutor(1, thread_name_prefix="log-mover"),
-                self._now_ms,
+                self._environment,
                 self._on_failure,
             )
         return self._mover
 
     async def stop(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            self._task = None
+            task, self._task = self._task, None
+            task.cancel()
+            await ended([task])
         if self._mover is not None:
             await self._mover.stop()
-        self._threads.shutdown(wait=True)
+        self._threads.close()
 
     async def _run(self) -> None:
         while True:
-            wait_ms = min(self._due_ms) - self._now_ms()
-            if wait_ms > 0:
-                await asyncio.sleep(min(wait_ms, NEVER_MS) / 1000)
+            await self._scheduler.sleep(min(self._due_ms) - self._now_ms())
             await self.run_due()
 
     async def run_due(self) -> None:
@@ -158,9 +155,6 @@ class HousekeepingDriver:
                 # KafkaScheduler: without a period a task runs once.
                 self._due_ms[index] = self._now_ms() + interval_ms if interval_ms > 0 else NEVER_MS
 
-    async def _in_thread(self, call: Callable[..., None], *arguments: object) -> None:
-        await self._loop.run_in_executor(self._threads, call, *arguments)
-
     async def _for_each_log(self, visit: Callable[[PartitionLog], None]) -> None:
         """Visit every log, in slices of the loop; a failing directory is reported once."""
         for number, log in enumerate(list(self._manager.logs())):
@@ -174,7 +168,7 @@ class HousekeepingDriver:
                 # A damaged log, which its `corrupt` has told: the others get their turn.
                 continue
             if number % LOGS_PER_SLICE == LOGS_PER_SLICE - 1:
-                await asyncio.sleep(0)
+                await self._scheduler.sleep(0)
 
     # -- tasks ----------------------------------------------------------------------------------
 
@@ -185,7 +179,7 @@ class HousekeepingDriver:
                 await self.flush(log, closed_only=True)
         deletions = self._manager.chores.due_deletions(self._now_ms())
         if deletions:
-            await self._in_thread(delete_files, self._manager.files, deletions)
+            await self._threads.run(partial(delete_files, self._manager.files, deletions))
 
     async def flush(self, log: LogState, closed_only: bool = False) -> None:
         """fsync one log in a thread."""
@@ -193,7 +187,7 @@ class HousekeepingDriver:
         try:
             job = log.prepare_flush(up_to_active=not closed_only)
             if job is not None:
-                await self._in_thread(run_flush, job)
+                await self._threads.run(partial(run_flush, job))
                 log.complete_flush(job, self._now_ms())
         except LogDirFailure as failure:
             self._on_failure(failure)
@@ -246,17 +240,14 @@ class HousekeepingDriver:
     ) -> None:
         write = directory.checkpoints.begin(name, offsets)
         try:
-            await self._in_thread(write.run)
+            await self._threads.run(write.run)
         finally:
             directory.checkpoints.end(write)
 
 
-def run_flushes(jobs: Sequence[FlushJob]) -> None:
+def run_flushes(background: Background, jobs: Sequence[FlushJob]) -> None:
     """Many at once: the file system commits what waits for it together. OSError of the first."""
-    if jobs:
-        with ThreadPoolExecutor(min(len(jobs), FLUSH_THREADS)) as threads:
-            for _ in threads.map(FlushJob.run, jobs):
-                pass
+    background.run_parallel([job.run for job in jobs], FLUSH_THREADS)
 
 
 def run_flush(job: FlushJob) -> None:

@@ -111,6 +111,16 @@ class LogManager:
         self._is_open = False
 
     def load(self, now_ms: int) -> None:
+        """Open every log that is there, as `open_logs` does; for where no workers recover them."""
+        opening = self.open_logs(now_ms)
+        try:
+            opening.send(None)
+        except StopIteration:
+            return
+        opening.close()
+        raise RuntimeError("logs are being recovered elsewhere: await open_logs")
+
+    async def open_logs(self, now_ms: int) -> None:
         """Open every log that is there; checks what an unclean stop may have left behind."""
         self.open()
         loader = DirectoryLoader(
@@ -127,7 +137,7 @@ class LogManager:
         for directory in self.directories:
             if directory.is_online:
                 try:
-                    loader.load(directory, self._current, self._future)
+                    await loader.load(directory, self._current, self._future)
                 except LogDirFailure as failure:
                     self.on_dir_failure(failure.directory, failure)
         self._require_a_directory()

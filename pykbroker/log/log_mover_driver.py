@@ -10,15 +10,14 @@ Source: Kafka's ReplicaAlterLogDirsThread.java, ReplicaManager.alterReplicaLogDi
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
+from pykbroker.deferred import Task, ended, spawn
+from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.flush import FlushJob
 from pykbroker.log.partition_directories import FUTURE, MAX_NAME
 
 if TYPE_CHECKING:
@@ -38,17 +37,15 @@ class LogMover:
     def __init__(
         self,
         manager: LogManager,
-        loop: asyncio.AbstractEventLoop,
-        threads: Executor,
-        now_ms: Callable[[], int],
+        environment: Environment,
         on_failure: Callable[[LogDirFailure], None],
     ) -> None:
         self._manager = manager
-        self._loop = loop
-        self._threads = threads
-        self._now_ms = now_ms
+        self._scheduler = environment.scheduler
+        self._threads = environment.background.threads("log-mover")
+        self._now_ms = environment.clock.now_ms
         self._on_failure = on_failure
-        self._tasks: dict[TopicPartition, asyncio.Task[None]] = {}
+        self._tasks: dict[TopicPartition, Task] = {}
 
     def move(self, topic_partition: TopicPartition, path: str) -> None:
         """Begin to move a partition's log, or do nothing where it is there or on its way there.
@@ -92,8 +89,7 @@ class LogMover:
 
     def _begin(self, topic_partition: TopicPartition) -> None:
         if topic_partition not in self._tasks:
-            task = self._loop.create_task(self._move(topic_partition))
-            self._tasks[topic_partition] = task
+            self._tasks[topic_partition] = spawn(self._move(topic_partition))
 
     def cancel(self, topic_partition: TopicPartition) -> None:
         """Give a move up; the partition stays where it is."""
@@ -108,14 +104,15 @@ class LogMover:
         self._tasks.clear()
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._threads.shutdown(wait=True)
+        await ended(tasks)
+        self._threads.close()
 
     @property
     def moving(self) -> list[TopicPartition]:
         return list(self._tasks)
 
     async def _move(self, topic_partition: TopicPartition) -> None:
+        await self._scheduler.sleep(0)  # not within the turn of the request that asks for it
         try:
             await self._copy(topic_partition)
         except LogDirFailure as failure:
@@ -124,8 +121,7 @@ class LogMover:
             _log.error("%s cannot be moved: %s", topic_partition, fault.message)
         except Exception:
             _log.exception("%s cannot be moved", topic_partition)
-        if self._tasks.get(topic_partition) is asyncio.current_task():
-            del self._tasks[topic_partition]
+        self._tasks.pop(topic_partition, None)
 
     async def _copy(self, topic_partition: TopicPartition) -> None:
         """Copy until the future log holds all that the current one does, then swap them."""
@@ -157,9 +153,9 @@ class LogMover:
                 raise KafkaError(
                     ErrorCode.CORRUPT_MESSAGE, f"no batch from offset {offset} on in {source}"
                 )
-            await asyncio.sleep(0)  # the turn that is going on will write it
+            await self._scheduler.sleep(0)  # the turn that is going on will write it
             return
-        payload = await self._loop.run_in_executor(self._threads, outcome.slice.read)
+        payload = await self._threads.run(outcome.slice.read)
         if future.is_offline or future.log_end_offset != offset:
             return
         first = int.from_bytes(payload[:8], "big", signed=True)
@@ -176,7 +172,7 @@ class LogMover:
         job = future.prepare_flush()
         if job is not None:
             try:
-                await self._loop.run_in_executor(self._threads, FlushJob.run, job)
+                await self._threads.run(job.run)
             except OSError as error:
                 raise future.failure("syncing the copy of", error) from error
             future.complete_flush(job, self._now_ms())

@@ -140,11 +140,11 @@ def test_logs_are_opened_with_what_clients_set(tmp_path: Path) -> None:
     seen: list[tuple[int, bool]] = []
 
     class Watched(LogManager):
-        def load(self, now_ms: int) -> None:
+        async def open_logs(self, now_ms: int) -> None:
             assert self._topic_config is not None
             compact = self._topic_config("t").compact
             seen.append((self.config.num_recovery_threads_per_data_dir, compact))
-            super().load(now_ms)
+            await super().open_logs(now_ms)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pykbroker.log.log_manager.LogManager", Watched)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
+from pykbroker.environment.real.scheduler import LoopScheduler
 from pykbroker.purgatory import DelayedOperation, Purgatory
 
 
@@ -33,7 +34,7 @@ class Node:
         self.woken = asyncio.Event()
         self.halted: list[BaseException] = []
         self.timer = PurgatoryTimer(
-            self.loop,
+            LoopScheduler(self.loop),
             self.purgatory,
             now_ms=self.now_ms,
             wake=self.woken.set,

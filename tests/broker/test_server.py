@@ -17,6 +17,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.config.topic_keys import TOPIC_KEYS
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.real.scheduler import in_asyncio
 from pykbroker.environment.real.world import real_environment
 from pykbroker.errors import ErrorCode, KafkaError, StartError
 from pykbroker.log.log_manager import LogManager
@@ -48,7 +49,7 @@ def make_server(config: BrokerConfig) -> BrokerServer:
 
 async def start(config: BrokerConfig) -> None:
     """Start a node that has to refuse to."""
-    await make_server(config).start()
+    await in_asyncio(make_server(config).start())
 
 
 def run(config: BrokerConfig, scenario: Callable[[BrokerServer], Coroutine[Any, Any, Any]]) -> Any:
@@ -56,11 +57,11 @@ def run(config: BrokerConfig, scenario: Callable[[BrokerServer], Coroutine[Any, 
 
     async def whole() -> Any:
         server = make_server(config)
-        await server.start()
+        await in_asyncio(server.start())
         try:
             return await scenario(server)
         finally:
-            await server.stop()
+            await in_asyncio(server.stop())
 
     return asyncio.run(whole())
 
@@ -212,7 +213,7 @@ def test_deadlines_of_the_purgatory_pass_without_traffic(tmp_path: Path) -> None
         server.purgatory.watch(Waiting(deferred), ["key"], begun_ms + 30)
         server.wake()
         async with asyncio.timeout(60):
-            assert await server.settled(deferred) == "expired"
+            assert await in_asyncio(server.settled(deferred)) == "expired"
         assert server.now_ms() >= begun_ms + 30
 
     run(make_config(tmp_path / "d"), scenario)
@@ -223,7 +224,7 @@ def test_settled_raises_a_kafka_error(tmp_path: Path) -> None:
         deferred = Deferred()
         deferred.resolve(KafkaError(ErrorCode.NOT_CONTROLLER))
         with pytest.raises(KafkaError):
-            await server.settled(deferred)
+            await in_asyncio(server.settled(deferred))
 
     run(make_config(tmp_path / "d"), scenario)
 
@@ -255,10 +256,10 @@ def test_a_lost_directory_is_no_bug(tmp_path: Path, caplog: pytest.LogCaptureFix
 def test_the_last_directory_lost_on_the_way_up_ends_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load = LogManager.load
+    load = LogManager.open_logs
 
-    def load_and_lose(manager: LogManager, now_ms: int) -> None:
-        load(manager, now_ms)
+    async def load_and_lose(manager: LogManager, now_ms: int) -> None:
+        await load(manager, now_ms)
         path = manager.directories[0].path
         failure = LogDirFailure(path, "creating the log t-0", OSError(17, "File exists"))
         manager.on_dir_failure(path, failure)
@@ -266,7 +267,7 @@ def test_the_last_directory_lost_on_the_way_up_ends_the_start(
     async def scenario(server: BrokerServer) -> None:
         pytest.fail("it serves")
 
-    monkeypatch.setattr(LogManager, "load", load_and_lose)
+    monkeypatch.setattr(LogManager, "open_logs", load_and_lose)
     with pytest.raises(StartError, match=r"the metadata log is in .*creating the log t-0"):
         run(make_config(tmp_path / "d"), scenario)
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 
 from pykbroker.broker.validation_pool import ValidationPool
+from pykbroker.environment.real.background import RealBackground
 from pykbroker.log.validation_rules import ValidationOutcome
 
 
@@ -17,7 +18,7 @@ def test_results_come_on_the_loop_in_the_order_of_the_work() -> None:
     async def run() -> None:
         loop = asyncio.get_running_loop()
         halted: list[BaseException] = []
-        pool = ValidationPool(loop, halted.append)
+        pool = ValidationPool(RealBackground(loop), halted.append)
         answered: asyncio.Future[list[ValidationOutcome]] = loop.create_future()
         threads: list[int] = []
 
@@ -38,7 +39,7 @@ def test_a_bug_in_a_thread_ends_the_node() -> None:
     async def run() -> None:
         loop = asyncio.get_running_loop()
         halted: asyncio.Future[BaseException] = loop.create_future()
-        pool = ValidationPool(loop, halted.set_result)
+        pool = ValidationPool(RealBackground(loop), halted.set_result)
 
         def bug() -> ValidationOutcome:
             raise ZeroDivisionError
@@ -53,7 +54,7 @@ def test_a_bug_in_a_thread_ends_the_node() -> None:
 def test_nothing_is_told_after_stop() -> None:
     async def run() -> None:
         told: list[object] = []
-        pool = ValidationPool(asyncio.get_running_loop(), told.append)
+        pool = ValidationPool(RealBackground(asyncio.get_running_loop()), told.append)
         gate = threading.Event()
 
         def work() -> ValidationOutcome:

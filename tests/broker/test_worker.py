@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import struct
 from collections import deque
+from time import monotonic_ns
 from types import SimpleNamespace
 from typing import Any
 
@@ -86,6 +87,7 @@ class Node:
         self.loop = Loop()
         self.channel = RequestChannel(self.loop, 500)  # type: ignore[arg-type]
         self.counters = Counters()
+        self.environment = SimpleNamespace(clock=SimpleNamespace(monotonic_ns=monotonic_ns))
         self.halted: list[Exception] = []
         self.end_rounds = 0
         self.turns_ended = 0

@@ -21,6 +21,7 @@ from pykbroker.broker.server import BrokerServer
 from pykbroker.cli import start
 from pykbroker.cli.admin import AdminClient
 from pykbroker.config import BrokerConfig, Endpoint
+from pykbroker.deferred import Deferred
 from pykbroker.errors import StartError
 from pykbroker.testing import Broker
 from tests.cli.conftest import Run
@@ -320,7 +321,7 @@ class SlowServer(QuietServer):
 
     async def start(self) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
-        await asyncio.Event().wait()
+        await Deferred()
 
 
 def serve(server: QuietServer) -> int:

@@ -90,8 +90,8 @@ class GroupWorld:
             node_id=1,
             settings=self.settings,
             log=self.log,
-            loop=self.loop,
-            now_ms=self.loop.now_ms,
+            scheduler=self.loop,
+            clock=self.loop,
             new_uuid=self._new_uuid,
         )
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pykbroker.coordinator.coordinator_log import Appended, LogBounds
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.record_batch import assign_offset, iter_records, read_header
 from pykbroker.types import TopicPartition
@@ -124,7 +126,7 @@ class MemoryLog:
 
 
 class _Call:
-    def __init__(self, at_ms: float, number: int, callback: Callable[[], None]) -> None:
+    def __init__(self, at_ms: float, number: int, callback: Callable[[], object]) -> None:
         self.at_ms = at_ms
         self.number = number
         self.callback = callback
@@ -138,7 +140,7 @@ class _Call:
 
 
 class VirtualLoop:
-    """An event loop's `call_soon` and `call_later` in a time that only `advance` moves."""
+    """The scheduler and the clock of an environment, in a time that only `advance` moves."""
 
     def __init__(self, now_ms: int = 1_000_000) -> None:
         self.time_ms = now_ms
@@ -148,12 +150,26 @@ class VirtualLoop:
     def now_ms(self) -> int:
         return self.time_ms
 
-    def call_soon(self, callback: Callable[[], None]) -> _Call:
-        return self.call_later(0, callback)
+    def wall_ms(self) -> int:
+        return self.time_ms
 
-    def call_later(self, delay: float, callback: Callable[[], None]) -> _Call:
+    def monotonic_ns(self) -> int:
+        return self.time_ms * 1_000_000
+
+    def call_soon(self, callback: Callable[..., object], *arguments: object) -> _Call:
+        return self.call_later(0, callback, *arguments)
+
+    def sleep(self, delay_ms: float) -> Deferred:
+        deferred = Deferred()
+        self.call_later(delay_ms, deferred.resolve, None)
+        return deferred
+
+    def call_later(
+        self, delay_ms: float, callback: Callable[..., object], *arguments: object
+    ) -> _Call:
         self._number += 1
-        call = _Call(self.time_ms + delay * 1000, self._number, callback)
+        due_ms = self.time_ms + max(delay_ms, 0)
+        call = _Call(due_ms, self._number, partial(callback, *arguments))
         heapq.heappush(self._calls, call)
         return call
 

@@ -44,7 +44,7 @@ def test_an_empty_partition_is_active_at_once_without_a_machine() -> None:
 
 
 def test_requests_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime_driver, "LOAD_SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(runtime_driver, "LOAD_SLICE_MS", 0)
     world = GroupWorld()
     world.elect()
     for number in range(30):
@@ -212,7 +212,12 @@ def test_elections() -> None:
 def test_groups_of_many_partitions() -> None:
     loop, log = VirtualLoop(), MemoryLog()
     groups = GroupCoordinator(
-        node_id=1, settings=GroupSettings(), log=log, loop=loop, now_ms=loop.now_ms
+        node_id=1,
+        settings=GroupSettings(),
+        log=log,
+        scheduler=loop,
+        clock=loop,
+        new_uuid=str,
     )
     for partition in range(50):
         groups.runtime.on_elected(partition, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -12,6 +11,7 @@ import pytest
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.deferred import Deferred
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.log import cleaner_driver
@@ -19,6 +19,8 @@ from pykbroker.log.cleaner_driver import CleanerDriver
 from pykbroker.log.log_manager import LogManager
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.types import TopicPartition
+from tests.harness.environments import environment_at
+from tests.harness.environments import run as run_driver
 
 from .compaction_makers import NOW, Writer, records
 
@@ -52,23 +54,26 @@ class Node:
         return {log.topic_partition: log.log_end_offset for log in self.manager.logs()}
 
 
+async def pause(node: Node, delay_ms: float = 10) -> None:
+    await node.cleaner._scheduler.sleep(delay_ms)
+
+
 def run(node: Node, script: Callable[[Node], Awaitable[None]]) -> None:
     async def main() -> None:
         node.cleaner = CleanerDriver(
             node.manager,
-            asyncio.get_running_loop(),
-            now_ms=lambda: NOW,
+            environment_at(lambda: NOW),
             high_watermarks=node.marks,
             on_failure=node.failures.append,
         )
         node.cleaner.load_checkpoints()
         try:
-            await asyncio.wait_for(script(node), 120)
+            await script(node)
         finally:
             await node.cleaner.stop()
 
     try:
-        asyncio.run(main())
+        run_driver(main)
     finally:
         node.manager.unlock()
 
@@ -111,7 +116,7 @@ def test_the_task_runs_by_itself(tmp_path: Path) -> None:
     async def script(node: Node) -> None:
         node.cleaner.start()
         while ACCOUNTS not in node.cleaner.state.first_dirty:
-            await asyncio.sleep(0.01)
+            await pause(node)
 
     run(node, script)
     assert node.cleaner.state.first_dirty[ACCOUNTS] == log.active.base_offset
@@ -123,7 +128,7 @@ def test_it_does_nothing_when_it_is_switched_off(tmp_path: Path) -> None:
 
     async def script(node: Node) -> None:
         node.cleaner.start()
-        await asyncio.sleep(0)
+        await pause(node, 0)
         assert node.cleaner._tasks == {}
 
     run(node, script)
@@ -132,7 +137,7 @@ def test_it_does_nothing_when_it_is_switched_off(tmp_path: Path) -> None:
 def test_two_cleaners_take_two_logs_at_once(tmp_path: Path) -> None:
     node = Node(tmp_path, log_cleaner_backoff_ms="5", log_cleaner_threads="2")
     logs = node.log(), node.log(OTHERS)
-    together = asyncio.Event()
+    together: list[Deferred] = []
 
     async def script(node: Node) -> None:
         for number in range(2):
@@ -140,16 +145,18 @@ def test_two_cleaners_take_two_logs_at_once(tmp_path: Path) -> None:
             worker.send = partial(send_together, worker.send)  # type: ignore[method-assign]
         node.cleaner.start()
         while node.cleaner.state.first_dirty.keys() != {ACCOUNTS, OTHERS}:
-            await asyncio.sleep(0.01)
+            await pause(node)
         settings = standalone_properties(str(tmp_path)) | {"log.cleaner.backoff.ms": "5"}
         node.manager.config = BrokerConfig.from_properties(settings)  # one thread is enough
         while len(node.cleaner._tasks) > 1:
-            await asyncio.sleep(0.01)
+            await pause(node)
 
     async def send_together(send: Callable[..., Awaitable[None]], *arguments: object) -> None:
+        together.append(Deferred())
         if len(node.cleaner.state.in_progress) == 2:
-            together.set()
-        await together.wait()
+            for each in together:
+                each.resolve(None)
+        await together[-1]
         await send(*arguments)
 
     run(node, script)
@@ -167,13 +174,13 @@ def test_no_threads_or_no_throughput_is_a_pause(tmp_path: Path, key: str) -> Non
 
     async def script(node: Node) -> None:
         node.cleaner.start()
-        await asyncio.sleep(0.05)
+        await pause(node, 50)
         assert not node.cleaner.state.first_dirty
         node.manager.on_config(
             node.manager.config.with_dynamic({key: "1e9" if "bytes" in key else "1"}, {})
         )
         while ACCOUNTS not in node.cleaner.state.first_dirty:
-            await asyncio.sleep(0.01)
+            await pause(node)
 
     run(node, script)
 
@@ -181,17 +188,17 @@ def test_no_threads_or_no_throughput_is_a_pause(tmp_path: Path, key: str) -> Non
 def test_a_long_pause_ends_when_it_becomes_a_short_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cleaner_driver, "LONGEST_NAP_S", 0.01)
+    monkeypatch.setattr(cleaner_driver, "LONGEST_NAP_MS", 10)
     node = Node(tmp_path, log_cleaner_backoff_ms="3600000")
 
     async def script(node: Node) -> None:
         node.cleaner.start()
-        await asyncio.sleep(0.05)  # it found nothing to do
+        await pause(node, 50)  # it found nothing to do
         node.log()
         shorter = node.manager.config.with_dynamic({"log.cleaner.backoff.ms": "0"}, {})
         node.manager.on_config(shorter)
         while ACCOUNTS not in node.cleaner.state.first_dirty:
-            await asyncio.sleep(0.01)
+            await pause(node)
 
     run(node, script)
 
@@ -233,7 +240,7 @@ def test_a_log_that_cannot_be_looked_at_does_not_end_the_cleaner(
     async def script(node: Node) -> None:
         node.cleaner.start()
         while OTHERS not in node.cleaner.state.first_dirty:
-            await asyncio.sleep(0.01)
+            await pause(node)
 
     with caplog.at_level(logging.ERROR):
         run(node, script)
@@ -311,8 +318,7 @@ def test_a_worker_that_is_killed_is_started_again(tmp_path: Path) -> None:
         async def send_and_die(*arguments: object) -> None:
             await real_send(*arguments)  # type: ignore[arg-type]
             assert worker.process is not None
-            worker.process.kill()
-            worker.process.wait()
+            worker.process._process.kill()  # type: ignore[attr-defined]
             worker.send = real_send  # type: ignore[method-assign]
 
         worker.send = send_and_die  # type: ignore[assignment, method-assign]

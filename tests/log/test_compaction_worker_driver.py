@@ -6,8 +6,10 @@ import asyncio
 import threading
 from pathlib import Path
 
+from pykbroker.environment.real.background import RealBackground, RealProcess
 from pykbroker.log.compaction import CompactionJob
 from pykbroker.log.compaction_worker_driver import CompactionWorker
+from tests.harness.environments import run
 
 
 def job(directory: Path) -> CompactionJob:
@@ -30,9 +32,16 @@ def job(directory: Path) -> CompactionJob:
     )
 
 
+def kill(worker: RealProcess) -> None:
+    process = worker._process
+    assert process is not None
+    process.kill()
+    process.wait()
+
+
 def test_jobs_one_after_the_other_in_one_process(tmp_path: Path) -> None:
     async def main() -> None:
-        worker = CompactionWorker(asyncio.get_running_loop())
+        worker = CompactionWorker(RealBackground(asyncio.get_running_loop()))
         try:
             assert await worker.receive() is None  # nothing was asked for
             seen = set()
@@ -41,44 +50,49 @@ def test_jobs_one_after_the_other_in_one_process(tmp_path: Path) -> None:
                 message = await worker.receive()
                 assert message is not None
                 assert message["done"]["end_offset"] == 0
-                assert worker.process is not None
+                assert isinstance(worker.process, RealProcess)
                 seen.add(worker.process.pid)
             assert len(seen) == 1
         finally:
             worker.close()
         assert worker.process is None
 
-    asyncio.run(asyncio.wait_for(main(), 120))
+    run(main)
 
 
 def test_a_process_that_ended_says_nothing_and_the_next_order_starts_another(
     tmp_path: Path,
 ) -> None:
     async def main() -> None:
-        worker = CompactionWorker(asyncio.get_running_loop())
+        worker = CompactionWorker(RealBackground(asyncio.get_running_loop()))
         try:
             await worker.send(job(tmp_path), 1e9)
-            process = worker.process
-            assert process is not None
+            first = worker.process
+            assert isinstance(first, RealProcess)
             assert await worker.receive() is not None
-            process.kill()
-            process.wait()
+            kill(first)
             assert await worker.receive() is None
             await worker.send(job(tmp_path), 1e9)
-            assert worker.process is not process
+            second = worker.process
+            assert isinstance(second, RealProcess)
+            assert second is not first
+            assert await worker.receive() is not None
+            kill(second)
+            await worker.send(job(tmp_path), 1e9)
+            assert worker.process is not second
             assert await worker.receive() is not None
         finally:
             worker.close()
 
-    asyncio.run(asyncio.wait_for(main(), 120))
+    run(main)
 
 
 def test_calls_that_may_wait_run_in_its_thread() -> None:
     async def main() -> None:
-        worker = CompactionWorker(asyncio.get_running_loop())
+        worker = CompactionWorker(RealBackground(asyncio.get_running_loop()))
         try:
             assert await worker.in_thread(threading.get_ident) != threading.get_ident()
         finally:
             worker.close()
 
-    asyncio.run(main())
+    run(main)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 from collections.abc import Awaitable, Callable
 
@@ -14,7 +13,8 @@ from pykbroker.log.housekeeping_driver import HousekeepingDriver
 from pykbroker.log.log_manager import LogManager
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
-from tests.log.log_makers import NOW_MS, append
+from tests.harness.environments import environment_at, run
+from tests.log.log_makers import NOW_MS, append, batch_of
 from tests.log.test_log_manager import ORDERS, TOPIC_ID, loaded
 
 SECOND = 1000
@@ -39,9 +39,10 @@ class House:
         async def main() -> None:
             driver = HousekeepingDriver(
                 self.manager,
-                asyncio.get_running_loop(),
-                now_ms=lambda: self.now_ms,
-                wall_ms=lambda: self.now_ms + self.wall_ahead_ms,
+                environment_at(
+                    now_ms=lambda: self.now_ms,
+                    wall_ms=lambda: self.now_ms + self.wall_ahead_ms,
+                ),
                 high_watermarks=lambda: self.high_watermarks,
                 on_failure=self.on_failure,
             )
@@ -51,7 +52,7 @@ class House:
             finally:
                 await driver.stop()
 
-        asyncio.run(main())
+        run(main)
 
 
 @pytest.fixture
@@ -197,8 +198,6 @@ def test_flush_ms(house: House) -> None:
 
 
 def test_producers_expire(house: House) -> None:
-    from tests.log.log_makers import batch_of
-
     log = house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
     log.append_as_leader(batch_of(b"x", producer=(7, 0, 0)), 0, NOW_MS)
     log.write_pending()

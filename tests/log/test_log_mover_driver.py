@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -18,6 +16,7 @@ from pykbroker.log.partition_log import PartitionLog
 from pykbroker.protocol.record_batch import iter_batches
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
+from tests.harness.environments import environment_at, run
 from tests.log.log_makers import NOW_MS, append, batch_of
 from tests.log.test_log_manager import ORDERS, TOPIC_ID, loaded
 
@@ -46,20 +45,18 @@ class Moving:
 
     def run(self, story: Callable[[LogMover], Awaitable[None]]) -> None:
         async def main() -> None:
-            loop = asyncio.get_running_loop()
-            threads = ThreadPoolExecutor(1)
-            mover = LogMover(self.manager, loop, threads, lambda: NOW_MS, self.on_failure)
+            mover = LogMover(self.manager, environment_at(lambda: NOW_MS), self.on_failure)
             try:
                 await story(mover)
             finally:
                 await mover.stop()
 
-        asyncio.run(main())
+        run(main)
 
 
 async def finished(mover: LogMover) -> None:
     while mover.moving:
-        await asyncio.sleep(0)
+        await mover._scheduler.sleep(0)
 
 
 def offsets(log: PartitionLog) -> list[int]:
@@ -85,7 +82,7 @@ def test_a_move_while_the_partition_is_written(monkeypatch: pytest.MonkeyPatch) 
         mover.move(ORDERS[0], "/b")
         for number in range(10):
             append(log, b"more %d" % number, epoch=3)
-            await asyncio.sleep(0)
+            await mover._scheduler.sleep(0)
         await finished(mover)
 
     moving.run(story)
@@ -113,7 +110,7 @@ def test_records_that_are_deleted_before_the_copy_gets_there(
 
     async def story(mover: LogMover) -> None:
         mover.move(ORDERS[0], "/b")
-        await asyncio.sleep(0)
+        await mover._scheduler.sleep(0)
         log.advance_log_start_offset(35)
         await finished(mover)
 
@@ -190,7 +187,7 @@ def test_a_move_survives_a_restart_and_can_be_called_back() -> None:
 
     async def begin(mover: LogMover) -> None:
         mover.move(ORDERS[0], "/b")
-        await asyncio.sleep(0)
+        await mover._scheduler.sleep(0)
 
     moving.run(begin)
     assert moving.manager.future(ORDERS[0]) is not None
@@ -245,7 +242,7 @@ def test_truncation_of_the_log_while_it_is_copied(monkeypatch: pytest.MonkeyPatc
         future = moving.manager.future(ORDERS[0])
         assert future is not None
         while future.log_end_offset < 9:
-            await asyncio.sleep(0)
+            await mover._scheduler.sleep(0)
         log.truncate_to(5)
         append(log, b"other", epoch=7)
         await finished(mover)

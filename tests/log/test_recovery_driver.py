@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import io
-import json
+import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.deferred import Deferred
 from pykbroker.environment.real.files import RealFiles
+from pykbroker.environment.real.world import real_environment
 from pykbroker.log import directory_loader
 from pykbroker.log.log_manager import LogManager
 from pykbroker.log.recovery import RecoveryTask, unflushed_bytes
-from pykbroker.log.recovery_driver import RecoveryPool, recover_many, serve
+from pykbroker.log.recovery_driver import RecoveryPool, recover_many
 from pykbroker.types import TopicPartition
+from tests.harness.environments import run
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, memory_disk, open_orders
 from tests.log.test_log_manager import ORDERS, TOPIC_ID
 
@@ -24,23 +27,6 @@ def task_of(directory: str, size_bytes: int = 0) -> RecoveryTask:
     return RecoveryTask(
         directory, "orders", 3, 0, 0, True, NOW_MS, 1 << 30, 10 << 20, 4096, 86_400_000, size_bytes
     )
-
-
-def test_a_worker_recovers_and_closes() -> None:
-    files = memory_disk()
-    log = open_orders(files)
-    append(log, b"a")
-    append(log, b"b")
-    size = log.size_bytes
-    log.active.file.pwritev([b"torn"], size)
-    answers = io.StringIO()
-    lines = io.StringIO(json.dumps(task_of(DIRECTORY)) + "\n" + json.dumps(["bad"]) + "\n")
-    serve(files, lines, answers)
-    first, second = map(json.loads, answers.getvalue().splitlines())
-    assert first == {"end_offset": 2}
-    assert "failed" in second
-    assert files.size(f"{DIRECTORY}/{0:020d}.log") == size
-    assert open_orders(files, is_clean=True, recovery_point=2).log_end_offset == 2
 
 
 def test_big_logs_come_first_and_failures_are_left_out() -> None:
@@ -73,22 +59,23 @@ def test_a_killed_node_recovers_its_heavy_logs_in_workers(
     config = BrokerConfig.from_properties(standalone_properties(str(tmp_path)))
     used: list[str] = []
 
-    def recover(tasks: list[RecoveryTask], workers: int) -> dict[str, int]:
+    async def recover(tasks: Sequence[RecoveryTask], workers: int) -> Mapping[str, int]:
         used.extend(task.directory for task in tasks)
-        return dict(recover_many(tasks, workers))
+        environment = real_environment(asyncio.get_running_loop())
+        return await recover_many(environment, tasks, workers)
 
-    def manager() -> LogManager:
+    async def manager() -> LogManager:
         made = LogManager(
             [str(tmp_path)],
             config,
             RealFiles(),
             topic_config=lambda topic: TopicConfig.default(),
-            recover_many=recover,  # type: ignore[arg-type]
+            recover_many=recover,
         )
-        made.load(NOW_MS)
+        await made.open_logs(NOW_MS)
         return made
 
-    first = manager()
+    first = run(manager)
     for tp in ORDERS[:2]:
         log = first.create(tp, TOPIC_ID, TopicConfig.default())
         for _ in range(20):
@@ -96,10 +83,31 @@ def test_a_killed_node_recovers_its_heavy_logs_in_workers(
     append(first.create(TopicPartition("light", 0), TOPIC_ID, TopicConfig.default()), b"x")
     first.unlock()
 
-    again = manager()
+    again = run(manager)
     assert used == [f"{tmp_path}/orders-0", f"{tmp_path}/orders-1"]
     ends = {str(log.topic_partition): log.log_end_offset for log in again.logs()}
     assert ends == {"orders-0": 20, "orders-1": 20, "light-0": 1}
     points = {str(log.topic_partition): log.recovery_point for log in again.logs()}
     assert points == {"orders-0": 20, "orders-1": 20, "light-0": 0}
+    again.unlock()
+
+
+def test_a_manager_that_needs_workers_cannot_be_loaded_in_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory_loader, "HEAVY_LOG_BYTES", 0)
+    config = BrokerConfig.from_properties(standalone_properties(str(tmp_path)))
+
+    async def recover(tasks: Sequence[RecoveryTask], workers: int) -> Mapping[str, int]:
+        await Deferred()
+        return {}
+
+    first = LogManager([str(tmp_path)], config, RealFiles())
+    first.load(NOW_MS)
+    for tp in ORDERS[:2]:
+        append(first.create(tp, TOPIC_ID, TopicConfig.default()), b"x")
+    first.unlock()
+    again = LogManager([str(tmp_path)], config, RealFiles(), recover_many=recover)
+    with pytest.raises(RuntimeError, match="await open_logs"):
+        again.load(NOW_MS)
     again.unlock()

@@ -8,8 +8,8 @@ Source: Kafka's `GroupCoordinatorService.java`.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
@@ -20,8 +20,12 @@ from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.shard import GroupShard
 from pykbroker.coordinator.group.step import CallerContext
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
-from pykbroker.coordinator.runtime_driver import CoordinatorRuntime, EventLoop
+from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
 from pykbroker.deferred import Deferred, gather
+from pykbroker.environment import Environment
+from pykbroker.environment.clock import Clock
+from pykbroker.environment.randomness import RandomSource
+from pykbroker.environment.scheduler import Scheduler
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
@@ -61,9 +65,9 @@ class GroupCoordinator:
         node_id: int,
         settings: GroupSettings,
         log: CoordinatorLog,
-        loop: EventLoop,
-        now_ms: Callable[[], int],
-        new_uuid: Callable[[], object] = uuid.uuid4,
+        scheduler: Scheduler,
+        clock: Clock,
+        new_uuid: Callable[[], str],
     ) -> None:
         self.node_id = node_id
         self._new_uuid = new_uuid
@@ -73,8 +77,8 @@ class GroupCoordinator:
             log=log,
             codec=RecordCodec(GROUP_RECORD_TYPES),
             make_shard=lambda: GroupShard(self.settings),
-            loop=loop,
-            now_ms=now_ms,
+            scheduler=scheduler,
+            clock=clock,
             commit_timeout_ms=settings.commit_timeout_ms,
             load_chunk_bytes=settings.load_buffer_bytes,
             compression_codec=settings.compression_codec,
@@ -87,8 +91,7 @@ class GroupCoordinator:
         node_id: int,
         config: BrokerConfig,
         replica_manager: ReplicaManager,
-        loop: EventLoop,
-        now_ms: Callable[[], int],
+        environment: Environment,
         wake: Callable[[], None],
     ) -> GroupCoordinator:
         """The coordinator of a broker."""
@@ -96,8 +99,9 @@ class GroupCoordinator:
             node_id=node_id,
             settings=GroupSettings.from_config(config),
             log=ReplicaLog(GROUP_METADATA_TOPIC, replica_manager, wake),
-            loop=loop,
-            now_ms=now_ms,
+            scheduler=environment.scheduler,
+            clock=environment.clock,
+            new_uuid=partial(new_member_uuid, environment.random),
         )
 
     # ---- metadata
@@ -146,7 +150,7 @@ class GroupCoordinator:
         timeout = request.session_timeout_ms
         if not settings.min_session_timeout_ms <= timeout <= settings.max_session_timeout_ms:
             return join_error(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id, version)
-        fresh = "" if request.member_id else str(self._new_uuid())
+        fresh = "" if request.member_id else self._new_uuid()
         context = CallerContext(version, client_id, f"/{client_host}", fresh)
         partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(partition, GroupShard.join, request, context, _refuse_join)
@@ -251,6 +255,12 @@ class GroupCoordinator:
         for group_id in dict.fromkeys(group_ids):
             grouped.setdefault(self.partition_for(group_id), []).append(group_id)
         return grouped
+
+
+def new_member_uuid(random: RandomSource) -> str:
+    """The random part of a member id, in the text form of java.util.UUID."""
+    digits = random.new_uuid().hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 # What a caller is told when this node cannot decide: (request, context, code) -> reply.

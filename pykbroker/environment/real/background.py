@@ -64,53 +64,66 @@ class RealThreads:
 
 
 class RealProcess:
-    """A worker process whose pipes are read and written by a thread of its own."""
+    """A worker process, and the thread that starts it and waits for its pipes."""
 
-    __slots__ = ("_process", "_thread")
+    __slots__ = ("_module", "_process", "_thread")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, module: str) -> None:
-        import subprocess
-
         self._thread = RealThreads(loop, "worker", 1)
-        self._process: subprocess.Popen[str] = subprocess.Popen(
-            [sys.executable, "-m", module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,  # the terminal's Ctrl-C is for the node alone
-        )
+        self._module = module
+        self._process: subprocess.Popen[str] | None = None
 
     def send_line(self, line: str) -> Deferred:
         """See `WorkerProcess`."""
         return self._thread.run(lambda: self._write(line))
 
     def _write(self, line: str) -> None:
-        stdin = self._process.stdin
-        assert stdin is not None
-        stdin.write(line + "\n")
-        stdin.flush()
+        process = self._process
+        if process is None:
+            process = self._process = self._start()
+        assert process.stdin is not None
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+
+    def _start(self) -> subprocess.Popen[str]:
+        import subprocess
+
+        return subprocess.Popen(
+            [sys.executable, "-m", self._module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # the terminal's Ctrl-C is for the node alone
+        )
 
     def receive_line(self) -> Deferred:
         """See `WorkerProcess`."""
         return self._thread.run(self._read)
 
     def _read(self) -> str | None:
+        if self._process is None:
+            return None
         stdout = self._process.stdout
         assert stdout is not None
         line = stdout.readline()
         return line.rstrip("\n") if line else None
 
     @property
-    def pid(self) -> int:
-        """The process's id."""
-        return self._process.pid
+    def pid(self) -> int | None:
+        """The process's id; None before the first order."""
+        return None if self._process is None else self._process.pid
 
     def end(self) -> None:
         """See `WorkerProcess`."""
-        self._process.terminate()
-        self._process.wait()
+        if self._process is None:
+            self._thread.close()  # it may be starting the process just now
+        process = self._process
+        if process is None:
+            return
+        process.terminate()
+        process.wait()
         self._thread.close()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, Task
 
 
 class LoopScheduler:
@@ -33,17 +34,25 @@ class LoopScheduler:
         return deferred
 
 
-async def in_asyncio(deferred: Deferred) -> object:
-    """Await a Deferred in a coroutine of asyncio; raises its value when that is an exception."""
-    future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+async def in_asyncio(awaited: Deferred | Coroutine[Deferred, Any, Any]) -> Any:
+    """Await a Deferred, or run a coroutine that awaits Deferreds, in a coroutine of asyncio.
 
-    def arrived(value: object) -> None:
-        if future.done():
-            return
-        if isinstance(value, BaseException):
-            future.set_exception(value)
-        else:
-            future.set_result(value)
-
-    deferred.on_resolved(arrived)
-    return await future
+    Raises its value when that is an exception. Cancelling the caller cancels the coroutine, and
+    waits until it has ended; a Deferred is only abandoned.
+    """
+    arrived = asyncio.Event()
+    deferred = awaited if isinstance(awaited, Deferred) else Task(awaited)
+    deferred.on_resolved(lambda _: arrived.set())
+    own = deferred if isinstance(deferred, Task) and deferred is not awaited else None
+    if own is not None:
+        own.start()
+    try:
+        await arrived.wait()
+    except asyncio.CancelledError:
+        if own is not None:
+            own.cancel()
+            await arrived.wait()
+        raise
+    if isinstance(deferred.value, BaseException):
+        raise deferred.value
+    return deferred.value

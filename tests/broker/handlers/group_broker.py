@@ -3,6 +3,7 @@ real replica manager."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from pykbroker.broker.handlers import (
@@ -15,6 +16,7 @@ from pykbroker.broker.handlers import (
 from pykbroker.broker.topic_creation import TopicCreation
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
+from pykbroker.environment.real.randomness import Entropy
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.create_topics_request import CreateTopicsRequest
@@ -57,12 +59,14 @@ class GroupBroker(Broker):
             }
         )
         self.loop = VirtualLoop(self.node.now_ms)
+        self.environment: Any = SimpleNamespace(
+            scheduler=self.loop, clock=self.loop, random=Entropy()
+        )
         self.groups = GroupCoordinator.create(
             node_id=1,
             config=self.config,
             replica_manager=self.replica_manager,
-            loop=self.loop,
-            now_ms=self.loop.now_ms,
+            environment=self.environment,
             wake=self.node.end_turn,
         )
         self.created: list[CreateTopicsRequest] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +16,7 @@ from pykbroker.protocol.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDirTopic,
 )
 from tests.broker.handlers.data_plane import Call
+from tests.harness.environments import environment_at, run
 from tests.replication.node import Node
 
 
@@ -44,11 +44,10 @@ def test_moves(version: int) -> None:
     away = "/more" if home == "/data" else "/data"
 
     async def story() -> None:
+        environment = environment_at(lambda: node.now_ms)
         housekeeping = HousekeepingDriver(
             node.log_manager,
-            asyncio.get_running_loop(),
-            now_ms=lambda: node.now_ms,
-            wall_ms=lambda: node.now_ms,
+            environment,
             high_watermarks=dict,
             on_failure=node.manager.on_directory_failure,
         )
@@ -69,14 +68,14 @@ def test_moves(version: int) -> None:
         }
         assert call(request(away, "far", 0)) == {("far", 0): ErrorCode.REPLICA_NOT_AVAILABLE}
         while housekeeping.mover.moving:
-            await asyncio.sleep(0)
+            await environment.scheduler.sleep(0)
         assert partition.log.log_directory == away
         assert (partition.log.log_end_offset, partition.high_watermark) == (2, 2)
         node.append(partition, b"c")
         assert partition.log.log_end_offset == 3
         await housekeeping.stop()
 
-    asyncio.run(story())
+    run(story)
 
 
 def test_an_error_for_all() -> None:

@@ -113,8 +113,7 @@ def test_offsets_survive_a_restart() -> None:
         node_id=1,
         config=broker.config,
         replica_manager=broker.replica_manager,
-        loop=broker.loop,
-        now_ms=broker.loop.now_ms,
+        environment=broker.environment,
         wake=broker.node.end_turn,
     )
     for partition in range(3):

@@ -1,4 +1,4 @@
-"""pykbroker.log.cleaner_process_driver: the worker's side of the pipe, without a process."""
+"""pykbroker.log.cleaner_process: the worker's side of the pipe, without a process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pykbroker.log import cleaner_process_driver
-from pykbroker.log.cleaner_process_driver import Throttle, run_job, serve
+from pykbroker.log import cleaner_process
+from pykbroker.log.cleaner_process import Throttle, run_job, serve
 from pykbroker.log.cleaner_state import CleanerState, make_job
 from pykbroker.log.compaction import CompactionJob
 from pykbroker.log.partition_log import PartitionLog
@@ -77,7 +77,7 @@ def test_a_bug_marks_the_partition(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*arguments: object) -> object:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(cleaner_process_driver, "compact", broken)
+    monkeypatch.setattr(cleaner_process, "compact", broken)
     assert told(log, job) == [{"failed": "corrupt", "message": "ZeroDivisionError: oops"}]
 
 
@@ -93,7 +93,7 @@ def test_it_ends_in_silence_when_the_node_is_gone(monkeypatch: pytest.MonkeyPatc
             raise BrokenPipeError
 
     log, job = dirty()
-    monkeypatch.setattr(cleaner_process_driver.os, "_exit", end)
+    monkeypatch.setattr(cleaner_process.os, "_exit", end)
     line = json.dumps({"job": job.to_json(), "bytes_per_second": 1e12})
     with pytest.raises(Ended):
         serve(log.files, io.StringIO(line), Broken())

@@ -8,7 +8,7 @@
 State   none between jobs. It ends at the end of its input, when it is terminated, and when its
         parent is gone (a node that starts anew must have the directory for itself); what it left
         in `.cleaned` files is thrown away by the parent, or by the next start.
-Run     python -m pykbroker.log.cleaner_process_driver
+Run     python -m pykbroker.log.cleaner_process
 """
 
 from __future__ import annotations
