@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import pytest
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
+from pykbroker.deferred import spawn
 from pykbroker.log import directory_loader
 from pykbroker.log.chores import Chores
 from pykbroker.log.directory_loader import DirectoryLoader, Logs, RecoverMany
@@ -29,7 +31,10 @@ def load(files: MemoryFiles, recover_many: RecoverMany | None = None, **override
         now_ms=NOW_MS,
     )
     current: Logs = {}
-    loader.load(LogDirectory(files, "/a"), current, {})
+    loading = spawn(loader.load(LogDirectory(files, "/a"), current, {}))
+    assert loading.done
+    if isinstance(loading.value, BaseException):
+        raise loading.value
     return current
 
 
@@ -59,11 +64,11 @@ def test_heavy_logs_go_to_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     files = killed(3)
     seen: list[RecoveryTask] = []
 
-    def recover(tasks: list[RecoveryTask], workers: int) -> dict[str, int]:
+    async def recover(tasks: Sequence[RecoveryTask], workers: int) -> dict[str, int]:
         seen.extend(tasks)
         return {task.directory: recover_and_close(files, task) for task in tasks[1:]}
 
-    logs = load(files, recover)  # type: ignore[arg-type]
+    logs = load(files, recover)
     assert [task.directory for task in seen] == ["/a/orders-0", "/a/orders-1", "/a/orders-2"]
     assert seen[0].is_contiguous
     # The one that the workers left out was recovered here.
@@ -77,7 +82,7 @@ def test_heavy_logs_go_to_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_heavy_log_is_not_worth_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(directory_loader, "HEAVY_LOG_BYTES", 300)
 
-    def refuse(tasks: object, workers: int) -> dict[str, int]:
+    async def refuse(tasks: object, workers: int) -> dict[str, int]:
         raise AssertionError("no worker is needed")
 
     assert len(load(killed(1), refuse)) == 1
