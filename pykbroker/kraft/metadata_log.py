@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.files import Buffer, Files
+from pykbroker.kraft.metadata_log_check import CorruptMetadataLog, check_metadata_log
 from pykbroker.kraft.metadata_record_codec import decode_metadata_record
 from pykbroker.kraft.metadata_snapshot import (
     BOOTSTRAP,
@@ -56,10 +57,6 @@ _READ_BYTES = 8 << 20
 _log = logging.getLogger(__name__)
 
 
-class CorruptMetadataLog(Exception):
-    """Metadata that was committed cannot be read any more: the text is one line for the user."""
-
-
 class ControlRecord(NamedTuple):
     """A control record of the quorum in the log: LeaderChange, KRaftVersion, KRaftVoters."""
 
@@ -85,7 +82,10 @@ class MetadataLog:
     def __init__(
         self, files: Files, directory: str, config: BrokerConfig, now_ms: int, *, is_clean: bool
     ) -> None:
-        """Open `directory` (`…/__cluster_metadata-0`); an unclean one is checked as a whole."""
+        """Open `directory` (`…/__cluster_metadata-0`); an unclean one is checked as a whole.
+
+        CorruptMetadataLog when there is damage with committed records behind it.
+        """
         self.files = files
         self.directory = directory
         self._retention_bytes: int = config.metadata_max_retention_bytes
@@ -94,6 +94,8 @@ class MetadataLog:
         self.snapshots = self._recover_snapshots()
         # What the newest snapshot holds is not read again: no need to check it.
         latest = self.latest_snapshot_id()
+        snapshot_offset = 0 if latest is None else latest.offset
+        check_metadata_log(files, directory, snapshot_offset, is_clean=is_clean)
         self.log: PartitionLog = open_log(
             files,
             directory,
@@ -101,7 +103,7 @@ class MetadataLog:
             TopicConfig.metadata_log(config),
             now_ms=now_ms,
             is_clean=is_clean,
-            recovery_point=0 if latest is None else latest.offset,
+            recovery_point=snapshot_offset,
             topic_id=METADATA_TOPIC_ID,
             chores=self.chores,
         )

@@ -29,7 +29,8 @@ from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller_channel_driver import ControllerChannel, Send
 from pykbroker.kraft.controller_driver import ControllerDriver
 from pykbroker.kraft.image import MetadataImage
-from pykbroker.kraft.metadata_log import CorruptMetadataLog, LogBatch, MetadataLog
+from pykbroker.kraft.metadata_log import LogBatch, MetadataLog
+from pykbroker.kraft.metadata_log_check import CorruptMetadataLog
 from pykbroker.kraft.metadata_snapshot import (
     BOOTSTRAP,
     CorruptSnapshot,

@@ -1,0 +1,210 @@
+"""The check of the metadata log before its recovery: is there damage with records behind it?
+
+Recovery cuts a log at the first batch that is not valid. Behind a crash that is the torn end of
+what was not synced. In the middle of the log it would cost metadata that was committed: topics
+would be forgotten and their partitions set aside. So a start is refused where
+
+    valid ... | bad bytes | a valid batch of the same or a later epoch
+                           (and the newest snapshot does not hold that batch)
+
+A hole of bytes that were never written (zeros) is no damage: a power failure leaves it where the
+disk wrote what came later first. None of that was answered, and recovery cuts it.
+
+In:  the directory, the offset up to which the newest snapshot reaches, whether the stop was clean
+     (then recovery does not look below that offset, and neither does the check).
+Out: CorruptMetadataLog.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import Final, NamedTuple
+
+from pykbroker.environment.files import Files, OpenFile
+from pykbroker.protocol.record_batch import (
+    LOG_OVERHEAD,
+    RECORD_BATCH_OVERHEAD,
+    BatchHeader,
+    check_crc,
+    unpack_header,
+)
+
+_NAME = re.compile(r"(\d{20})\.log\Z").match
+_CHUNK_BYTES: Final = 1 << 20
+_SECTOR_BYTES: Final = 512
+_MAGIC: Final = 2
+_INDEX_ENTRY: Final = struct.Struct(">ii")  # offset relative to the base, position
+
+# Where a batch may begin: an offset below 2^48, a length below 2^24, any epoch, magic 2.
+_MAYBE_BATCH = re.compile(rb"(?=\0\0.{6}\0.{3}.{4}\x02)", re.DOTALL)
+
+
+class CorruptMetadataLog(Exception):
+    """Metadata that was committed cannot be read any more: the text is one line for the user."""
+
+
+class _Place(NamedTuple):
+    """A place in the log: which offset comes next (-1: any), the epochs of the two batches before.
+
+    The epoch of a batch is outside of its checksum: the last one may be what is damaged.
+    """
+
+    path: str
+    position: int
+    next_offset: int
+    epoch: int
+    epoch_before: int
+
+
+def check_metadata_log(
+    files: Files, directory: str, snapshot_offset: int, *, is_clean: bool
+) -> None:
+    """Raise CorruptMetadataLog when recovery would cut committed records out of the log.
+
+    What lies below `snapshot_offset` is in a snapshot: losing it from the log loses nothing.
+    """
+    if not files.is_dir(directory):
+        return
+    bases = sorted(int(match[1]) for name in files.listdir(directory) if (match := _NAME(name)))
+    first = max((base for base in bases if base <= snapshot_offset), default=0)
+    damage: _Place | None = None
+    is_hole = False
+    place = _Place("", 0, first, 0, 0)
+    for base in bases:
+        if base < first:
+            continue
+        path = f"{directory}/{base:020d}.log"
+        file = files.open(path)
+        try:
+            search_from = 0
+            if damage is None:
+                start = _indexed_position(files, path, snapshot_offset) if is_clean else 0
+                next_offset = -1 if start else max(place.next_offset, base)
+                place = _walk(file, place._replace(position=start, next_offset=next_offset))
+                if place.position == file.size:
+                    continue
+                damage, search_from = place, place.position
+            found = _next_valid(file, search_from, damage, snapshot_offset)
+            if path == damage.path:
+                end = file.size if found is None else found[0]
+                is_hole = _is_unwritten(file, damage.position, end)
+        finally:
+            file.close()
+        if found is None:
+            continue
+        if is_hole:
+            return
+        at, header = found
+        raise CorruptMetadataLog(
+            f"{damage.path}: the batch at position {damage.position} (offset "
+            f"{damage.next_offset}) is damaged, but committed records follow from offset "
+            f"{header.base_offset} on (position {at} of {path}): restore the file from a copy; "
+            f"truncating it at position {damage.position} gives those records up"
+        )
+
+
+def _indexed_position(files: Files, path: str, offset: int) -> int:
+    """Where the offset index says that a batch at or before `offset` begins; 0 where it does not.
+
+    A position that is wrong looks like damage: it is taken only if a batch with that offset is
+    there.
+    """
+    base = int(path[-24:-4])
+    index = f"{path.removesuffix('.log')}.index"
+    if not files.exists(index):
+        return 0
+    content = files.read_file(index)
+    found = (0, 0)
+    for entry in _INDEX_ENTRY.iter_unpack(content[: len(content) // 8 * 8]):
+        if not found[0] < entry[0] <= offset - base:
+            break
+        found = entry
+    file = files.open(path)
+    try:
+        header = _batch_at(file, found[1])
+    finally:
+        file.close()
+    return found[1] if header is not None and header.last_offset == base + found[0] else 0
+
+
+def _walk(file: OpenFile, place: _Place) -> _Place:
+    """The first place, from `place` on, that does not continue the log; the end when all does."""
+    position, next_offset, epoch, epoch_before = place[1:]
+    chunk, start = memoryview(b""), position
+    while position < file.size:
+        header = _batch_in(chunk[position - start :])
+        if header is None:  # the chunk ends within the batch, or the batch is damaged
+            header = _batch_at(file, position)
+            if header is None:
+                break
+            chunk = memoryview(file.pread(max(_CHUNK_BYTES, header.size_bytes), position))
+            start = position
+        if header.partition_leader_epoch < epoch or next_offset not in (-1, header.base_offset):
+            break
+        position += header.size_bytes
+        next_offset = header.next_offset
+        epoch_before, epoch = epoch, header.partition_leader_epoch
+    return _Place(file.path, position, next_offset, epoch, epoch_before)
+
+
+def _batch_in(content: memoryview) -> BatchHeader | None:
+    """The header of the sound batch that `content` begins with, None when there is none."""
+    if len(content) < RECORD_BATCH_OVERHEAD:
+        return None
+    header = unpack_header(content)
+    size = LOG_OVERHEAD + header.batch_length
+    if header.magic != _MAGIC or not RECORD_BATCH_OVERHEAD <= size <= len(content):
+        return None
+    if header.last_offset_delta < 0 or not check_crc(content[:size]):
+        return None
+    return header
+
+
+def _batch_at(file: OpenFile, position: int) -> BatchHeader | None:
+    """The header of the sound batch at `position`, None when there is none."""
+    start = file.pread(RECORD_BATCH_OVERHEAD, position)
+    if len(start) < RECORD_BATCH_OVERHEAD:
+        return None
+    size = LOG_OVERHEAD + unpack_header(start).batch_length
+    if not RECORD_BATCH_OVERHEAD <= size <= file.size - position:
+        return None
+    return _batch_in(memoryview(file.pread(size, position)))
+
+
+def _next_valid(
+    file: OpenFile, position: int, damage: _Place, snapshot_offset: int
+) -> tuple[int, BatchHeader] | None:
+    """The first valid batch from `position` on that is in no snapshot, and where it begins."""
+    while position < file.size:
+        # Chunks overlap by the bytes that the pattern looks at.
+        chunk = file.pread(_CHUNK_BYTES + RECORD_BATCH_OVERHEAD, position)
+        for match in _MAYBE_BATCH.finditer(chunk):
+            if match.start() >= _CHUNK_BYTES:
+                break
+            at = position + match.start()
+            header = _batch_at(file, at)
+            if (
+                header is not None
+                and header.base_offset >= damage.next_offset
+                and header.last_offset >= snapshot_offset
+                and header.partition_leader_epoch >= damage.epoch_before
+            ):
+                return at, header
+        position += _CHUNK_BYTES
+    return None
+
+
+def _is_unwritten(file: OpenFile, start: int, end: int) -> bool:
+    """Are there bytes between that were never written: a whole header, or a sector of zeros?"""
+    if start == end:
+        return False
+    head = file.pread(min(RECORD_BATCH_OVERHEAD, end - start), start)
+    if not any(head):
+        return True
+    sector = -(-start // _SECTOR_BYTES) * _SECTOR_BYTES
+    while sector + _SECTOR_BYTES <= end:
+        if not any(file.pread(_SECTOR_BYTES, sector)):
+            return True
+        sector += _SECTOR_BYTES
+    return False
