@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.fetch_reader import ZERO_UUID, FetchParams, FetchPartition
-from tests.replication.node import Node
+from tests.replication.node import Node, batch
 
 
 class Fetch(DelayedFetch):
@@ -52,4 +52,33 @@ def test_of_many_partitions_only_the_written_one_is_looked_at() -> None:
     assert not fetch.try_complete()
     node.purgatory.watch(fetch, partitions, None)
     node.append(partitions[13], b"v")  # type: ignore[arg-type]
+    assert fetch.answers == 1
+
+
+def test_min_bytes_are_gathered_from_all_of_many_partitions() -> None:
+    node = Node()
+    node.create_topic(partitions=20)
+    partitions = [node.manager.find("t", p) for p in range(20)]
+    wanted = [FetchPartition("t", ZERO_UUID, p, 0, 1000) for p in range(20)]
+    size = len(batch(b"v"))
+    fetch = Fetch(node.manager, FetchParams(min_bytes=3 * size), wanted)
+    assert not fetch.try_complete()
+    node.purgatory.watch(fetch, partitions, None)
+    for number, answers in ((13, 0), (2, 0), (7, 1)):
+        node.append(partitions[number], b"v")  # type: ignore[arg-type]
+        assert fetch.answers == answers, number
+
+
+def test_two_bytes_are_more_than_any_byte() -> None:
+    """The smallest `min_bytes` for which the written partition alone is not enough to look at."""
+    node = Node()
+    node.create_topic(partitions=20)
+    partitions = [node.manager.find("t", p) for p in range(20)]
+    wanted = [FetchPartition("t", ZERO_UUID, p, 0, 1) for p in range(20)]  # one byte counts of each
+    fetch = Fetch(node.manager, FetchParams(min_bytes=2), wanted)
+    assert not fetch.try_complete()
+    node.purgatory.watch(fetch, partitions, None)
+    node.append(partitions[3], b"v")  # type: ignore[arg-type]
+    assert fetch.answers == 0
+    node.append(partitions[4], b"v")  # type: ignore[arg-type]
     assert fetch.answers == 1

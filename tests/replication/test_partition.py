@@ -121,6 +121,35 @@ def test_too_few_in_sync_replicas_refuse_acks_all_only() -> None:
     assert not partition.on_written(NOW_MS)  # below min ISR nothing is committed
 
 
+def test_a_replica_on_its_way_into_the_isr_counts_for_what_is_written_already() -> None:
+    """Kafka's checkEnoughReplicasReachOffset looks at the maximal set, an append at the members."""
+    node = Node()
+    partition = node.create_topic(replicas=(1, 2), isr=(1, 2), min_insync_replicas="2")
+    write(partition)
+    partition.on_written(NOW_MS)
+    partition.step(FollowerFetched(2, 10, 1, 0), NOW_MS)
+    assert partition.acknowledged(1) == 0
+    partition.step(assigned((1, 2), (1,), partition_epoch=1), NOW_MS)
+    assert partition.acknowledged(1) == ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    partition.isr = partition.isr.propose_adding(2)
+    assert partition.acknowledged(1) == 0
+    assert (
+        refused(partition.append_as_leader, batch(), -1, NOW_MS, AppendOrigin.CLIENT)
+        == ErrorCode.NOT_ENOUGH_REPLICAS
+    )
+
+
+def test_a_replica_on_its_way_out_of_the_isr_counts_until_it_is_out() -> None:
+    node = Node()
+    partition = node.create_topic(replicas=(1, 2), isr=(1, 2), min_insync_replicas="2")
+    write(partition)
+    partition.on_written(NOW_MS)
+    partition.isr = partition.isr.propose_removing(frozenset((2,)))
+    assert partition.acknowledged(1) is None
+    partition.step(FollowerFetched(2, 10, 1, 0), NOW_MS)
+    assert partition.acknowledged(1) == 0
+
+
 def test_min_insync_replicas_above_the_replicas_means_all_of_them() -> None:
     partition = Node().create_topic(min_insync_replicas="3")
     outcome = partition.append_as_leader(batch(), -1, NOW_MS, AppendOrigin.CLIENT)

@@ -13,11 +13,8 @@ from typing import Any, Final
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller import partition_change
-from pykbroker.kraft.controller.partitions import (
-    check_batch_size,
-    found_partition,
-    leader_acceptor,
-)
+from pykbroker.kraft.controller.batch_size import check_batch_size
+from pykbroker.kraft.controller.partitions import found_partition, leader_acceptor
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.partition_image import NO_LEADER
 from pykbroker.protocol.messages.elect_leaders_response import (
@@ -64,7 +61,7 @@ def elect_leaders(state: ControllerState, request: Any) -> Decision[MetadataReco
                     continue
                 answer.error_code, answer.error_message = refusal.code, refusal.message
             else:
-                check_batch_size(records)
+                check_batch_size(len(records) + 1)
                 records.append(record)
             result.partition_result.append(answer)
     return Decision(records=records, reply=reply, atomic=False)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from pykbroker.decision import MetadataRecord
-from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.partition_change import (
     ONLINE,
     UNCLEAN,
@@ -23,8 +22,6 @@ from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
 from pykbroker.kraft.partition_image import NO_LEADER, PartitionImage
 
-MAX_RECORDS_PER_REQUEST = 10_000
-
 
 def found_partition(
     state: ControllerState, name: str, number: int
@@ -33,14 +30,6 @@ def found_partition(
     topic = state.image.topics_by_name.get(name)
     partition = None if topic is None else topic.partitions.get(number)
     return None if topic is None or partition is None else (topic, partition)
-
-
-def check_batch_size(records: list[MetadataRecord]) -> None:
-    """KafkaError when a request has made as many records as one request may."""
-    if len(records) >= MAX_RECORDS_PER_REQUEST:
-        raise KafkaError(
-            ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
-        )
 
 
 def leader_acceptor(

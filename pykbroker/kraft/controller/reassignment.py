@@ -18,17 +18,14 @@ from typing import Any
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.kraft.controller.assignment import check_replicas, invalid_assignment
+from pykbroker.kraft.controller.batch_size import check_batch_size
 from pykbroker.kraft.controller.partition_change import (
     ONLINE,
     UNCLEAN,
     Targets,
     change_partition,
 )
-from pykbroker.kraft.controller.partitions import (
-    check_batch_size,
-    found_partition,
-    leader_acceptor,
-)
+from pykbroker.kraft.controller.partitions import found_partition, leader_acceptor
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
@@ -62,7 +59,7 @@ def alter_partition_reassignments(state: ControllerState, request: Any) -> Decis
             try:
                 record = _alter(state, topic.name, asked, may_change_factor)
                 if record is not None:
-                    check_batch_size(records)
+                    check_batch_size(len(records) + 1)
                     records.append(record)
             except KafkaError as refusal:
                 answer.error_code = refusal.code

@@ -16,6 +16,7 @@ from pykbroker.config import ConfigError, validate_topic_overrides
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.assignment import manual_partitions, placed_partitions
+from pykbroker.kraft.controller.batch_size import check_batch_size
 from pykbroker.kraft.controller.configs import MAX_CONFIG_VALUE_LENGTH
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TOPIC_RESOURCE, TopicImage
@@ -66,6 +67,7 @@ def create_topics(state: ControllerState, request: Any) -> Decision[MetadataReco
             except KafkaError as fault:
                 response.topics.append(_failed(name, fault))
             else:
+                check_batch_size(len(records) + len(made))
                 response.topics.append(result)
                 records += made
     response.topics += refused
@@ -278,6 +280,7 @@ def delete_topics(state: ControllerState, request: Any, version: int) -> Decisio
             found[topic.id] = DeletableTopicResult(name=topic.name, topic_id=topic.id)
             doomed[topic.id] = topic
             response.responses.append(found[topic.id])
+    check_batch_size(len(doomed))
     records = [MetadataRecord(RemoveTopicRecord(topic_id=topic_id)) for topic_id in doomed]
     return Decision(records=records, reply=response)
 
@@ -325,7 +328,9 @@ def create_partitions(state: ControllerState, request: Any) -> Decision[Metadata
         if counts[topic.name] > 1:
             continue
         try:
-            records += _add_partitions(state, topic)
+            made = _add_partitions(state, topic)
+            check_batch_size(len(records) + len(made))
+            records += made
         except KafkaError as fault:
             response.results.append(_not_grown(topic.name, fault))
         else:

@@ -8,7 +8,7 @@ import pytest
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode
-from pykbroker.kraft.controller import partitions
+from pykbroker.kraft.controller import batch_size
 from pykbroker.kraft.controller.partition_change import Targets, change_partition
 from pykbroker.kraft.controller.partitions import leader_acceptor
 from pykbroker.protocol.messages.alter_partition_reassignments_request import (
@@ -234,8 +234,8 @@ def test_a_new_replica_on_a_fenced_broker_waits(world: ControllerWorld) -> None:
 def test_so_many_records_and_no_more(
     world: ControllerWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partitions, "MAX_RECORDS_PER_REQUEST", 2)
     world.create(topic("u", assignments={number: [1] for number in range(3)}))
+    monkeypatch.setattr(batch_size, "MAX_RECORDS_PER_REQUEST", 2)
     request = AlterPartitionReassignmentsRequest(
         topics=[
             ReassignableTopic(

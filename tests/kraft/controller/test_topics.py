@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller import batch_size
 from pykbroker.protocol.messages.create_partitions_request import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -124,10 +125,41 @@ def test_validate_only_writes_nothing(world: ControllerWorld) -> None:
     assert (result.error_code, len(world.log)) == (0, before)
 
 
-def test_too_many_partitions_in_one_request(world: ControllerWorld) -> None:
-    with pytest.raises(KafkaError) as refused:
+TOO_MANY_PARTITIONS = "Excessively large number of partitions per request."
+TOO_MANY_RECORDS = "Unable to perform excessively large batch operation."
+
+
+def test_partitions_and_records_of_one_request() -> None:
+    world = ControllerWorld(num_partitions="3").brokers(1)
+    with pytest.raises(KafkaError, match=TOO_MANY_PARTITIONS) as refused:
         world.create(topic("t", 10_001))
     assert refused.value.code == ErrorCode.POLICY_VIOLATION
+    # As many partitions as a request may have are one record too many: the topic's own.
+    with pytest.raises(KafkaError, match=TOO_MANY_RECORDS) as refused:
+        world.create(topic("t", 10_000))
+    assert refused.value.code == ErrorCode.POLICY_VIOLATION
+    # Defaults, counts and assignments add up; counts that make no sense do not.
+    manual = topic("b", assignments={0: [1], 1: [1]})
+    for rest, message in ((9_996, TOO_MANY_PARTITIONS), (9_995, TOO_MANY_RECORDS)):
+        with pytest.raises(KafkaError, match=message):
+            world.create(topic("a", -1), manual, topic("c", rest), topic("d", -7))
+    assert world.image.topics_by_name == {}
+    (result,) = world.create(topic("t", 9_999), validate_only=True).topics
+    assert (result.error_code, result.num_partitions) == (0, 9_999)
+
+
+def test_so_many_topics_are_deleted_at_once_and_no_more(
+    world: ControllerWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch_size, "MAX_RECORDS_PER_REQUEST", 4)
+    names = ["a", "b", "c", "d", "e"]
+    for name in names:
+        world.create(topic(name))
+    with pytest.raises(KafkaError, match=TOO_MANY_RECORDS):
+        world.decide(world.controller.delete_topics, DeleteTopicsRequest(topic_names=names), 5)
+    assert len(world.image.topics_by_name) == 5
+    world.decide(world.controller.delete_topics, DeleteTopicsRequest(topic_names=names[:4]), 5)
+    assert list(world.image.topics_by_name) == ["e"]
 
 
 def test_no_broker_to_place_on() -> None:
@@ -228,7 +260,7 @@ def test_partitions_are_added(world: ControllerWorld) -> None:
         (more("x", 3), "UNKNOWN_TOPIC_OR_PARTITION", ""),
         (more("t", 3, [[1], [1]]), "INVALID_REPLICA_ASSIGNMENT", "only 2 assignment(s)"),
         (more("t", 3, [[1, 2]]), "INVALID_REPLICA_ASSIGNMENT", "includes broker 2"),
-        (more("t", 20_000), "POLICY_VIOLATION", "Excessively large"),
+        (more("t", 10_003), "POLICY_VIOLATION", "Excessively large"),
     ],
 )
 def test_partitions_refused(world: ControllerWorld, asked: Any, code: str, message: str) -> None:
@@ -236,6 +268,14 @@ def test_partitions_refused(world: ControllerWorld, asked: Any, code: str, messa
     (result,) = grow(world, asked)
     assert ErrorCode(result.error_code).name == code
     assert message in (result.error_message or "")
+
+
+def test_as_many_partitions_are_added_as_one_request_may_add(world: ControllerWorld) -> None:
+    world.create(topic("t", 2), topic("u"))
+    first, second = grow(world, more("t", 10_002), more("u", 2), only=True)
+    assert (first.error_code, first.error_message) == (0, None)
+    assert second.error_code == ErrorCode.POLICY_VIOLATION
+    assert second.error_message == TOO_MANY_RECORDS
 
 
 def test_growing_twice_or_for_validation(world: ControllerWorld) -> None:

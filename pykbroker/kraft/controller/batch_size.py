@@ -1,0 +1,15 @@
+"""How many records one request may write: Kafka's `MAX_RECORDS_PER_USER_OP`."""
+
+from __future__ import annotations
+
+from pykbroker.errors import ErrorCode, KafkaError
+
+MAX_RECORDS_PER_REQUEST = 10_000
+
+
+def check_batch_size(count: int) -> None:
+    """KafkaError when a request would write `count` records and may not."""
+    if count > MAX_RECORDS_PER_REQUEST:
+        raise KafkaError(
+            ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
+        )
