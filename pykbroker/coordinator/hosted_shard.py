@@ -99,7 +99,7 @@ class HostedShard:
         self.leader_epoch = leader_epoch
         self.state = HostState.LOADING
         self.shard: Any = None
-        self.loader: Iterator[None] | None = None
+        self.loader: Iterator[bool] | None = None
         self.waiting: dict[int, Waiting] = {}
         self.parked: deque[Parked] = deque()
         self.timers: dict[Hashable, TimerTask[Any]] = {}

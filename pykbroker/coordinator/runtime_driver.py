@@ -373,8 +373,8 @@ class CoordinatorRuntime:
                     self._log, hosted.partition, hosted.shard, self._codec, self._load_chunk_bytes
                 )
             try:
-                for _ in hosted.loader:
-                    if self._clock.monotonic_ns() >= deadline_ns:
+                for must_wait in hosted.loader:
+                    if must_wait or self._clock.monotonic_ns() >= deadline_ns:
                         self._schedule_loading()
                         return
             except Exception as error:  # a broken log, or a bug: that partition stops, not the node

@@ -23,8 +23,11 @@ STEP_RECORDS = 100
 
 def load(
     log: CoordinatorLog, partition: int, shard: Shard, codec: RecordCodec, chunk_bytes: int
-) -> Iterator[None]:
-    """Replay the whole log into `shard`; yields every `STEP_RECORDS` records and every chunk."""
+) -> Iterator[bool]:
+    """Replay the whole log into `shard`; yields every `STEP_RECORDS` records and every chunk.
+
+    It yields True when the rest is queued and written at the end of this turn: come back then.
+    """
     bounds = log.bounds(partition)
     offset = bounds.start
     replayed = 0
@@ -33,7 +36,9 @@ def load(
         if not chunk:
             if offset < bounds.written:
                 return  # compaction took the last batches away
-            yield  # queued, and not written before the end of this turn
+            yield True
+            bounds = log.bounds(partition)
+            continue
         before = offset
         for header, batch in iter_batches(chunk, partial_tail=True):
             if header.next_offset <= offset:
@@ -54,9 +59,9 @@ def load(
                         shard.replay(decoded, record.offset, producer_id)
                 replayed += 1
                 if replayed % STEP_RECORDS == 0:
-                    yield
+                    yield False
             offset = header.next_offset
-        if chunk and offset == before:
+        if offset == before:
             raise CorruptBatch(f"nothing in the log goes on at offset {offset}")
-        yield
+        yield False
         bounds = log.bounds(partition)
