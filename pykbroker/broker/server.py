@@ -233,7 +233,11 @@ class BrokerServer:
         """Make all that is told of metadata, and tell it what there is: this loads the logs."""
         from pykbroker.broker.dynamic_config import DynamicConfig
         from pykbroker.broker.metadata_view import MetadataView
-        from pykbroker.broker.publisher_steps import GroupsStep, ReplicaManagerStep
+        from pykbroker.broker.publisher_steps import (
+            GroupsStep,
+            RegistrationStep,
+            ReplicaManagerStep,
+        )
         from pykbroker.log.housekeeping_driver import HousekeepingDriver
         from pykbroker.log.log_directory import DirectoryRefused
         from pykbroker.replication.replica_manager import ReplicaManager
@@ -261,7 +265,13 @@ class BrokerServer:
         self._undo += [self._close_logs, self._stop_groups, self.validation.stop, timer.cancel]
         self.kraft.publish_to(
             # What clients ask comes last: what serves them is there before they are sent to it.
-            [ReplicaManagerStep(self), GroupsStep(self), DynamicConfig(self), self.metadata],
+            [
+                RegistrationStep(self),
+                ReplicaManagerStep(self),
+                GroupsStep(self),
+                DynamicConfig(self),
+                self.metadata,
+            ],
         )
         self.housekeeping = HousekeepingDriver(
             self.log_manager,

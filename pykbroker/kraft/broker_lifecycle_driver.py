@@ -64,6 +64,8 @@ class BrokerLifecycleDriver:
         self._offline_directories: list[bytes] = []
         self._placed: dict[tuple[bytes, int], bytes] = {}  # not yet told to the controller
         self._placing = False
+        self._listeners: list[Listener] = []
+        self._refreshing = False
         self.broker_epoch = -1
         self.is_fenced = True
 
@@ -73,6 +75,7 @@ class BrokerLifecycleDriver:
         Log directories that have failed already are left out: replicas in them cannot lead.
         """
         offline = self._offline_directories
+        self._listeners = list(listeners)
         registered = Deferred()
         request = registration.BrokerRegistrationRequest(
             broker_id=self._config.node_id,
@@ -104,6 +107,24 @@ class BrokerLifecycleDriver:
 
         self._send(request).on_resolved(answered)
         return registered
+
+    def refresh_registration(self) -> None:
+        """Register once more with the same incarnation: the cluster can record more of it now.
+
+        Not at once, as this is called while metadata is published. Epoch and state stay.
+        """
+        if not self._refreshing and self.broker_epoch >= 0:
+            self._refreshing = True
+            self._scheduler.call_later(_PLACED_DELAY_MS, self._refresh)
+
+    def _refresh(self) -> None:
+        def answered(reply: Any) -> None:
+            self._refreshing = False
+            if isinstance(reply, KafkaError):
+                _log.warning("The controller did not refresh the registration: %s", reply)
+
+        if not self._stopped:
+            self.register(self._listeners).on_resolved(answered)
 
     def unfence(self) -> Deferred:
         """Everything is loaded: be seen by clients. Resolved with None once that is so."""

@@ -18,7 +18,12 @@ from pykbroker.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
+from pykbroker.protocol.messages.update_features_request import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+)
 from pykbroker.types import TopicPartition
+from tests.broker.test_offline_directories import until
 from tests.broker.test_server import call, make_config, run
 from tests.replication.node import batch
 
@@ -49,11 +54,8 @@ async def produce(server: BrokerServer) -> Any:
 
 @pytest.mark.parametrize("level", [7, 8, 12, 14, 16, 17, 21, 25, 30])
 def test_records_are_kept_over_a_restart(tmp_path: Path, level: int) -> None:
-    async def create(server: BrokerServer) -> None:
-        topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
-        request = CreateTopicsRequest(topics=[topic], timeout_ms=5000)
-        reply = await call(server.listeners[0].port, 19, 7, request)
-        assert reply.topics[0].error_code == 0
+    async def begin(server: BrokerServer) -> None:
+        await create(server, "t")
         assert await produce(server) == 0
 
     async def go_on(server: BrokerServer) -> None:
@@ -65,7 +67,49 @@ def test_records_are_kept_over_a_restart(tmp_path: Path, level: int) -> None:
 
     config = make_config(tmp_path / "d")
     format_for(config, level)
-    run(config, create)
+    run(config, begin)
+    run(config, go_on)
+
+
+async def create(server: BrokerServer, name: str) -> None:
+    topic = CreatableTopic(name=name, num_partitions=1, replication_factor=1)
+    request = CreateTopicsRequest(topics=[topic], timeout_ms=5000)
+    reply = await call(server.listeners[0].port, 19, 7, request)
+    assert reply.topics[0].error_code == 0
+
+
+@pytest.mark.parametrize("level", [7, 16, 21])
+def test_an_upgrade_without_a_restart(tmp_path: Path, level: int) -> None:
+    """From KIP-858 on the broker has to tell its log directories: it registers once more."""
+
+    async def upgrade(server: BrokerServer) -> None:
+        await create(server, "t")
+        assert await produce(server) == 0
+        update = FeatureUpdateKey(feature="metadata.version", max_version_level=33, upgrade_type=1)
+        request = UpdateFeaturesRequest(feature_updates=[update])
+        epoch = server.kraft.broker_epoch
+        reply = await call(server.listeners[0].port, 57, 1, request)
+        assert reply.error_code == 0
+        await until(lambda: server.image.brokers[1].directories, "the directories")
+        broker = server.image.brokers[1]
+        assert (broker.fenced, broker.epoch, server.kraft.broker_epoch) == (False, epoch, epoch)
+        assert await produce(server) == 1
+        await create(server, "later")
+        partition = server.image.topics_by_name["later"].partitions[0]
+        assert partition.directories == broker.directories
+
+    async def go_on(server: BrokerServer) -> None:
+        assert await produce(server) == 2
+        directories = server.image.brokers[1].directories
+        await until(
+            lambda: server.image.topics_by_name["t"].partitions[0].directories == directories,
+            "the directory of the old partition",
+        )
+        assert server.image.topics_by_name["t"].partitions[0].leader == 1
+
+    config = make_config(tmp_path / "d")
+    format_for(config, level)
+    run(config, upgrade)
     run(config, go_on)
 
 

@@ -71,6 +71,29 @@ def test_a_directory_that_failed_before_is_not_registered() -> None:
     assert play.answer(BrokerHeartbeatResponse(is_fenced=False)).offline_log_dirs == [b"d" * 16]
 
 
+def test_a_registration_is_refreshed_once_at_a_time() -> None:
+    play = Play()
+    play.broker.refresh_registration()
+    play.scheduler.advance(100)
+    assert play.sent == []  # there is none yet
+    play.registered()
+    play.broker.refresh_registration()
+    play.broker.refresh_registration()
+    assert play.sent == []
+    play.scheduler.advance(100)
+    assert len(play.sent) == 1
+    request = play.answer(BrokerRegistrationResponse(broker_epoch=7))
+    assert (request.incarnation_id, request.log_dirs) == (b"i" * 16, [b"d" * 16])
+    assert [at.port for at in request.listeners] == [9092]
+    play.broker.refresh_registration()
+    play.scheduler.advance(100)
+    play.answer(KafkaError(ErrorCode.NOT_CONTROLLER))
+    play.broker.refresh_registration()
+    play.scheduler.advance(100)
+    assert len(play.sent) == 1
+    assert play.broker.broker_epoch == 7
+
+
 def test_a_refused_registration() -> None:
     play = Play()
     registered = play.broker.register([])

@@ -47,7 +47,7 @@ def assign_replicas_to_dirs(state: ControllerState, request: Any) -> Decision[Me
                     record = _change(state, topic, number, broker_id, directory.id)
                     if record is not None:
                         records.append(record)
-                    if directory.id not in broker.directories and broker_id in partition.isr:
+                    if not broker.has_online(directory.id) and broker_id in partition.isr:
                         lost.append((topic, number, partition))
                 partitions.append(
                     response.PartitionData(partition_index=number, error_code=int(code))

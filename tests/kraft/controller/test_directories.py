@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.directory_assignment import assignment_request
+from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from tests.kraft.controller.controller_world import ControllerWorld, directory_of, topic
 
 FIRST, SECOND = b"d" * 16, b"e" * 16
@@ -88,3 +90,15 @@ def test_a_stale_broker_is_refused(world: ControllerWorld) -> None:
     with pytest.raises(KafkaError) as refused:
         world.controller.assign_replicas_to_dirs(request)
     assert refused.value.code == ErrorCode.STALE_BROKER_EPOCH
+
+
+def test_a_broker_that_registered_before_the_upgrade_keeps_its_leaders() -> None:
+    world = ControllerWorld(features={"metadata.version": 16}).brokers(1)
+    world.create(topic("t"))
+    assert world.image.brokers[1].directories == ()
+    record = FeatureLevelRecord(name="metadata.version", feature_level=33)
+    world.commit(Decision(records=[MetadataRecord(record)]))
+    topic_id = world.image.topics_by_name["t"].id
+    assert codes(assign(world, {(topic_id, 0): FIRST})) == {(FIRST, topic_id, 0): 0}
+    partition = world.partition("t")
+    assert (partition.leader, partition.directories) == (1, (FIRST,))
