@@ -88,6 +88,17 @@ def test_the_records_behind_it_are_in_the_next_segment() -> None:
         check(files)
 
 
+def test_the_same_epoch_behind_it_counts() -> None:
+    with pytest.raises(CorruptMetadataLog, match="follow from offset 6 on"):
+        check(log_of(batch(0), batch(2), flipped(batch(4), 70), batch(6)))
+
+
+def test_a_batch_inside_of_a_torn_record_counts_for_nothing() -> None:
+    values = [(None, bytes(batch(0)), 1000, ())]
+    torn = bytes(build_batch(values, base_offset=4, leader_epoch=1))[:-1]
+    check(log_of(batch(0), batch(2), torn))
+
+
 def test_an_older_epoch_behind_it_counts_for_nothing() -> None:
     check(log_of(FOUR[0], batch(2, 5), batch(4, 5), flipped(batch(6, 5), 70), batch(8, 4)))
 
@@ -111,6 +122,13 @@ def test_a_frame_that_does_not_parse_is_looked_behind() -> None:
             check(log_of(FOUR[0], damaged, batch(5, 1)))
 
 
+@pytest.mark.parametrize("before", [5, 17, 60, 61, 62])
+def test_a_batch_across_two_looks_into_the_file(before: int) -> None:
+    damaged = b"\xff" * ((1 << 20) - before)
+    with pytest.raises(CorruptMetadataLog, match="follow from offset 5 on"):
+        check(log_of(FOUR[0], damaged, batch(5)))
+
+
 @pytest.mark.parametrize(("snapshot", "is_refused"), [(4, True), (7, True), (8, False), (9, False)])
 def test_what_a_snapshot_holds_may_be_lost(snapshot: int, is_refused: bool) -> None:
     files = log_of(flipped(b"".join(FOUR), SIZE + 70))
@@ -125,6 +143,7 @@ def test_segments_before_the_snapshot_are_not_read() -> None:
     files = log_of(flipped(b"".join(FOUR), 70))
     log_of(batch(8, 3), batch(10, 3), base=8, files=files)
     check(files, 9)
+    check(files, 8)
     with pytest.raises(CorruptMetadataLog):
         check(files, 7)
 

@@ -84,6 +84,8 @@ def test_a_shrink_raises_the_epoch_only_before_3_6() -> None:
         ((3, 1), (1,), (1,), (3,), None),  # the added one is not in sync
         ((3, 1), (1, 3), (1,), (3,), ((3,), (3,))),
         ((1, 2), (2,), (1,), (), ((2,), (2,))),
+        # As many replicas as before: those that stay need not be in sync.
+        ((2, 3, 1), (1, 3), (1,), (3,), ((2, 3), (3,))),
         ((1, 2), (1,), (1,), (), None),  # only the removed one is in sync
         # Fewer replicas than before: all that remain have to be in sync (Kafka's own example).
         ((2, 3, 4, 5, 0, 1), (0, 1, 5), (0, 1), (5,), None),

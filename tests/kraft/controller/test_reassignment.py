@@ -135,6 +135,14 @@ def test_a_second_request_replaces_the_first(world: ControllerWorld) -> None:
     assert (moving.adding_replicas, moving.removing_replicas) == ((4,), (2, 3))
 
 
+def test_to_all_the_replicas_of_one_under_way_changes_nothing(world: ControllerWorld) -> None:
+    """As in Kafka: what is to be removed is still removed."""
+    reassign(world, [2, 3])
+    before = world.partition("t")
+    assert reassign(world, [2, 3, 1]) == (0, None)
+    assert world.partition("t") == before
+
+
 def test_cancel(world: ControllerWorld) -> None:
     nothing = (ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
     assert reassign(world, None) == nothing
