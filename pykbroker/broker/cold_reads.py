@@ -77,6 +77,14 @@ class ColdReads:
             files.may_wait = True
         return answer(found)
 
+    def look_up_now(self, look_up: Callable[[], FoundT]) -> FoundT:
+        """What `look_up` finds; ColdRead where it would have to wait for a disk."""
+        self._files.may_wait = False
+        try:
+            return look_up()
+        finally:
+            self._files.may_wait = True
+
     def _fetch(self, cold: ColdRead, waiting: _Waiting) -> None:
         waiting.tries += 1
         self._threads.run(cold.warm).on_resolved(partial(self._again, waiting))

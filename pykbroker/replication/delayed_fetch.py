@@ -39,10 +39,14 @@ class DelayedFetch(DelayedOperation):
         """Read again and reply with whatever there is."""
 
     def try_complete(self) -> bool:
-        if has_enough(self._manager, self._params, self._changed()):
+        if self.is_enough():
             self.answer()
             return True
         return False
+
+    def is_enough(self) -> bool:
+        """Would a read now have something to say?"""
+        return has_enough(self._manager, self._params, self._changed())
 
     def _changed(self) -> Iterable[FetchPartition]:
         """Those to look at: when any byte will do, only the one that was written just now."""

@@ -13,7 +13,7 @@ Source: `ReplicaManager.readFromLog`, `Partition.readRecords`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -128,11 +128,12 @@ class FetchResult:
     the others (a client of a deleted topic must not spin).
     """
 
-    __slots__ = ("answers", "must_answer", "read", "size_bytes", "unknown")
+    __slots__ = ("answers", "must_answer", "read", "size_bytes", "unchanged", "unknown")
 
     def __init__(self, wanted: list[FetchPartition]) -> None:
         self.read = wanted
         self.answers: list[tuple[FetchPartition, PartitionData]] = []
+        self.unchanged: list[FetchPartition] = []  # left out of a follower's answer
         self.unknown: list[tuple[FetchPartition, PartitionData]] = []
         self.size_bytes = 0
         self.must_answer = False  # an error or a diverging epoch: waiting would not help
@@ -172,6 +173,7 @@ def read_all_partitions(
     left_bytes = params.max_bytes
     total = 0
     min_one_batch = True
+    is_follower = params.replica_id >= 0
     missing: list[Callable[[], None]] = []
     for asked in wanted:
         partition: Partition | int | None = asked.partition
@@ -182,7 +184,10 @@ def read_all_partitions(
                 result.unknown.append((asked, unread_entry(asked.index, partition)))
                 continue
             entry = error_entry(asked.index, partition)
-        elif skip_unchanged and is_unchanged(partition, asked):
+        elif skip_unchanged and not is_follower and is_unchanged(partition, asked):
+            continue
+        elif skip_unchanged and is_follower and is_unchanged_for_follower(partition, params, asked):
+            result.unchanged.append(asked)
             continue
         else:
             try:
@@ -229,6 +234,33 @@ def is_unchanged(partition: Partition, asked: FetchPartition) -> bool:
     )
 
 
+def is_unchanged_for_follower(
+    partition: Partition, params: FetchParams, asked: FetchPartition
+) -> bool:
+    """Is the follower at the log end, and was it told all else? In doubt no: then it is read."""
+    leader_epoch = partition.leader_epoch
+    return (
+        asked.fetch_offset == partition.log.log_end_offset
+        and asked.sent_high_watermark == partition.high_watermark
+        and asked.sent_log_start_offset == partition.log.log_start_offset
+        and partition.is_leader
+        and asked.current_leader_epoch == leader_epoch
+        and asked.last_fetched_epoch in (leader_epoch, -1)
+        and not partition.check_follower(params.replica_id, params.replica_epoch, leader_epoch)
+    )
+
+
+def followed(result: FetchResult) -> Iterator[FetchPartition]:
+    """The partitions of a follower's fetch that were read without an error or a divergence.
+
+    Only these say how far the follower's log goes.
+    """
+    yield from result.unchanged
+    for asked, entry in result.answers:
+        if not entry.error_code and entry.diverging_epoch is None:
+            yield asked
+
+
 def read_partition(
     partition: Partition,
     params: FetchParams,
@@ -239,7 +271,9 @@ def read_partition(
     """The response entry of one partition."""
     code = partition.check_epoch(asked.current_leader_epoch, params.leader_only)
     if not code and params.replica_id >= 0:
-        code = partition.check_follower(params.replica_id, asked.current_leader_epoch)
+        code = partition.check_follower(
+            params.replica_id, params.replica_epoch, asked.current_leader_epoch
+        )
     if code:
         return error_entry(asked.index, code)
     log = partition.log

@@ -3,10 +3,12 @@
 State: the follower's log end, log start, and when it last had everything.
 In:  `on_fetch`, `reset`.
 Invariants: `last_caught_up_ms` never goes back within a leader epoch.
-Source: Kafka's `Replica.java`.
+Source: Kafka's `Replica.java`, `ReplicaState.java`.
 """
 
 from __future__ import annotations
+
+from pykbroker.replication.brokers import NO_FETCH_YET
 
 UNKNOWN_OFFSET = -1
 
@@ -31,16 +33,25 @@ class FollowerProgress:
         self.last_caught_up_ms = 0
         self.last_fetch_ms = 0
         self.last_fetch_leader_end_offset = 0
-        self.broker_epoch = -1
+        self.broker_epoch = NO_FETCH_YET
 
-    def reset(self, now_ms: int, leader_end_offset: int, is_in_isr: bool) -> None:
-        """A new leader epoch: nothing is known, but a member of the ISR counts as caught up."""
-        self.log_end_offset = UNKNOWN_OFFSET
-        self.log_start_offset = UNKNOWN_OFFSET
+    def reset(
+        self, now_ms: int, leader_end_offset: int, *, is_new_leader: bool, is_in_isr: bool
+    ) -> None:
+        """Start a leader epoch: a member of the ISR counts as caught up.
+
+        A node that led the epoch before keeps the offsets that it knows of the follower.
+        """
         self.last_caught_up_ms = now_ms if is_in_isr else 0
-        self.last_fetch_ms = now_ms if is_in_isr else 0
-        self.last_fetch_leader_end_offset = leader_end_offset if is_in_isr else 0
-        self.broker_epoch = -1
+        if is_new_leader:
+            self.log_end_offset = UNKNOWN_OFFSET
+            self.log_start_offset = UNKNOWN_OFFSET
+            self.last_fetch_ms = 0
+            self.last_fetch_leader_end_offset = UNKNOWN_OFFSET
+            self.broker_epoch = NO_FETCH_YET
+        else:
+            self.last_fetch_ms = now_ms if is_in_isr else 0
+            self.last_fetch_leader_end_offset = leader_end_offset
 
     def on_fetch(
         self,
@@ -50,7 +61,7 @@ class FollowerProgress:
         broker_epoch: int,
         now_ms: int,
     ) -> None:
-        """The follower asked for `fetch_offset`: it has everything before it.
+        """Record that the follower asked for `fetch_offset`: it has everything before it.
 
         It is caught up as of now when it asks for the leader's end; as of its previous fetch when
         it asks for what was the leader's end then (it read all there was, and more came since).
@@ -61,7 +72,9 @@ class FollowerProgress:
             self.last_caught_up_ms = max(self.last_caught_up_ms, self.last_fetch_ms)
         self.log_end_offset = fetch_offset
         self.log_start_offset = log_start_offset
-        self.last_fetch_leader_end_offset = leader_end_offset
+        self.last_fetch_leader_end_offset = max(
+            self.last_fetch_leader_end_offset, leader_end_offset
+        )
         self.last_fetch_ms = now_ms
         self.broker_epoch = broker_epoch
 

@@ -5,8 +5,10 @@
     follower 3   0 1 2 3                  not in the ISR, lagging
     high watermark = 7: offsets 0..6 are committed, consumers read no further
 
-A follower outside the ISR that has caught up holds it back too: else it could never get in
-(KAFKA-6880). Below `min.insync.replicas` it does not move (KIP-966).
+A follower outside the ISR that has caught up also holds the high watermark back: otherwise it could
+never join (KAFKA-6880). It counts only while its broker may join: unfenced, not shutting down, and
+fetching with the broker epoch of its registration (KIP-903). Below `min.insync.replicas` the high
+watermark does not move (KIP-966).
 Source: `Partition.maybeIncrementLeaderHW`.
 """
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.follower_progress import FollowerProgress
 from pykbroker.replication.isr import IsrState
 
@@ -26,8 +29,9 @@ def leader_high_watermark(
     min_isr: int,
     now_ms: int,
     lag_max_ms: int,
+    brokers: ClusterBrokers,
 ) -> int:
-    """The new high watermark; never below `current`."""
+    """Return the new high watermark; it is never below `current`."""
     if len(isr.members) < min_isr:
         return current
     maximal = isr.maximal
@@ -35,7 +39,10 @@ def leader_high_watermark(
     for follower in followers:
         if follower.log_end_offset < lowest and (
             follower.replica_id in maximal
-            or follower.is_caught_up(leader_end_offset, now_ms, lag_max_ms)
+            or (
+                follower.is_caught_up(leader_end_offset, now_ms, lag_max_ms)
+                and brokers.is_isr_eligible(follower.replica_id, follower.broker_epoch)
+            )
         ):
             lowest = follower.log_end_offset
     return max(current, lowest)

@@ -6,7 +6,7 @@
     disk: a log that no image knows        at the first image -> set aside as `-stray`
 
 State: the partitions by topic name and number, the last image.
-In:  `apply`, `on_broker_config`. Out: the partitions that changed, for whoever waits on them.
+In:  `apply`, `on_broker_config`. Out: the partitions that changed, with their effects.
 Invariants: a topic that was deleted and made again in one delta gets a new log; a partition whose
 directory failed stays, offline, until its topic is deleted.
 Source: `ReplicaManager.applyDelta`, `BrokerMetadataPublisher`, KAFKA-15605 (stray logs).
@@ -23,8 +23,9 @@ from pykbroker.errors import ErrorCode
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
 from pykbroker.log.log_directory import PartitionUnidentified
+from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.partition import Partition
-from pykbroker.replication.partition_events import BecameFollower, BecameLeader, PartitionAssigned
+from pykbroker.replication.partition_events import Effect, PartitionAssigned
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-Touched = list[tuple[Partition, bool]]
-"""Partitions with something new for those who wait on them; True: it is gone."""
+Touched = list[tuple[Partition, list[Effect] | None]]
+"""Partitions that changed, with the effects to carry out; None: it is no longer hosted."""
 
 
 class Hosting:
@@ -46,6 +47,7 @@ class Hosting:
     def __init__(self, node_id: int, log_manager: LogManager, config: BrokerConfig) -> None:
         self.image = MetadataImage()
         self.by_name: dict[str, dict[int, Partition]] = {}
+        self.brokers = ClusterBrokers()
         self._node_id = node_id
         self._log_manager = log_manager
         self._config = config
@@ -61,6 +63,7 @@ class Hosting:
     def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> Touched:
         """Follow `image`; `delta` says what differs from the one before."""
         self.image = image
+        self.brokers.registrations = image.brokers
         touched: Touched = []
         for topic in delta.deleted_topics.values():
             self._drop_topic(topic, touched)
@@ -127,10 +130,7 @@ class Hosting:
             leader_epoch=registration.leader_epoch,
             partition_epoch=registration.partition_epoch,
         )
-        for effect in partition.step(event, now_ms):
-            if isinstance(effect, (BecameLeader, BecameFollower)):
-                _log.debug("%s: %s", partition.topic_partition, effect)
-        touched.append((partition, False))
+        touched.append((partition, partition.step(event, now_ms)))
 
     def _host(
         self,
@@ -166,6 +166,7 @@ class Hosting:
             self._node_id,
             self._log_manager.checkpointed_high_watermark(topic_partition),
             self._lag_max_ms,
+            self.brokers,
         )
         by_number = self.by_name.setdefault(topic.name, {})
         by_number[number] = partition
@@ -233,7 +234,7 @@ class Hosting:
                 self._log_manager.delete(partition.topic_partition)
             except LogDirFailure as failure:
                 self._on_failure(failure)
-        touched.append((partition, True))
+        touched.append((partition, None))
 
     def _set_strays_aside(self, image: MetadataImage) -> None:
         """Logs of the last run that this node should not have any more (KAFKA-15605)."""

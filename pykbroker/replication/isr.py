@@ -14,7 +14,24 @@ Invariants: `members` is a subset of `maximal`; at most one change is in flight.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from pykbroker.errors import ErrorCode
+from pykbroker.replication.follower_progress import FollowerProgress
+
+NOT_APPLIED = (int(ErrorCode.OPERATION_NOT_ATTEMPTED), int(ErrorCode.INELIGIBLE_REPLICA))
+"""The controller's epoch of the partition is the leader's, and it has applied nothing."""
+
+OUTDATED = (
+    int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    int(ErrorCode.UNKNOWN_TOPIC_ID),
+    int(ErrorCode.FENCED_LEADER_EPOCH),
+    int(ErrorCode.INVALID_UPDATE_VERSION),
+    int(ErrorCode.INVALID_REQUEST),
+    int(ErrorCode.NEW_LEADER_ELECTED),
+)
+"""Whether the change was applied only the metadata can tell: the leader waits for it."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -31,9 +48,18 @@ class IsrState:
         return self.members | self.adding if self.adding else self.members
 
     @property
+    def proposed(self) -> frozenset[int]:
+        """The members if the change in flight is confirmed."""
+        return (self.members | self.adding) - self.removing
+
+    @property
     def change_in_flight(self) -> bool:
         """True while the controller has not answered the last proposal."""
         return bool(self.adding or self.removing)
+
+    def withdrawn(self) -> IsrState:
+        """The confirmed members, without the change in flight."""
+        return IsrState(self.members)
 
     def propose_adding(self, replica: int) -> IsrState:
         """Ask for `replica` to come in. ValueError while another change is in flight."""
@@ -51,3 +77,19 @@ class IsrState:
 def effective_min_isr(min_insync_replicas: int, replica_count: int) -> int:
     """`min.insync.replicas`, but never more than the replicas there are (KIP-966)."""
     return min(min_insync_replicas, replica_count)
+
+
+def out_of_sync(
+    isr: IsrState,
+    followers: Iterable[FollowerProgress],
+    leader_end_offset: int,
+    now_ms: int,
+    lag_max_ms: int,
+) -> frozenset[int]:
+    """Members that were not at the leader's end for `lag_max_ms`: stuck or too slow."""
+    return frozenset(
+        follower.replica_id
+        for follower in followers
+        if follower.replica_id in isr.members
+        and not follower.is_caught_up(leader_end_offset, now_ms, lag_max_ms)
+    )

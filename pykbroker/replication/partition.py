@@ -1,13 +1,14 @@
 """One partition of this node: its role, its in-sync replicas, its high watermark, its log.
 
-State: the last registration from the metadata image (replicas, leader, epochs), the ISR, the
-followers' progress (as leader), the high watermark, and the log, a synchronous store.
+State: the last registration from the metadata image (replicas, leader, epochs), the ISR with the
+change that the controller has not answered yet, the followers' progress (as leader), the high
+watermark, and the log, a synchronous store.
 In:  `step(event, now_ms)` for what the cluster does; `append_as_leader`, `on_written`, `read`, ...
      for what clients do (plain calls: the hot path).
 Out: effects of `step`; the log's outcomes; KafkaError for what a client may not do.
 Invariants: the high watermark never goes back while this node leads; it is at most the log end;
-a partition epoch never goes back. A partition that is no longer `hosted` answers nobody: it was
-deleted, moved away, or its log directory failed.
+a partition epoch never goes back; one ISR change at a time is in flight. A partition that is no
+longer `hosted` (deleted, moved away, or its log directory failed) refuses every request.
 
     bound of a read        who                                    isolation
     high watermark         consumer                               READ_UNCOMMITTED (0)
@@ -19,12 +20,21 @@ Source: Kafka's `Partition.scala`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, assert_never
 
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.partition_image import RECOVERED
+from pykbroker.replication.brokers import ANY_EPOCH, NO_FETCH_YET, ClusterBrokers
 from pykbroker.replication.follower_progress import FollowerProgress
 from pykbroker.replication.high_watermark import leader_high_watermark
-from pykbroker.replication.isr import IsrState, effective_min_isr
+from pykbroker.replication.isr import (
+    NOT_APPLIED,
+    OUTDATED,
+    IsrState,
+    effective_min_isr,
+    out_of_sync,
+)
 from pykbroker.replication.partition_events import (
     BecameFollower,
     BecameLeader,
@@ -32,13 +42,20 @@ from pykbroker.replication.partition_events import (
     Event,
     FollowerFetched,
     HighWatermarkAdvanced,
+    IsrCheckDue,
+    LowWatermarkAdvanced,
     PartitionAssigned,
+    ProposalAccepted,
+    ProposalRefused,
+    ProposeIsr,
 )
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
+
+_log = logging.getLogger(__name__)
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
@@ -52,11 +69,15 @@ class Partition:
     """A partition with a replica on this node."""
 
     __slots__ = (
+        "_brokers",
         "_in_sync",
+        "_isr_check_ms",
         "_lag_max_ms",
         "_local_id",
         "_min_isr",
         "_only_replica",
+        "_proposal",
+        "_recovery_state",
         "followers",
         "high_watermark",
         "hosted",
@@ -84,6 +105,7 @@ class Partition:
         local_id: int,
         high_watermark: int = 0,
         lag_max_ms: int = 30_000,
+        brokers: ClusterBrokers | None = None,
     ) -> None:
         self.topic_partition = topic_partition
         self.topic = topic_partition.topic
@@ -104,6 +126,10 @@ class Partition:
         self.high_watermark = max(log.log_start_offset, min(high_watermark, log.log_end_offset))
         self._local_id = local_id
         self._lag_max_ms = lag_max_ms
+        self._brokers = brokers or ClusterBrokers()
+        self._isr_check_ms: int | None = None
+        self._proposal: ProposeIsr | None = None
+        self._recovery_state = RECOVERED
         self._only_replica = False
         self._min_isr = 1
         self._in_sync = 0
@@ -115,10 +141,24 @@ class Partition:
     # ---- the cluster's events
 
     def step(self, event: Event, now_ms: int) -> list[Effect]:
-        """Take in one event; the effects in the order to carry them out."""
-        if isinstance(event, PartitionAssigned):
-            return self._assigned(event, now_ms)
-        return self._follower_fetched(event, now_ms)
+        """Accept one event; return the effects in the order to carry them out."""
+        match event:
+            case PartitionAssigned():
+                return self._assigned(event, now_ms)
+            case FollowerFetched():
+                return self._follower_fetched(event, now_ms)
+            case IsrCheckDue():
+                return self._check_isr(now_ms)
+            case ProposalAccepted():
+                return self._proposal_accepted(event, now_ms)
+            case ProposalRefused():
+                return self._proposal_refused(event)
+            case _:
+                assert_never(event)
+
+    def next_deadline_ms(self) -> int | None:
+        """When to step with `IsrCheckDue`; None while this node leads no followers."""
+        return self._isr_check_ms
 
     def _assigned(self, event: PartitionAssigned, now_ms: int) -> list[Effect]:
         if event.partition_epoch < self.partition_epoch:
@@ -130,37 +170,56 @@ class Partition:
         self.leader = event.leader
         self.leader_epoch = max(old_epoch, event.leader_epoch)
         self.is_leader = event.leader == self._local_id
-        self.isr = IsrState(frozenset(event.isr) if self.is_leader else frozenset())
-        self._track_followers()
-        self.refresh_config()
+        # A leader of a RECOVERING partition has recovered; its next AlterPartition says so.
+        self._recovery_state = RECOVERED
+        self._change_isr(IsrState(frozenset(event.isr) if self.is_leader else frozenset()))
+        self._track_followers(now_ms)
         if self.is_leader:
             if event.leader_epoch > old_epoch:
-                effects.append(self._start_epoch(event.leader_epoch, now_ms))
+                effects.append(self._start_epoch(event.leader_epoch, not was_leader, now_ms))
             if self._move_high_watermark(now_ms):
                 effects.append(HighWatermarkAdvanced(self.high_watermark))
         elif was_leader or event.leader_epoch > old_epoch:
             effects.append(BecameFollower(event.leader, event.leader_epoch))
         return effects
 
-    def _track_followers(self) -> None:
+    def _track_followers(self, now_ms: int) -> None:
         wanted = [r for r in self.replicas if r != self._local_id] if self.is_leader else []
         self.followers = {r: self.followers.get(r) or FollowerProgress(r) for r in wanted}
         self._only_replica = self.is_leader and not wanted
+        if not wanted:
+            self._isr_check_ms = None
+        elif self._isr_check_ms is None:
+            self._isr_check_ms = now_ms + self._isr_check_interval_ms
 
-    def _start_epoch(self, leader_epoch: int, now_ms: int) -> BecameLeader:
+    @property
+    def _isr_check_interval_ms(self) -> int:
+        return max(1, self._lag_max_ms // 2)
+
+    def _start_epoch(self, leader_epoch: int, is_new_leader: bool, now_ms: int) -> BecameLeader:
         # The epoch is noted before its first record, so that a follower with records of a later,
         # lost epoch learns where to cut (makeLeader in Partition.scala).
         start_offset = self.log.log_end_offset
         self.log.assign_epoch_start(leader_epoch, start_offset)
         self.leader_epoch_start_offset = start_offset
         for follower in self.followers.values():
-            follower.reset(now_ms, start_offset, follower.replica_id in self.isr.members)
+            follower.reset(
+                now_ms,
+                start_offset,
+                is_new_leader=is_new_leader,
+                is_in_isr=follower.replica_id in self.isr.members,
+            )
         return BecameLeader(leader_epoch, start_offset)
 
     def _follower_fetched(self, event: FollowerFetched, now_ms: int) -> list[Effect]:
         follower = self.followers.get(event.replica_id)
-        if follower is None:
+        if follower is None or self._brokers.is_stale(event.replica_id, event.broker_epoch):
             return []
+        effects: list[Effect] = []
+        old_end_offset = follower.log_end_offset
+        old_low = None
+        if event.log_start_offset != follower.log_start_offset:
+            old_low = self.low_watermark
         follower.on_fetch(
             event.fetch_offset,
             event.log_start_offset,
@@ -168,12 +227,104 @@ class Partition:
             event.broker_epoch,
             now_ms,
         )
+        if old_low is not None:
+            new_low = self.low_watermark
+            if new_low > old_low:
+                effects.append(LowWatermarkAdvanced(new_low))
+        if follower.replica_id not in self.isr.members and self._may_join(follower):
+            proposal = self.isr.propose_adding(follower.replica_id)
+            effects.append(self._propose(proposal))
+        if old_end_offset != event.fetch_offset and self._move_high_watermark(now_ms):
+            effects.append(HighWatermarkAdvanced(self.high_watermark))
+        return effects
+
+    # ---- changes of the in-sync replicas
+
+    def _may_join(self, follower: FollowerProgress) -> bool:
+        """Has it all that is committed, within this epoch, and may its broker join? (KIP-903)"""
+        return (
+            not self.isr.change_in_flight
+            and follower.log_end_offset >= self.high_watermark
+            and follower.log_end_offset >= self.leader_epoch_start_offset
+            and self._brokers.is_isr_eligible(follower.replica_id, follower.broker_epoch)
+        )
+
+    def _check_isr(self, now_ms: int) -> list[Effect]:
+        if self._isr_check_ms is None:
+            return []
+        self._isr_check_ms = now_ms + self._isr_check_interval_ms
+        if self.isr.change_in_flight:
+            return []
+        lagging = out_of_sync(
+            self.isr,
+            self.followers.values(),
+            self.log.log_end_offset,
+            now_ms,
+            self._lag_max_ms,
+        )
+        if not lagging:
+            return []
+        _log.info(
+            "%s: removing %s from the in-sync replicas %s: not at the log end %d for %d ms",
+            self.topic_partition,
+            sorted(lagging),
+            sorted(self.isr.members),
+            self.log.log_end_offset,
+            self._lag_max_ms,
+        )
+        return [self._propose(self.isr.propose_removing(lagging))]
+
+    def _propose(self, isr: IsrState) -> ProposeIsr:
+        self._change_isr(isr)
+        self._proposal = ProposeIsr(
+            tuple((replica, self._known_epoch(replica)) for replica in sorted(isr.proposed)),
+            self.leader_epoch,
+            self.partition_epoch,
+            self._recovery_state,
+        )
+        return self._proposal
+
+    def _known_epoch(self, replica_id: int) -> int:
+        follower = self.followers.get(replica_id)
+        if follower is None or follower.broker_epoch == NO_FETCH_YET:
+            return ANY_EPOCH
+        return follower.broker_epoch
+
+    def _proposal_accepted(self, event: ProposalAccepted, now_ms: int) -> list[Effect]:
+        if event.proposal is not self._proposal:
+            return []  # the metadata or another election came before the answer
+        if event.leader_epoch != self.leader_epoch or event.partition_epoch < self.partition_epoch:
+            return []  # stays in flight: the metadata that explains it is on its way
+        self.partition_epoch = event.partition_epoch
+        self._recovery_state = event.leader_recovery_state
+        self._change_isr(IsrState(frozenset(event.isr)))
+        _log.info(
+            "%s: in-sync replicas are %s in partition epoch %d",
+            self.topic_partition,
+            sorted(event.isr),
+            event.partition_epoch,
+        )
         if self._move_high_watermark(now_ms):
             return [HighWatermarkAdvanced(self.high_watermark)]
         return []
 
+    def _proposal_refused(self, event: ProposalRefused) -> list[Effect]:
+        if event.proposal is not self._proposal:
+            return []
+        if event.code in NOT_APPLIED:
+            self._change_isr(self.isr.withdrawn())
+            return []
+        if event.code in OUTDATED:
+            return []
+        return [event.proposal]
+
+    def _change_isr(self, isr: IsrState) -> None:
+        self.isr = isr
+        self._proposal = None
+        self.refresh_config()
+
     def refresh_config(self) -> None:
-        """The topic's configuration or the replicas changed: cache what appends ask for."""
+        """Cache what appends ask for, after a change of the configuration or of the replicas."""
         self._min_isr = effective_min_isr(
             self.log.config.min_insync_replicas, max(1, len(self.replicas))
         )
@@ -184,6 +335,8 @@ class Partition:
         self.hosted = False
         self.is_leader = False
         self.offline_code = code
+        self._isr_check_ms = None
+        self._proposal = None
 
     # ---- appends
 
@@ -232,6 +385,7 @@ class Partition:
             self._min_isr,
             now_ms,
             self._lag_max_ms,
+            self._brokers,
         )
         return self.high_watermark > before
 
@@ -285,9 +439,14 @@ class Partition:
             return epoch, end_offset
         return None
 
-    def check_follower(self, replica_id: int, current_leader_epoch: int) -> int:
-        """The code a fetch of `replica_id` as a follower gets: only an assigned replica may."""
+    def check_follower(self, replica_id: int, broker_epoch: int, current_leader_epoch: int) -> int:
+        """Return the error code of a fetch by `replica_id` as a follower; 0 when it may fetch.
+
+        Only an assigned replica may, and not with the broker epoch of an earlier life.
+        """
         if replica_id in self.followers:
+            if self._brokers.is_stale(replica_id, broker_epoch):
+                return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return 0
         if current_leader_epoch >= 0:
             return int(ErrorCode.UNKNOWN_LEADER_EPOCH)  # it retries until we know of it
@@ -332,8 +491,9 @@ class Partition:
 
     @property
     def low_watermark(self) -> int:
-        """The lowest log start of all replicas: what DeleteRecords waits for."""
+        """The lowest log start of the replicas on live brokers: what DeleteRecords waits for."""
         lowest = self.log.log_start_offset
         for follower in self.followers.values():
-            lowest = min(lowest, follower.log_start_offset)
+            if follower.log_start_offset < lowest and self._brokers.is_alive(follower.replica_id):
+                lowest = follower.log_start_offset
         return lowest

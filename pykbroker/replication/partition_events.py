@@ -1,4 +1,4 @@
-"""What can happen to a partition of this node, and what it wants done about it.
+"""The events that a partition accepts and the effects that it asks its driver for.
 
 The closed list of events and effects of `Partition.step`; appends and reads, the hot paths, are
 plain calls of the same class.
@@ -7,6 +7,8 @@ plain calls of the same class.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from pykbroker.kraft.partition_image import RECOVERED
 
 
 @dataclass(slots=True, frozen=True)
@@ -22,7 +24,7 @@ class PartitionAssigned:
 
 @dataclass(slots=True, frozen=True)
 class FollowerFetched:
-    """A follower fetched from this leader."""
+    """The leader read from its log, without an error, what a follower asked for."""
 
     replica_id: int
     broker_epoch: int
@@ -30,7 +32,31 @@ class FollowerFetched:
     log_start_offset: int
 
 
-Event = PartitionAssigned | FollowerFetched
+@dataclass(slots=True, frozen=True)
+class IsrCheckDue:
+    """The time of `next_deadline_ms` has come."""
+
+
+@dataclass(slots=True, frozen=True)
+class ProposalAccepted:
+    """The controller answered `proposal` with the state of the partition after it."""
+
+    proposal: ProposeIsr
+    isr: tuple[int, ...]
+    leader_epoch: int
+    partition_epoch: int
+    leader_recovery_state: int
+
+
+@dataclass(slots=True, frozen=True)
+class ProposalRefused:
+    """The controller refused `proposal` with an error code."""
+
+    proposal: ProposeIsr
+    code: int
+
+
+Event = PartitionAssigned | FollowerFetched | IsrCheckDue | ProposalAccepted | ProposalRefused
 
 
 @dataclass(slots=True, frozen=True)
@@ -43,7 +69,7 @@ class BecameLeader:
 
 @dataclass(slots=True, frozen=True)
 class BecameFollower:
-    """Another node leads (-1: none); operations that wait for a leader here have to end."""
+    """Another node leads (-1: none): follow it, and end what waits for a leader here."""
 
     leader: int
     leader_epoch: int
@@ -51,9 +77,29 @@ class BecameFollower:
 
 @dataclass(slots=True, frozen=True)
 class HighWatermarkAdvanced:
-    """Produces and fetches that wait for the high watermark may go on."""
+    """Complete the produces, fetches and coordinator writes that wait for the high watermark."""
 
     high_watermark: int
 
 
-Effect = BecameLeader | BecameFollower | HighWatermarkAdvanced
+@dataclass(slots=True, frozen=True)
+class LowWatermarkAdvanced:
+    """Complete the DeleteRecords requests that wait for the low watermark."""
+
+    low_watermark: int
+
+
+@dataclass(slots=True, frozen=True, eq=False)
+class ProposeIsr:
+    """Send an AlterPartition; its answer is a ProposalAccepted or ProposalRefused of this object.
+
+    `isr` has (broker id, broker epoch) pairs; the driver knows the epoch of this node itself.
+    """
+
+    isr: tuple[tuple[int, int], ...]
+    leader_epoch: int
+    partition_epoch: int
+    leader_recovery_state: int = RECOVERED
+
+
+Effect = BecameLeader | BecameFollower | HighWatermarkAdvanced | LowWatermarkAdvanced | ProposeIsr

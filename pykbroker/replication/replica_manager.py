@@ -7,8 +7,10 @@ to, and written once per turn of the event loop.
                                         -> produces of the turn, acks=all, coordinators, fetches
 
 State: the partitions, which of them are dirty, which appends of this turn wait for the write.
-In:  `apply` (metadata publisher), `append*`, `resolve`, `end_turn`, `note_follower_fetch`.
-Out: outcomes of appends; deferred replies resolved; listeners told; purgatory keys checked.
+In:  `apply` (metadata publisher), `append*`, `resolve`, `end_turn`, `note_follower_fetch`,
+     `step` (answers of the controller), `advance` (time).
+Out: outcomes of appends; deferred replies resolved; listeners notified; purgatory keys checked;
+     ISR changes and followed partitions handed to the drivers that `connect` named.
 Invariants: nothing is acknowledged before it is written; a failed write fails exactly the appends
 of the turn to that partition, and takes its directory offline.
 Source: Kafka's `ReplicaManager.scala`.
@@ -18,15 +20,27 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Container, Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
 from pykbroker.protocol.primitives import ZERO_UUID
+from pykbroker.replication.fetch_reader import followed
 from pykbroker.replication.hosting import Hosting
 from pykbroker.replication.partition import ACKS_ALL, Partition
-from pykbroker.replication.partition_events import FollowerFetched
+from pykbroker.replication.partition_events import (
+    BecameFollower,
+    BecameLeader,
+    Effect,
+    Event,
+    FollowerFetched,
+    HighWatermarkAdvanced,
+    IsrCheckDue,
+    LowWatermarkAdvanced,
+    ProposalRefused,
+    ProposeIsr,
+)
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
@@ -37,11 +51,12 @@ if TYPE_CHECKING:
     from pykbroker.log.log_manager import LogManager
     from pykbroker.purgatory import Purgatory
     from pykbroker.replication.delayed_produce import DelayedProduce
-    from pykbroker.replication.fetch_reader import FetchParams, FetchPartition
+    from pykbroker.replication.fetch_reader import FetchParams, FetchPartition, FetchResult
 
 _log = logging.getLogger(__name__)
 
 STORAGE_ERROR = int(ErrorCode.KAFKA_STORAGE_ERROR)
+NOT_ATTEMPTED = int(ErrorCode.OPERATION_NOT_ATTEMPTED)
 
 
 class PartitionListener(Protocol):
@@ -54,6 +69,23 @@ class PartitionListener(Protocol):
         """What was queued and not committed is lost, or will never be known."""
 
 
+class IsrProposals(Protocol):
+    """The way to the controller for changes of in-sync replicas."""
+
+    def submit(self, partition: Partition, proposal: ProposeIsr) -> None:
+        """Send `proposal`; the answer arrives as a step of the partition."""
+
+
+class Following(Protocol):
+    """The fetchers of this node's followers."""
+
+    def follow(self, partition: Partition) -> None:
+        """Fetch from the leader that the partition has now."""
+
+    def leave(self, partition: Partition) -> None:
+        """Stop fetching; nothing happens when the partition is not fetched."""
+
+
 class ReplicaManager:
     """See the module's text."""
 
@@ -63,22 +95,31 @@ class ReplicaManager:
         log_manager: LogManager,
         purgatory: Purgatory,
         config: BrokerConfig,
-        on_placed: Callable[[Mapping[tuple[bytes, int], bytes]], None] | None = None,
     ) -> None:
-        """on_placed: takes (topic id, partition) -> directory id of replicas that the metadata has
-        elsewhere."""
         self.node_id = node_id
         self.purgatory = purgatory
         self.hosting = Hosting(node_id, log_manager, config)
         self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
-        log_manager.follow_moves(self._on_log_moved)
-        self._on_placed = on_placed
+        log_manager.on_moved = self._on_log_moved
+        # Told (topic id, partition) -> directory id of replicas that the metadata has elsewhere.
+        self.on_placed: Callable[[Mapping[tuple[bytes, int], bytes]], None] = _controller_not_told
         self._dirty: dict[Partition, None] = {}
         self._turn_waiting: list[DelayedProduce] = []
         self.written: Partition | None = None  # while the fetches that wait for it are checked
         self._failed: set[Partition] = set()  # lost what this turn queued before its end
         self._listeners: dict[TopicPartition, list[PartitionListener]] = {}
+        self._with_followers: dict[Partition, None] = {}  # those that have a deadline
+        self._proposals: IsrProposals | None = None
+        self._following: Following | None = None
+
+    def connect(self, proposals: IsrProposals, following: Following) -> None:
+        """Name the drivers of this node's replication, before the first image.
+
+        Without them a change of the in-sync replicas is not attempted, and followers stand still.
+        """
+        self._proposals = proposals
+        self._following = following
 
     # ---- metadata
 
@@ -90,9 +131,13 @@ class ReplicaManager:
     def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> None:
         """Publisher step: make, change and drop partitions as `delta` says."""
         touched = self.hosting.apply(delta, image, now_ms)
-        for partition, gone in touched:
-            if gone:
+        for partition, effects in touched:
+            if effects is None:
                 self._lose(partition)
+            else:
+                self._carry_out(partition, effects, now_ms)
+                if partition.next_deadline_ms() is not None:
+                    self._with_followers[partition] = None
             self._check_waiting(partition)
         self._tell_placed()
         if self.hosting.lost:
@@ -108,8 +153,7 @@ class ReplicaManager:
         """The controller must know which replicas a failing log directory takes with it."""
         if self.hosting.placed:
             placed, self.hosting.placed = self.hosting.placed, {}
-            if self._on_placed is not None:
-                self._on_placed(placed)
+            self.on_placed(placed)
 
     # ---- finding partitions
 
@@ -271,22 +315,68 @@ class ReplicaManager:
                 for listener in tuple(listeners):
                     listener.on_high_watermark(partition.topic_partition, partition.high_watermark)
 
-    def note_follower_fetch(
-        self, params: FetchParams, wanted: list[FetchPartition], now_ms: int
-    ) -> None:
-        """A follower's fetch tells how far it is; that may move high watermarks."""
-        for asked in wanted:
+    # ---- replication
+
+    def note_follower_fetch(self, params: FetchParams, result: FetchResult, now_ms: int) -> None:
+        """Record how far a follower is, from what was read for it without an error."""
+        for asked in followed(result):
             partition = asked.partition
             if partition is None or not partition.is_leader:
-                continue
-            if partition.check_epoch(asked.current_leader_epoch, leader_only=True):
                 continue
             event = FollowerFetched(
                 params.replica_id, params.replica_epoch, asked.fetch_offset, asked.log_start_offset
             )
-            if partition.step(event, now_ms):
-                self._on_high_watermark(partition)
-            self._check_waiting(partition)
+            effects = partition.step(event, now_ms)
+            if effects:
+                self._carry_out(partition, effects, now_ms)
+
+    def step(self, partition: Partition, event: Event, now_ms: int) -> None:
+        """Give `event` to a partition and carry out what it asks for."""
+        if partition.hosted:
+            self._carry_out(partition, partition.step(event, now_ms), now_ms)
+
+    def next_deadline_ms(self) -> int | None:
+        """When to call `advance` next; None while no partition led here has followers."""
+        deadlines = (partition.next_deadline_ms() for partition in self._with_followers)
+        return min((at for at in deadlines if at is not None), default=None)
+
+    def advance(self, now_ms: int) -> None:
+        """Check the in-sync replicas of the partitions that are due."""
+        for partition in list(self._with_followers):
+            deadline_ms = partition.next_deadline_ms()
+            if deadline_ms is None:
+                del self._with_followers[partition]
+            elif deadline_ms <= now_ms:
+                self.step(partition, IsrCheckDue(), now_ms)
+
+    def _carry_out(self, partition: Partition, effects: list[Effect], now_ms: int) -> None:
+        for effect in effects:
+            match effect:
+                case HighWatermarkAdvanced():
+                    self.on_high_watermark_moved(partition)
+                case LowWatermarkAdvanced():
+                    self.purgatory.check(partition.produce_key)
+                case BecameLeader():
+                    if self._following is not None:
+                        self._following.leave(partition)
+                case BecameFollower():
+                    if self._following is not None:
+                        self._following.follow(partition)
+                case ProposeIsr():
+                    if self._proposals is not None:
+                        self._proposals.submit(partition, effect)
+                    else:
+                        self.step(partition, ProposalRefused(effect, NOT_ATTEMPTED), now_ms)
+                case _:
+                    assert_never(effect)
+
+    def on_high_watermark_moved(self, partition: Partition) -> None:
+        """Complete what waits for the high watermark of `partition`."""
+        self._on_high_watermark(partition)
+        if self.purgatory.is_watched(partition):
+            self.written = partition
+            self.purgatory.check(partition)
+            self.written = None
 
     def _on_log_moved(self, topic_partition: TopicPartition, log: PartitionLog) -> None:
         """The partition's log is another one now, with the same records in another directory."""
@@ -326,6 +416,9 @@ class ReplicaManager:
         if partition in self._dirty:
             del self._dirty[partition]
             self._failed.add(partition)
+        self._with_followers.pop(partition, None)
+        if self._following is not None:
+            self._following.leave(partition)
         self._tell_failed(partition)
 
     def _tell_failed(self, partition: Partition) -> None:
@@ -340,3 +433,7 @@ class ReplicaManager:
 
 def _nobody_told() -> None:
     _log.critical("all log directories have failed: this node has no partitions any more")
+
+
+def _controller_not_told(placed: Mapping[tuple[bytes, int], bytes]) -> None:
+    """The broker's lifecycle takes this place."""

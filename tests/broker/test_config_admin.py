@@ -50,9 +50,7 @@ def broker() -> Any:
     return SimpleNamespace(
         config=BrokerConfig.from_properties(standalone_properties("/nowhere")),
         node_id=1,
-        metadata=SimpleNamespace(
-            image=MetadataImage(configs={(4, "1"): {"log.cleanup.policy": "compact"}})
-        ),
+        image=MetadataImage(configs={(4, "1"): {"log.cleanup.policy": "compact"}}),
     )
 
 

@@ -88,7 +88,7 @@ class Node:
         self.channel = RequestChannel(self.loop, 500)  # type: ignore[arg-type]
         self.counters = Counters()
         self.environment = SimpleNamespace(clock=SimpleNamespace(monotonic_ns=monotonic_ns))
-        self.halted: list[BaseException] = []
+        self.halted: list[Exception] = []
         self.end_rounds = 0
         self.turns_ended = 0
         self.on_end_round: Any = lambda: None
@@ -102,19 +102,18 @@ class Node:
         versions.error_reply = lambda request, code, message: ApiVersionsResponse(error_code=code)
         self.route = route
         self.versions = versions
-        self.routes = [route, versions]
         self.worker = Worker(
             self,  # type: ignore[arg-type]
             self.channel,
-            end_round=self._end_round,
-            turn_ended=self._turn_ended,
-            halt=self.halt,
+            [route, versions],
+            self._end_round,
+            self._turn_ended,
         )
 
-    def now_ms(self) -> int:
+    def begin_turn(self) -> int:
         return 1234
 
-    def halt(self, failure: BaseException) -> None:
+    def halt(self, failure: Exception) -> None:
         self.halted.append(failure)
 
     def _end_round(self) -> None:

@@ -14,10 +14,14 @@ from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance
 from pykbroker.kraft.publisher import delta_of_all
 from pykbroker.log.log_manager import LogManager
 from pykbroker.protocol.messages.config_record import ConfigRecord
+from pykbroker.protocol.messages.fetch_response import PartitionData
+from pykbroker.protocol.messages.register_broker_record import RegisterBrokerRecord
 from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Purgatory
+from pykbroker.replication.fetch_reader import FetchParams, FetchPartition, read_all_partitions
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.replica_manager import ReplicaManager
 from pykbroker.testing.world.memory_files import MemoryFiles
@@ -110,6 +114,42 @@ class Node:
         partition = self.manager.find(name, 0)
         assert partition is not None or NODE_ID not in replicas
         return partition  # type: ignore[return-value]
+
+    def register(self, broker_id: int, epoch: int = 10, **fields: Any) -> None:
+        """A broker registers, unfenced."""
+        self.apply(
+            RegisterBrokerRecord(
+                broker_id=broker_id,
+                broker_epoch=epoch,
+                incarnation_id=bytes(15) + bytes([broker_id]),
+                **({"fenced": False} | fields),
+            )
+        )
+
+    def follower_fetch(
+        self,
+        partition: Partition,
+        offset: int,
+        replica_id: int = 2,
+        broker_epoch: int = 10,
+        last_fetched_epoch: int = -1,
+        log_start_offset: int = 0,
+    ) -> PartitionData:
+        """A follower fetches one partition; the entry of its answer."""
+        asked = FetchPartition(
+            partition.topic,
+            ZERO_UUID,
+            partition.index,
+            offset,
+            1 << 20,
+            partition.leader_epoch,
+            last_fetched_epoch,
+            log_start_offset,
+        )
+        params = FetchParams(replica_id=replica_id, replica_epoch=broker_epoch)
+        result = read_all_partitions(self.manager, params, [asked])
+        self.manager.note_follower_fetch(params, result, self.now_ms)
+        return result.answers[0][1]
 
     def delete_topic(self, number: int = 7) -> None:
         self.apply(RemoveTopicRecord(topic_id=topic_id_of(number)))

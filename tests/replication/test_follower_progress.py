@@ -30,11 +30,30 @@ def test_a_new_epoch_forgets_offsets_but_a_member_of_the_isr_starts_caught_up() 
     member, other = FollowerProgress(2), FollowerProgress(3)
     for follower in (member, other):
         follower.on_fetch(10, 3, 10, broker_epoch=5, now_ms=1_000)
-    member.reset(5_000, 10, is_in_isr=True)
-    other.reset(5_000, 10, is_in_isr=False)
+    member.reset(5_000, 10, is_new_leader=True, is_in_isr=True)
+    other.reset(5_000, 10, is_new_leader=True, is_in_isr=False)
     assert (member.log_end_offset, member.log_start_offset, member.last_caught_up_ms) == (
         -1,
         -1,
         5_000,
     )
     assert (other.log_end_offset, other.last_caught_up_ms) == (-1, 0)
+
+
+def test_a_leader_that_is_elected_again_keeps_the_offsets() -> None:
+    member, other = FollowerProgress(2), FollowerProgress(3)
+    for follower in (member, other):
+        follower.on_fetch(10, 3, 10, broker_epoch=5, now_ms=1_000)
+    member.reset(5_000, 12, is_new_leader=False, is_in_isr=True)
+    other.reset(5_000, 12, is_new_leader=False, is_in_isr=False)
+    for follower, caught_up_ms in ((member, 5_000), (other, 0)):
+        assert (follower.log_end_offset, follower.log_start_offset) == (10, 3)
+        assert (follower.broker_epoch, follower.last_fetch_leader_end_offset) == (5, 12)
+        assert (follower.last_caught_up_ms, follower.last_fetch_ms) == (caught_up_ms, caught_up_ms)
+
+
+def test_the_leaders_end_of_its_last_fetch_does_not_go_back() -> None:
+    follower = FollowerProgress(2)
+    follower.on_fetch(10, 0, 10, broker_epoch=5, now_ms=1_000)
+    follower.on_fetch(8, 0, 9, broker_epoch=5, now_ms=2_000)
+    assert follower.last_fetch_leader_end_offset == 10

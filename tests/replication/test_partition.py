@@ -193,7 +193,7 @@ def test_only_assigned_replicas_fetch_as_followers(
     partition: Partition, replica: int, epoch: int, code: int
 ) -> None:
     partition.step(assigned((1, 2)), NOW_MS)
-    assert partition.check_follower(replica, epoch) == code
+    assert partition.check_follower(replica, -1, epoch) == code
 
 
 def test_bounds_by_isolation(partition: Partition) -> None:

@@ -98,9 +98,7 @@ def test_acks_all_waits_for_the_followers(node: Node) -> None:
     one, everyone = Produce(node, partition, 1), Produce(node, partition, -1)
     node.end_turn()
     assert (one.deferred.done, everyone.deferred.done) == (True, False)
-    asked = FetchPartition("t", ZERO_UUID, 0, 2, 100, current_leader_epoch=0)
-    asked.partition = partition
-    node.manager.note_follower_fetch(FetchParams(replica_id=2), [asked], node.now_ms)
+    node.follower_fetch(partition, 2)
     assert everyone.deferred.value == [0]
 
 

@@ -13,7 +13,6 @@ from pykbroker.protocol.messages.delete_records_request import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from pykbroker.replication.fetch_reader import ZERO_UUID, FetchParams, FetchPartition
 from tests.broker.handlers.data_plane import Broker, Call
 from tests.replication.node import NOW_MS
 
@@ -83,13 +82,14 @@ def test_topics_that_keep_their_records(broker: Broker) -> None:
 
 
 def follower_fetches(broker: Broker, log_start_offset: int) -> None:
-    asked = FetchPartition("f", ZERO_UUID, 0, 1, 100, log_start_offset=log_start_offset)
-    asked.partition = broker.node.manager.find("f", 0)
-    broker.node.manager.note_follower_fetch(FetchParams(replica_id=2), [asked], NOW_MS)
+    partition = broker.node.manager.find("f", 0)
+    assert partition is not None
+    broker.node.follower_fetch(partition, 1, log_start_offset=log_start_offset)
 
 
 def test_it_waits_for_the_followers() -> None:
     broker = Broker()
+    broker.node.register(2)
     partition = broker.node.create_topic("f", replicas=(1, 2))
     broker.node.append(partition, b"a")
     follower_fetches(broker, 0)
@@ -99,8 +99,19 @@ def test_it_waits_for_the_followers() -> None:
     assert answers(waiting) == answers(late) == [(0, 0, 1)]
 
 
+def test_it_waits_for_no_follower_that_is_fenced() -> None:
+    broker = Broker()
+    broker.node.register(2)
+    partition = broker.node.create_topic("f", replicas=(1, 2))
+    broker.node.append(partition, b"a")
+    follower_fetches(broker, 0)
+    broker.node.register(2, epoch=11, fenced=True)
+    assert answers(Call(broker, HANDLER, request((0, 1), topic="f"), 2)) == [(0, 0, 1)]
+
+
 def test_it_does_not_wait_for_ever() -> None:
     broker = Broker()
+    broker.node.register(2)
     partition = broker.node.create_topic("f", replicas=(1, 2))
     broker.node.append(partition, b"a")
     follower_fetches(broker, 0)

@@ -1,0 +1,45 @@
+"""The brokers of the cluster as a leader needs them: alive, and which life of theirs.
+
+State: the registrations of the image that the partitions follow.
+In:  `registrations`, replaced with each image. Out: answers about one broker.
+Source: `KRaftMetadataCache.getAliveBrokerEpoch`, `Partition.isReplicaIsrEligible` (KIP-841, 903).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pykbroker.kraft.registration import BrokerRegistration
+
+NO_FETCH_YET = -2
+"""The broker epoch of a follower that has not fetched in this leader epoch."""
+ANY_EPOCH = -1
+"""The broker epoch of a fetch below version 15: the leader cannot check it."""
+
+
+class ClusterBrokers:
+    """Every partition of a node shares one of these."""
+
+    __slots__ = ("registrations",)
+
+    def __init__(self) -> None:
+        self.registrations: Mapping[int, BrokerRegistration] = {}
+
+    def is_alive(self, broker_id: int) -> bool:
+        """Is the broker registered and not fenced?"""
+        broker = self.registrations.get(broker_id)
+        return broker is not None and not broker.fenced
+
+    def is_stale(self, broker_id: int, broker_epoch: int) -> bool:
+        """Does a request with `broker_epoch` come from an earlier life of the broker?"""
+        if broker_epoch == ANY_EPOCH:
+            return False
+        broker = self.registrations.get(broker_id)
+        return broker is not None and not broker.fenced and broker.epoch > broker_epoch
+
+    def is_isr_eligible(self, broker_id: int, broker_epoch: int) -> bool:
+        """May the broker, which last fetched with `broker_epoch`, join in-sync replicas?"""
+        broker = self.registrations.get(broker_id)
+        if broker is None or broker.fenced or broker.in_controlled_shutdown:
+            return False
+        return broker_epoch in (ANY_EPOCH, broker.epoch)
