@@ -4,6 +4,7 @@
     then        the value changed by a function, now or later
     gather      several values combined into one, now or later
     spawn       runs a coroutine that awaits Deferreds; the Task is the Deferred of its result
+    Waiters     Deferreds of callers that wait for the same event
     Mutex       lets one coroutine at a time into a section
 
 Nothing here knows of time, threads or asyncio: whoever resolves a Deferred runs what waits for it,
@@ -194,6 +195,33 @@ async def ended(tasks: Sequence[Task]) -> None:
         except Cancelled:
             if not task.done:  # the waiting coroutine itself is cancelled
                 raise
+
+
+class Waiters:
+    """Deferreds of callers that wait for the same event, in the order in which they came."""
+
+    __slots__ = ("_deferreds",)
+
+    def __init__(self) -> None:
+        self._deferreds: deque[Deferred] = deque()
+
+    def __len__(self) -> int:
+        return len(self._deferreds)
+
+    def wait(self) -> Deferred:
+        """A Deferred for one more caller."""
+        deferred = Deferred()
+        self._deferreds.append(deferred)
+        return deferred
+
+    def resolve_next(self, value: Any) -> None:
+        """Give the caller that waits longest its value. IndexError when none waits."""
+        self._deferreds.popleft().resolve(value)
+
+    def resolve_all(self, value: Any) -> None:
+        """Give every caller that waits now the same value; those that come meanwhile wait on."""
+        for _ in range(len(self._deferreds)):
+            self.resolve_next(value)
 
 
 class Mutex:

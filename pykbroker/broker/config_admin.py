@@ -35,7 +35,7 @@ from pykbroker.kraft.image import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.primitives import Message
 
@@ -47,7 +47,9 @@ def _invalid(message: str) -> KafkaError:
     return KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
-def refusals(broker: BrokerServer, resources: Sequence[Any], merge: Merge) -> dict[int, KafkaError]:
+def refusals(
+    services: NodeServices, resources: Sequence[Any], merge: Merge
+) -> dict[int, KafkaError]:
     """Which resources, by their position, are refused here, and why."""
     counts = Counter((at.resource_type, at.resource_name) for at in resources)
     refused: dict[int, KafkaError] = {}
@@ -55,13 +57,13 @@ def refusals(broker: BrokerServer, resources: Sequence[Any], merge: Merge) -> di
         try:
             if counts[(resource.resource_type, resource.resource_name)] > 1:
                 raise _invalid("Each resource must appear at most once.")
-            _check(broker, resource, merge)
+            _check(services, resource, merge)
         except KafkaError as fault:
             refused[position] = fault
     return refused
 
 
-def _check(broker: BrokerServer, resource: Any, merge: Merge) -> None:
+def _check(services: NodeServices, resource: Any, merge: Merge) -> None:
     names = [config.name for config in resource.configs]
     if len(set(names)) != len(names):
         raise _invalid("Error due to duplicate config keys")
@@ -75,12 +77,12 @@ def _check(broker: BrokerServer, resource: Any, merge: Merge) -> None:
     kind, name = resource.resource_type, resource.resource_name
     if kind == BROKER_RESOURCE:
         if name:
-            _check_node_id(broker, name)
+            _check_node_id(services, name)
         try:
-            current = broker.image.config(BROKER_RESOURCE, name)
+            current = services.metadata.image.config(BROKER_RESOURCE, name)
             overrides = merge(current, resource.configs)
             validate_broker_overrides(
-                broker.config, overrides, per_broker=bool(name), current=current
+                services.config, overrides, per_broker=bool(name), current=current
             )
         except ConfigError as fault:
             raise _invalid(fault.message) from None
@@ -91,13 +93,13 @@ def _check(broker: BrokerServer, resource: Any, merge: Merge) -> None:
         raise _invalid(f"Unknown resource type {kind}")
 
 
-def _check_node_id(broker: BrokerServer, name: str) -> None:
+def _check_node_id(services: NodeServices, name: str) -> None:
     try:
         node_id = int(name)
     except ValueError:
         raise _invalid(f"Node id must be an integer, but it is: {name}") from None
-    if node_id != broker.node_id:
-        raise _invalid(f"Unexpected broker id, expected {broker.node_id}, but received {name}")
+    if node_id != services.node_id:
+        raise _invalid(f"Unexpected broker id, expected {services.node_id}, but received {name}")
 
 
 def merge_whole(current: Mapping[str, str], configs: Any) -> dict[str, str]:
@@ -155,10 +157,10 @@ class Alteration(NamedTuple):
         )
 
 
-def alter(alteration: Alteration, broker: BrokerServer, request: Request) -> Message | Deferred:
+def alter(alteration: Alteration, services: NodeServices, request: Request) -> Message | Deferred:
     """Check, have the controller decide the rest, answer all in the order of the request."""
     message = request.message
-    refused = refusals(broker, message.resources, alteration.merge)
+    refused = refusals(services, message.resources, alteration.merge)
 
     def assemble(answers: list[Any]) -> Message:
         left = iter(answers)
@@ -183,5 +185,5 @@ def alter(alteration: Alteration, broker: BrokerServer, request: Request) -> Mes
             outcome = alteration.refuse_all(left_over, outcome.code, outcome.message)
         answered.resolve(assemble(outcome.responses))
 
-    to_controller(broker, request, message=left_over).on_resolved(decided)
+    to_controller(services, request, message=left_over).on_resolved(decided)
     return answered

@@ -1,7 +1,7 @@
-"""Carries changes of the broker's dynamic configuration into the running node.
+"""The broker's configuration as it is now: the static one under the overrides in the metadata.
 
-State: none; the image holds the overrides. In: `apply` (metadata publisher). Out: a new
-`BrokerConfig` for the server and for whoever keeps something made of it.
+State: the current `BrokerConfig`, and the parts of the node that keep something made of it.
+In: `apply` (metadata publisher), `take`, `follow`. Out: a call of every follower with the new one.
 Invariant: overrides that the controller let in and that this node cannot use are logged, and do not
 keep the others from their effect.
 Source: Kafka's `DynamicBrokerConfig.scala`.
@@ -10,48 +10,46 @@ Source: Kafka's `DynamicBrokerConfig.scala`.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from pykbroker.config import BrokerConfig
 from pykbroker.config.dynamic import with_usable_overrides
-
-if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
-    from pykbroker.kraft.delta import MetadataDelta
-    from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.image import MetadataImage
 
 BROKER = 4  # ConfigResource.Type
 
 _log = logging.getLogger("pykbroker.server")
 
 
-def take_overrides(server: BrokerServer) -> None:
-    """Before the logs are opened: what they are opened with. `apply` tells what cannot be used."""
-    image = server.kraft.image
-    server.config, _ = with_usable_overrides(
-        server.config, image.cluster_config(), image.broker_config(server.node_id)
-    )
-    server.log_manager.on_config(server.config)
-
-
 class DynamicConfig:
-    """The publisher step; see the module."""
+    """See the module."""
 
-    def __init__(self, server: BrokerServer) -> None:
-        self._server = server
-        self._static = server.config
+    def __init__(self, static: BrokerConfig) -> None:
+        self.current = static
+        self._static = static
+        self._followers: list[Callable[[BrokerConfig], None]] = []
+
+    def follow(self, follower: Callable[[BrokerConfig], None]) -> None:
+        """Call `follower` with every new configuration."""
+        self._followers.append(follower)
+
+    def take(self, image: MetadataImage) -> None:
+        """Before the logs are opened: what they are opened with. `apply` reports what cannot be
+        used."""
+        self._change(image)
 
     def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """The cluster's default or this node's own overrides may have changed."""
-        server = self._server
         names = {name for kind, name in delta.changed_configs if kind == BROKER}
-        if not names & {"", str(server.node_id)}:
-            return
-        config, faults = with_usable_overrides(
-            self._static, image.cluster_config(), image.broker_config(server.node_id)
+        if names & {"", str(self._static.node_id)}:
+            for fault in self._change(image):
+                _log.error("cannot use the dynamic configuration: %s", fault)
+
+    def _change(self, image: MetadataImage) -> list[str]:
+        self.current, faults = with_usable_overrides(
+            self._static, image.cluster_config(), image.broker_config(self._static.node_id)
         )
-        for fault in faults:
-            _log.error("cannot use the dynamic configuration: %s", fault)
-        server.config = config
-        server.network.on_config(config)
-        server.log_manager.on_config(config)
-        server.replica_manager.on_broker_config(config)
+        for follower in self._followers:
+            follower(self.current)
+        return [str(fault) for fault in faults]

@@ -13,7 +13,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.kraft.controller_channel_driver import Caller
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.primitives import Message
 
@@ -22,7 +22,7 @@ FORWARDING_TIMEOUT_MS = 60_000
 
 
 def to_controller(
-    broker: BrokerServer,
+    services: NodeServices,
     request: Request,
     *,
     message: Message | None = None,
@@ -32,10 +32,10 @@ def to_controller(
 
     The Deferred gets the response message or a KafkaError for the whole request.
     """
-    kraft = broker.kraft
+    controller = services.controller
     wanted = request.message if message is None else message
     deadline_ms = request.received_ms + timeout_ms
     if request.connection.listener.is_controller:
-        return kraft.channel.local(wanted, request.api_version, deadline_ms)
+        return controller.local(wanted, request.api_version, deadline_ms)
     caller = Caller(request.principal, request.client_address, request.client_id)
-    return kraft.channel.forward(wanted, request.api_version, caller, deadline_ms)
+    return controller.forward(wanted, request.api_version, caller, deadline_ms)

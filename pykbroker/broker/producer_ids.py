@@ -18,7 +18,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, Waiters
 from pykbroker.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -45,14 +45,13 @@ class ProducerIds:
         self._end = 0
         self._prefetch_from = 0
         self._next_block: tuple[int, int] | None = None
-        self._waiting: list[Deferred] = []
+        self._waiting = Waiters()
 
     def take(self) -> int | Deferred:
         """An id nobody has; a Deferred (of an id, or a KafkaError) while there is no block."""
         producer_id = self._take()
         if producer_id is None:
-            waiting = Deferred()
-            self._waiting.append(waiting)
+            waiting = self._waiting.wait()
             self._ask_for_block()
             return waiting
         if producer_id >= self._prefetch_from and self._next_block is None:
@@ -90,18 +89,14 @@ class ProducerIds:
             self._serve_waiting()
 
     def _serve_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for at, deferred in enumerate(waiting):
+        while self._waiting:
             producer_id = self._take()
             if producer_id is None:
-                self._waiting = waiting[at:] + self._waiting
                 self._ask_for_block()
                 return
-            deferred.resolve(producer_id)
+            self._waiting.resolve_next(producer_id)
 
     def _refuse(self, code: int) -> None:
         """Clients try again on COORDINATOR_LOAD_IN_PROGRESS; other codes end old ones."""
         _log.warning("no producer ids from the controller: error %d", code)
-        waiting, self._waiting = self._waiting, []
-        for deferred in waiting:
-            deferred.resolve(KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))
+        self._waiting.resolve_all(KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))

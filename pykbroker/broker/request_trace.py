@@ -18,16 +18,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pykbroker.broker.handlers import Route
+from pykbroker.broker.services import NodeServices
 from pykbroker.broker.worker import REQUEST_LOG, Worker
+from pykbroker.network.request import Request
+from pykbroker.network.request_channel import RequestChannel
 from pykbroker.protocol.framing import LENGTH_BYTES
-
-if TYPE_CHECKING:
-    from pykbroker.broker.handlers import Route
-    from pykbroker.broker.server import BrokerServer
-    from pykbroker.network.request import Request
-    from pykbroker.network.request_channel import RequestChannel
 
 _log = logging.getLogger(REQUEST_LOG)
 
@@ -39,14 +37,15 @@ class TracingWorker(Worker):
 
     def __init__(
         self,
-        broker: BrokerServer,
+        services: NodeServices,
         channel: RequestChannel,
-        routes: list[Route],
+        *,
         end_round: Callable[[], None],
         turn_ended: Callable[[], None],
+        halt: Callable[[BaseException], None],
     ) -> None:
-        super().__init__(broker, channel, routes, end_round, turn_ended)
-        self._monotonic_ns = broker.environment.clock.monotonic_ns
+        super().__init__(services, channel, end_round=end_round, turn_ended=turn_ended, halt=halt)
+        self._monotonic_ns = services.environment.clock.monotonic_ns
         self._taken_ns: dict[Request, int] = {}
 
     def _serve(self, request: Request) -> None:

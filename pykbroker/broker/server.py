@@ -17,59 +17,56 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.cold_reads import ColdReads
+from pykbroker.broker.dynamic_config import DynamicConfig
+from pykbroker.broker.groups import Groups
 from pykbroker.broker.handlers import make_routes
+from pykbroker.broker.metadata_view import MetadataView
+from pykbroker.broker.publisher_steps import RegistrationStep, ReplicaManagerStep
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
+from pykbroker.broker.services import BrokerServices
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
-from pykbroker.config import ConfigError, Endpoint, TopicConfig
+from pykbroker.config import BrokerConfig, ConfigError, Endpoint, TopicConfig
 from pykbroker.deferred import Deferred, resolved
 from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.scheduler import within
 from pykbroker.errors import ErrorCode, KafkaError, StartError
-from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.node_driver import KraftNodeDriver
+from pykbroker.kraft.publisher import UnsupportedCluster
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
+from pykbroker.kraft.storage_format import (
+    Storage,
+    StorageError,
+    check_log_directories,
+    ensure_storage,
+    survey_directories,
+)
 from pykbroker.log.checkpoints import CLEAN_SHUTDOWN, CleanShutdown, CorruptCheckpoint
+from pykbroker.log.directory_loader import recover_in_workers
+from pykbroker.log.housekeeping_driver import HousekeepingDriver, run_flushes
+from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
+from pykbroker.log.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.network.socket_server import SocketServer
+from pykbroker.protocol.primitives import Message
 from pykbroker.purgatory import Purgatory
+from pykbroker.replication.replica_manager import ReplicaManager
+from pykbroker.types import Peer
 
-if TYPE_CHECKING:
-    from pykbroker.broker.fetch_sessions import FetchSessions
-    from pykbroker.broker.metadata_view import MetadataView
-    from pykbroker.broker.producer_ids import ProducerIds
-    from pykbroker.broker.topic_creation import TopicCreation
-    from pykbroker.config import BrokerConfig
-    from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
-    from pykbroker.kraft.controller_driver import ControllerDriver
-    from pykbroker.kraft.image import MetadataImage
-    from pykbroker.kraft.node_driver import KraftNodeDriver
-    from pykbroker.kraft.raft_driver import RaftDriver
+if TYPE_CHECKING:  # imported when the node serves
     from pykbroker.log.cleaner_driver import CleanerDriver
-    from pykbroker.log.housekeeping_driver import HousekeepingDriver
-    from pykbroker.log.log_directory import LogDirectory
-    from pykbroker.log.log_manager import LogManager
-    from pykbroker.protocol.primitives import Message
-    from pykbroker.replication.replica_manager import ReplicaManager
-    from pykbroker.types import Peer
 
 CONTROLLED_SHUTDOWN_MS = 30_000
 CLEANER_DELAY_MS = 2000
 DISK_THREADS = 8  # that fetch what the page cache does not hold
 
 _log = logging.getLogger("pykbroker.server")
-
-
-class Features(NamedTuple):
-    """What ApiVersions tells of features: name -> (lowest, highest) and name -> level."""
-
-    supported: dict[str, tuple[int, int]]
-    finalized: dict[str, int]
-    finalized_epoch: int
 
 
 class LogDirLost(Exception):
@@ -86,7 +83,7 @@ class BrokerServer:
         self, environment: Environment, config: BrokerConfig, new_cluster_id: str | None = None
     ) -> None:
         self.environment = environment
-        self.config = config
+        self.dynamic_config = DynamicConfig(config)
         self._new_cluster_id = new_cluster_id
         self.node_id: int = config.node_id
         self.cluster_id = ""
@@ -94,23 +91,33 @@ class BrokerServer:
         self.routes = make_routes()
         self.on_fatal: Callable[[str], None] = partial(_log.critical, "%s")
         self.files = environment.files
-        self.random = environment.random
         self.scheduler = environment.scheduler
         self.now_ms = environment.clock.now_ms
-        self.wall_ms = environment.clock.wall_ms
         self._disk_threads = environment.background.threads("disk", DISK_THREADS)
         self.purgatory = Purgatory(self.now_ms())
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
+        self._watches_directories = False
         self.network: SocketServer
-        self.worker: Worker
         self.log_manager: LogManager
-        self.housekeeping: HousekeepingDriver
-        self.cleaner: CleanerDriver
-        self.replica_manager: ReplicaManager
+        self.storage: Storage
         self.kraft: KraftNodeDriver
         self.metadata: MetadataView
-        self.groups_if_made: GroupCoordinator | None = None
+        self.replica_manager: ReplicaManager
+        self.services: BrokerServices
+        self.worker: Worker
+        self.housekeeping: HousekeepingDriver
+        self.cleaner: CleanerDriver
         self._undo: list[Callable[[], Any]] = []
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The configuration as it is now."""
+        return self.dynamic_config.current
+
+    @property
+    def image(self) -> MetadataImage:
+        """The metadata as it is committed and published."""
+        return self.kraft.image
 
     # ---------------------------------------------------------------- up
 
@@ -135,19 +142,11 @@ class BrokerServer:
             self.environment, self.config, self._disk_threads, self.counters
         )
         self.network.bind()
+        self.dynamic_config.follow(self.network.on_config)
         self._undo.append(self.network.stop)
 
     def _open_storage(self) -> None:
         """Lock the directories, format the empty ones, read whose they are."""
-        from pykbroker.kraft.storage_format import (
-            StorageError,
-            ensure_storage,
-            survey_directories,
-        )
-        from pykbroker.log.directory_loader import recover_in_workers
-        from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
-        from pykbroker.log.log_manager import LogManager
-
         config = self.config
         self.log_manager = LogManager(
             config.log_directories,
@@ -155,8 +154,9 @@ class BrokerServer:
             self.files,
             topic_config=self._topic_config,
             topic_id=self._topic_id,
-            jitter=self.random.randrange,
+            jitter=self.environment.random.randrange,
             recover_many=recover_in_workers(self.environment),
+            on_offline=self._on_directory_offline,
         )
         self._undo.append(self.log_manager.unlock)
         try:
@@ -171,7 +171,7 @@ class BrokerServer:
                 self.files,
                 config,
                 now_ms=self.now_ms(),
-                new_uuid=self.random.new_uuid,
+                new_uuid=self.environment.random.new_uuid,
                 new_cluster_id=self._new_cluster_id,
             )
         except (DirectoryRefused, LogDirFailure, StorageError) as fault:
@@ -205,11 +205,6 @@ class BrokerServer:
 
     def _open_quorum(self) -> None:
         """Read the metadata log and become the active controller of a quorum of one."""
-        from pykbroker.broker.dynamic_config import take_overrides
-        from pykbroker.kraft.node_driver import KraftNodeDriver
-        from pykbroker.kraft.publisher import UnsupportedCluster
-        from pykbroker.kraft.storage_format import StorageError, check_log_directories
-
         clean_epoch = self._clean_epoch()
         self.kraft = KraftNodeDriver(
             config=self.config,
@@ -227,64 +222,96 @@ class BrokerServer:
             check_log_directories(self.config, self.kraft.image.features)
         except (StorageError, UnsupportedCluster) as fault:
             raise StartError(str(fault)) from fault
-        take_overrides(self)  # a log that is compacted only by them is not to be cut at its gaps
+        # A log that is compacted only by an override is not to be cut at its gaps.
+        self.dynamic_config.follow(self.log_manager.on_config)
+        self.dynamic_config.take(self.kraft.image)
 
     async def _build_services(self) -> None:
-        """Make all that is told of metadata, and tell it what there is: this loads the logs."""
-        from pykbroker.broker.dynamic_config import DynamicConfig
-        from pykbroker.broker.metadata_view import MetadataView
-        from pykbroker.broker.publisher_steps import (
-            GroupsStep,
-            RegistrationStep,
-            ReplicaManagerStep,
-        )
-        from pykbroker.log.housekeeping_driver import HousekeepingDriver
-        from pykbroker.log.log_directory import DirectoryRefused
-        from pykbroker.replication.replica_manager import ReplicaManager
+        """Make all that follows the metadata, and publish to it what there is: this loads the logs.
 
+        What clients ask is published last: what serves them is there before they are sent to it.
+        """
         self.metadata = MetadataView(self.cluster_id)
         self.replica_manager = ReplicaManager(
-            self.node_id, self.log_manager, self.purgatory, self.config
+            self.node_id,
+            self.log_manager,
+            self.purgatory,
+            self.config,
+            on_placed=self.kraft.broker.assign_directories,
         )
-        self.replica_manager.on_placed = self.kraft.broker.assign_directories
-        worker = Worker
-        if logging.getLogger(REQUEST_LOG).isEnabledFor(logging.DEBUG):
-            from pykbroker.broker.request_trace import TracingWorker
-
-            worker = TracingWorker
+        self.dynamic_config.follow(self.replica_manager.on_broker_config)
         timer = PurgatoryTimer(
             self.scheduler, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
         )
-        self.worker = worker(self, self.network.channel, self.routes, self._end_round, timer.arm)
-        try:
-            await self.log_manager.open_logs(self.wall_ms())
-        except DirectoryRefused as fault:
-            raise StartError(str(fault)) from fault
-        self.validation = ValidationPool(self.environment.background, self.halt)
-        self.cold_reads = ColdReads(self._disk_threads, self.files, self.wake)
-        self._undo += [self._close_logs, self._stop_groups, self.validation.stop, timer.cancel]
-        self.kraft.publish_to(
-            # What clients ask comes last: what serves them is there before they are sent to it.
-            [
-                RegistrationStep(self),
-                ReplicaManagerStep(self),
-                GroupsStep(self),
-                DynamicConfig(self),
-                self.metadata,
-            ],
+        groups = Groups(
+            node_id=self.node_id,
+            environment=self.environment,
+            config=lambda: self.config,
+            replica_manager=self.replica_manager,
+            wake=self.wake,
         )
+        validation = ValidationPool(self.environment.background, self.halt)
         self.housekeeping = HousekeepingDriver(
             self.log_manager,
             self.environment,
             high_watermarks=self.replica_manager.high_watermarks,
             on_failure=self.replica_manager.on_directory_failure,
         )
+        self.services = BrokerServices(
+            environment=self.environment,
+            node_id=self.node_id,
+            cluster_id=self.cluster_id,
+            dynamic_config=self.dynamic_config,
+            counters=self.counters,
+            routes=self.routes,
+            metadata=self.metadata,
+            controller=self.kraft.channel,
+            quorum=self.kraft.raft,
+            replica_manager=self.replica_manager,
+            log_manager=self.log_manager,
+            purgatory=self.purgatory,
+            cold_reads=ColdReads(self._disk_threads, self.files, self.wake),
+            validation=validation,
+            groups_holder=groups,
+            allocate_producer_ids=self.kraft.allocate_producer_ids,
+            find_mover=lambda: self.housekeeping.mover,
+            wake=self.wake,
+        )
+        self._make_worker(timer)
+        try:
+            await self.log_manager.open_logs(self.environment.clock.wall_ms())
+        except DirectoryRefused as fault:
+            raise StartError(str(fault)) from fault
+        self._undo += [self._close_logs, groups.stop, validation.stop, timer.cancel]
+        self.kraft.publish_to(
+            [
+                RegistrationStep(self.node_id, self.kraft.broker),
+                ReplicaManagerStep(self.replica_manager, self.now_ms, self.wake),
+                groups,
+                self.dynamic_config,
+                self.metadata,
+            ]
+        )
         self._undo.append(self.housekeeping.stop)
+
+    def _make_worker(self, timer: PurgatoryTimer) -> None:
+        make: type[Worker] = Worker
+        if logging.getLogger(REQUEST_LOG).isEnabledFor(logging.DEBUG):
+            from pykbroker.broker.request_trace import TracingWorker
+
+            make = TracingWorker
+        self.worker = make(
+            self.services,
+            self.network.channel,
+            end_round=self._end_round,
+            turn_ended=timer.arm,
+            halt=self.halt,
+        )
 
     async def _serve(self) -> None:
         """Register, be seen by clients, accept them."""
         self.network.start(controllers=True)
-        self.log_manager.on_offline = self._on_directory_offline
+        self._watches_directories = True
         for failed in (each for each in self.log_manager.directories if not each.is_online):
             loss = self.log_manager.loss_of(failed, self.config.metadata_log_directory)
             if loss is not None:
@@ -370,13 +397,13 @@ class BrokerServer:
             self.log_manager.checkpoint_high_watermarks(self.replica_manager.high_watermarks())
         except LogDirFailure as failure:
             _log.error("high watermarks are not written: %s", failure)
-        from pykbroker.log.housekeeping_driver import run_flushes
-
         run = partial(run_flushes, self.environment.background)
         self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch, run)
 
     def _on_directory_offline(self, directory: LogDirectory) -> None:
         """The controller moves its partitions; a node without any directory has nothing to do."""
+        if not self._watches_directories:
+            return  # the start looks at what is offline by then
         loss = self.log_manager.loss_of(directory, self.config.metadata_log_directory)
         if loss is not None:
             self.halt(LogDirLost(loss))
@@ -405,10 +432,6 @@ class BrokerServer:
 
     # ---------------------------------------------------------------- turns and time
 
-    def begin_turn(self) -> int:
-        """The worker begins a turn: what time it is for all requests in it."""
-        return self.now_ms()
-
     def wake(self) -> None:
         """Something was appended or resolved outside of a turn: have one soon."""
         self.network.channel.wake()
@@ -423,73 +446,6 @@ class BrokerServer:
             return await deferred
         finally:
             await self.scheduler.sleep(0)
-
-    # ---------------------------------------------------------------- what handlers ask
-    # Parts that not every node needs are made, and their modules imported, when first asked for.
-
-    @cached_property
-    def fetch_sessions(self) -> FetchSessions:
-        """The cache of fetch sessions."""
-        from pykbroker.broker.fetch_sessions import FetchSessions
-
-        slots = self.config.max_incremental_fetch_session_cache_slots
-        return FetchSessions(slots, self.random.randrange)
-
-    @cached_property
-    def producer_ids(self) -> ProducerIds:
-        """Producer ids out of the blocks that the controller gives."""
-        from pykbroker.broker.producer_ids import ProducerIds
-
-        return ProducerIds(self.kraft.allocate_producer_ids)
-
-    @cached_property
-    def topic_creation(self) -> TopicCreation:
-        """Topics that the broker makes by itself."""
-        from pykbroker.broker.topic_creation import TopicCreation
-
-        return TopicCreation(self.kraft.channel.send)
-
-    @property
-    def groups(self) -> GroupCoordinator:
-        """The group coordinator; it follows the metadata from when it is made."""
-        groups = self.groups_if_made
-        if groups is None:
-            from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
-            from pykbroker.kraft.publisher import delta_of_all
-
-            groups = self.groups_if_made = GroupCoordinator.create(
-                node_id=self.node_id,
-                config=self.config,
-                replica_manager=self.replica_manager,
-                environment=self.environment,
-                wake=self.wake,
-            )
-            groups.apply(delta_of_all(self.image), self.image)
-        return groups
-
-    def _stop_groups(self) -> None:
-        if self.groups_if_made is not None:
-            self.groups_if_made.stop()
-
-    @property
-    def controller(self) -> ControllerDriver:
-        """The controller of this node."""
-        return self.kraft.controller
-
-    @property
-    def raft(self) -> RaftDriver:
-        """This node's replica of the metadata log."""
-        return self.kraft.raft
-
-    @property
-    def image(self) -> MetadataImage:
-        """The metadata as it is committed and published."""
-        return self.kraft.image
-
-    def features(self) -> Features:
-        """What this node supports and what the cluster has finalised."""
-        supported = {name: (low, high) for name, (low, high) in SUPPORTED_FEATURES.items()}
-        return Features(supported, self.kraft.finalized_features(), self.kraft.image.offset)
 
 
 def _no_peers(peer: Peer, message: Message, deadline_ms: int) -> Deferred:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pykbroker.config import BrokerConfig
 from pykbroker.coordinator.group.settings import GroupSettings
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, Waiters, gather, resolved
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.create_topics_request import (
@@ -21,9 +22,6 @@ from pykbroker.protocol.messages.create_topics_request import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-
-if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
 
 TIMEOUT_MS = 30_000
 
@@ -35,20 +33,40 @@ class TopicCreation:
     resolved with the CreateTopicsResponse or a KafkaError.
     """
 
-    def __init__(self, submit: Callable[[CreateTopicsRequest, int], Deferred]) -> None:
+    def __init__(
+        self,
+        submit: Callable[[CreateTopicsRequest, int], Deferred],
+        *,
+        config: Callable[[], BrokerConfig],
+        now_ms: Callable[[], int],
+    ) -> None:
         self._submit = submit
-        self._waiting: dict[str, list[Callable[[int], None]]] = {}
+        self._config = config
+        self._now_ms = now_ms
+        self._creating: dict[str, Waiters] = {}
 
-    def create(self, topic: CreatableTopic, now_ms: int, done: Callable[[int], None]) -> None:
-        """Create a topic; `done(code)`: 0 also when it exists already."""
-        waiting = self._waiting.get(topic.name)
+    def create_all(self, names: Iterable[str]) -> Deferred:
+        """Create topics; resolved with the error code of each name (0: the topic is there)."""
+        wanted = list(dict.fromkeys(names))
+
+        def by_name(codes: list[int]) -> dict[str, int]:
+            return dict(zip(wanted, codes, strict=True))
+
+        outcome = gather([self.create(name) for name in wanted], by_name)
+        return outcome if isinstance(outcome, Deferred) else resolved(outcome)
+
+    def create(self, name: str) -> Deferred:
+        """Create a topic; resolved with the error code, 0 also when it exists already."""
+        waiting = self._creating.get(name)
         if waiting is not None:
-            waiting.append(done)
-            return
-        self._waiting[topic.name] = [done]
+            return waiting.wait()
+        waiting = self._creating[name] = Waiters()
+        outcome = waiting.wait()
+        topic = topic_to_create(self._config(), name)
         request = CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS, validate_only=False)
-        deferred = self._submit(request, now_ms + TIMEOUT_MS)
-        deferred.on_resolved(lambda outcome: self._finish(topic.name, outcome))
+        deferred = self._submit(request, self._now_ms() + TIMEOUT_MS)
+        deferred.on_resolved(partial(self._finish, name))
+        return outcome
 
     def _finish(self, name: str, outcome: Any) -> None:
         if isinstance(outcome, KafkaError):
@@ -60,14 +78,13 @@ class TopicCreation:
             )
         if code == ErrorCode.TOPIC_ALREADY_EXISTS:
             code = 0
-        for done in self._waiting.pop(name):
-            done(code)
+        self._creating.pop(name).resolve_all(code)
 
 
-def topic_to_create(broker: BrokerServer, name: str) -> CreatableTopic:
+def topic_to_create(config: BrokerConfig, name: str) -> CreatableTopic:
     """What the broker creates under this name."""
     if name == GROUP_METADATA_TOPIC:
-        settings = GroupSettings.from_config(broker.config)
+        settings = GroupSettings.from_config(config)
         return CreatableTopic(
             name=name,
             num_partitions=settings.num_partitions,
@@ -77,30 +94,8 @@ def topic_to_create(broker: BrokerServer, name: str) -> CreatableTopic:
                 for key, value in settings.topic_configs().items()
             ],
         )
-    config = broker.config
     return CreatableTopic(
         name=name,
         num_partitions=config.num_partitions,
         replication_factor=config.default_replication_factor,
     )
-
-
-def auto_create_topics(broker: BrokerServer, names: Iterable[str]) -> Deferred:
-    """Create the topics; resolved with the error code of each name (0: it is there)."""
-    wanted = list(dict.fromkeys(names))
-    codes: dict[str, int] = {}
-    deferred = Deferred()
-    if not wanted:
-        deferred.resolve(codes)
-        return deferred
-    now_ms = broker.now_ms()
-
-    def done(name: str, code: int) -> None:
-        codes[name] = code
-        if len(codes) == len(wanted):
-            deferred.resolve(codes)
-
-    for name in wanted:
-        topic = topic_to_create(broker, name)
-        broker.topic_creation.create(topic, now_ms, partial(done, name))
-    return deferred

@@ -21,23 +21,20 @@ happened), logged with its traceback and counted.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pykbroker.broker.handlers import Route
+from pykbroker.broker.services import NodeServices
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import CloseConnection, Request
+from pykbroker.network.request_channel import RequestChannel
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import encode_response
+from pykbroker.protocol.parts_writer import Parts
 from pykbroker.protocol.primitives import EncodeError, Message, ProtocolError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pykbroker.broker.handlers import Route
-    from pykbroker.broker.server import BrokerServer
-    from pykbroker.network.request_channel import RequestChannel
-    from pykbroker.protocol.parts_writer import Parts
 
 ROUNDS_PER_TURN = 32
 REQUEST_LOG = "pykbroker.request"  # at DEBUG when a node starts: it takes `TracingWorker`
@@ -49,23 +46,37 @@ _log = logging.getLogger("pykbroker.worker")
 class Worker:
     """Serves the requests of one node; see the module."""
 
-    __slots__ = ("_broker", "_channel", "_end_round", "_on_broker", "_on_controller", "_turn_ended")
+    __slots__ = (
+        "_channel",
+        "_counters",
+        "_end_round",
+        "_halt",
+        "_now_ms",
+        "_on_broker",
+        "_on_controller",
+        "_services",
+        "_turn_ended",
+    )
 
     def __init__(
         self,
-        broker: BrokerServer,
+        services: NodeServices,
         channel: RequestChannel,
-        routes: list[Route],
+        *,
         end_round: Callable[[], None],
         turn_ended: Callable[[], None],
+        halt: Callable[[BaseException], None],
     ) -> None:
-        self._broker = broker
+        self._services = services
+        self._now_ms = services.now_ms
+        self._counters = services.counters
+        self._halt = halt
         self._channel = channel
         self._end_round = end_round
         self._turn_ended = turn_ended
         self._on_broker: list[Route | None] = [None] * _KEYS
         self._on_controller: list[Route | None] = [None] * _KEYS
-        for route in routes:
+        for route in services.routes:
             if route.on_broker:
                 self._on_broker[route.api.key] = route
             if route.on_controller:
@@ -76,7 +87,7 @@ class Worker:
         """Serve what is queued; called by the event loop."""
         channel = self._channel
         queue = channel.queue
-        now_ms = self._broker.begin_turn()
+        now_ms = self._now_ms()
         try:
             for _ in range(ROUNDS_PER_TURN):
                 for _ in range(len(queue)):
@@ -93,7 +104,7 @@ class Worker:
         except Exception as failure:
             # What the logs and the machines hold is uncertain now: better no node than a wrong one.
             # No turn comes after this one: nobody gets an answer that may be wrong.
-            self._broker.halt(failure)
+            self._halt(failure)
         else:
             channel.turn_finished()
 
@@ -112,7 +123,7 @@ class Worker:
                 route.load()
             route.request_count += 1
             request.message = route.decode(request.frame, request.body_pos, version)[0]
-            outcome = route.handle(self._broker, request)
+            outcome = route.handle(self._services, request)
             if isinstance(outcome, Deferred):
                 if outcome.done:
                     self._finish(request, route, outcome.value)
@@ -166,7 +177,7 @@ class Worker:
         self, request: Request, route: Route, fault: EncodeError, out: Parts
     ) -> int:
         """The answer holds what cannot be told, such as a name that was made too long."""
-        self._broker.counters.unexpected_errors += 1
+        self._counters.unexpected_errors += 1
         _log.error(
             "cannot tell the answer to %r of %s: %s", request, request.connection.peer, fault
         )
@@ -205,6 +216,6 @@ class Worker:
         )
 
     def _our_bug(self, request: Request) -> None:
-        self._broker.counters.unexpected_errors += 1
+        self._counters.unexpected_errors += 1
         _log.exception("cannot serve %r of %s", request, request.connection.peer)
         request.connection.close()

@@ -59,16 +59,16 @@ class LogManager:
         topic_id: Callable[[str], bytes | None] | None = None,
         jitter: Callable[[int], int] | None = None,
         recover_many: RecoverMany | None = None,
+        on_offline: Callable[[LogDirectory], None] | None = None,
     ) -> None:
+        """on_offline: called once for every directory that goes offline, at the start too."""
         self.files = files
         self.config = config
         self.directories = [LogDirectory(files, path) for path in directories]
         self.chores = Chores()
         self.jitter = jitter
-        # Told once of every directory that goes offline while the node runs.
-        self.on_offline: Callable[[LogDirectory], None] = _nobody_told
-        # Told when a partition's log was replaced by its copy in another directory.
-        self.on_moved: Callable[[TopicPartition, PartitionLog], None] = _nobody_holds_it
+        self._on_offline = on_offline
+        self._on_moved: Callable[[TopicPartition, PartitionLog], None] = _ignore_move
         self._topic_config = topic_config
         self._topic_id = topic_id
         self._recover_many = recover_many
@@ -331,6 +331,10 @@ class LogManager:
         self._future[topic_partition] = log
         return log
 
+    def follow_moves(self, moved: Callable[[TopicPartition, PartitionLog], None]) -> None:
+        """Call `moved` when a partition's log was replaced by its copy in another directory."""
+        self._on_moved = moved
+
     def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
         """The copy has caught up: it becomes the log, the old one is deleted.
 
@@ -351,6 +355,7 @@ class LogManager:
                 [old.directory], self._file_delete_delay_ms(), is_directory=True
             )
             old.release()
+        self._on_moved(topic_partition, future)
         return future
 
     def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
@@ -414,7 +419,8 @@ class LogManager:
                 if directory.failure is None:
                     directory.failure = failure or LogDirFailure(path, "using", OSError("failed"))
                     _log.error("Log directory %s is offline: %s", path, directory.failure)
-                    self.on_offline(directory)
+                    if self._on_offline is not None:
+                        self._on_offline(directory)
                 directory.close()
         for logs in (self._current, self._future):
             for topic_partition, log in list(logs.items()):
@@ -468,12 +474,8 @@ class LogManager:
                 directory.checkpoints.write(REPLICATION_OFFSET_CHECKPOINT, found)
 
 
-def _nobody_holds_it(topic_partition: TopicPartition, log: PartitionLog) -> None:
-    """The replica manager takes this place."""
-
-
-def _nobody_told(directory: LogDirectory) -> None:
-    """Until the node registers, nobody has to know."""
+def _ignore_move(topic_partition: TopicPartition, log: PartitionLog) -> None:
+    """Nothing follows the moves yet."""
 
 
 def close_logs(

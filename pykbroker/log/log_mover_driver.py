@@ -2,7 +2,7 @@
 
 State: one task for each partition on its way. In: a partition and the directory it shall be in.
 Out:   a future log that is filled from the current one and takes its place when it has caught up;
-       LogManager.on_moved tells who holds the old log.
+       LogManager.follow_moves says who is called then.
 Invariants: the current log serves until the very step in which the copy, complete and synced, takes
        its place; a move survives a restart; another target, or the present directory, ends a move.
 Source: Kafka's ReplicaAlterLogDirsThread.java, ReplicaManager.alterReplicaLogDirs.
@@ -183,7 +183,6 @@ class LogMover:
         future.advance_log_start_offset(source.log_start_offset)
         old = source.log_directory
         log = self._manager.promote_future(topic_partition)
-        self._manager.on_moved(topic_partition, log)
         _log.info("%s moved from %s to %s", topic_partition, old, log.log_directory)
 
 

@@ -70,6 +70,7 @@ class Connection:
         "_frame_filled",
         "_frame_size",
         "_monotonic_ns",
+        "_on_close",
         "_on_closed",
         "_outgoing",
         "_position",
@@ -88,12 +89,9 @@ class Connection:
         "last_active_ns",
         "listener",
         "max_request_bytes",
-        "on_close",
         "peer",
         "peer_address",
         "principal",
-        "software_name",
-        "software_version",
         "stream_ended",
     )
 
@@ -133,12 +131,9 @@ class Connection:
         self.peer_address = address
         self.peer = f"{address}:{port}"
         self.principal = ANONYMOUS
-        self.software_name = ""
-        self.software_version = ""
         self.last_active_ns = self._monotonic_ns()
         self.idle_task: TimerTask[Connection] | None = None  # kept by IdleConnections
-        # Called once when it closes: the request in flight needs no answer any more.
-        self.on_close: Callable[[], None] | None = None
+        self._on_close: Callable[[], None] | None = None
         self._reading = True
         self._transport.add_reader(self._socket, self._on_readable)
 
@@ -471,6 +466,10 @@ class Connection:
         _log.exception("cannot serve %s", self.peer)
         self.close()
 
+    def call_on_close(self, callback: Callable[[], None] | None) -> None:
+        """Call once when it closes while the request in flight waits; None: do not call."""
+        self._on_close = callback
+
     def close(self) -> None:
         """Close at once; a request in flight is answered to nobody."""
         if self.closed:
@@ -488,7 +487,7 @@ class Connection:
         self._frame_buffer = None
         self._socket.close()
         self._on_closed(self)
-        on_close, self.on_close = self.on_close, None
+        on_close, self._on_close = self._on_close, None
         if on_close is not None:
             on_close()
 

@@ -31,11 +31,6 @@ class CloseConnection:
 class RequestConnection(Protocol):
     """Where a request came from, and where its reply goes: a connection, for the worker."""
 
-    on_close: Callable[[], None] | None
-    """Called once when the connection closes: nobody waits for the answer any more."""
-    software_name: str
-    software_version: str
-
     @property
     def closed(self) -> bool:
         """Whether it is closed: a reply would go nowhere."""
@@ -55,6 +50,9 @@ class RequestConnection(Protocol):
     @property
     def peer_address(self) -> str:
         """The other side's address."""
+
+    def call_on_close(self, callback: Callable[[], None] | None, /) -> None:
+        """Call once when it closes while the request in flight waits; None: do not call."""
 
     def reply(self, payload: bytearray, /) -> None:
         """Queue the framed reply of the request in flight."""

@@ -95,15 +95,17 @@ class ReplicaManager:
         log_manager: LogManager,
         purgatory: Purgatory,
         config: BrokerConfig,
+        on_placed: Callable[[Mapping[tuple[bytes, int], bytes]], None] | None = None,
     ) -> None:
+        """on_placed: takes (topic id, partition) -> directory id of replicas that the metadata has
+        elsewhere."""
         self.node_id = node_id
         self.purgatory = purgatory
         self.hosting = Hosting(node_id, log_manager, config)
         self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
-        log_manager.on_moved = self._on_log_moved
-        # Told (topic id, partition) -> directory id of replicas that the metadata has elsewhere.
-        self.on_placed: Callable[[Mapping[tuple[bytes, int], bytes]], None] = _controller_not_told
+        log_manager.follow_moves(self._on_log_moved)
+        self._on_placed = on_placed
         self._dirty: dict[Partition, None] = {}
         self._turn_waiting: list[DelayedProduce] = []
         self.written: Partition | None = None  # while the fetches that wait for it are checked
@@ -153,7 +155,8 @@ class ReplicaManager:
         """The controller must know which replicas a failing log directory takes with it."""
         if self.hosting.placed:
             placed, self.hosting.placed = self.hosting.placed, {}
-            self.on_placed(placed)
+            if self._on_placed is not None:
+                self._on_placed(placed)
 
     # ---- finding partitions
 
@@ -433,7 +436,3 @@ class ReplicaManager:
 
 def _nobody_told() -> None:
     _log.critical("all log directories have failed: this node has no partitions any more")
-
-
-def _controller_not_told(placed: Mapping[tuple[bytes, int], bytes]) -> None:
-    """The broker's lifecycle takes this place."""

@@ -50,7 +50,9 @@ def broker() -> Any:
     return SimpleNamespace(
         config=BrokerConfig.from_properties(standalone_properties("/nowhere")),
         node_id=1,
-        image=MetadataImage(configs={(4, "1"): {"log.cleanup.policy": "compact"}}),
+        metadata=SimpleNamespace(
+            image=MetadataImage(configs={(4, "1"): {"log.cleanup.policy": "compact"}})
+        ),
     )
 
 

@@ -88,15 +88,9 @@ def test_what_this_node_cannot_use_is_logged_and_costs_nothing_else(
 ) -> None:
     config = make_config(tmp_path)
     told: list[BrokerConfig] = []
-    listening = SimpleNamespace(on_config=told.append, on_broker_config=told.append)
-    server: Any = SimpleNamespace(
-        config=config,
-        node_id=1,
-        network=listening,
-        log_manager=listening,
-        replica_manager=listening,
-    )
-    step = DynamicConfig(server)
+    step = DynamicConfig(config)
+    step.follow(told.append)
+    step.follow(told.append)
     delta: Any = SimpleNamespace(changed_configs={(BROKER, "1")})
     image: Any = SimpleNamespace(
         cluster_config=lambda: {"log.retention.ms": "-1", "num.replica.fetchers": "4"},
@@ -104,9 +98,9 @@ def test_what_this_node_cannot_use_is_logged_and_costs_nothing_else(
     )
     with caplog.at_level(logging.ERROR):
         step.apply(delta, image)
-    assert told == [server.config] * 3
-    assert server.config.log_retention_time_ms == -1
-    assert server.config.message_max_bytes == config.message_max_bytes
+    assert told == [step.current] * 2
+    assert step.current.log_retention_time_ms == -1
+    assert step.current.message_max_bytes == config.message_max_bytes
     lines = [record.getMessage() for record in caplog.records]
     assert lines == [
         (
@@ -122,10 +116,10 @@ def test_what_this_node_cannot_use_is_logged_and_costs_nothing_else(
 
 def test_other_resources_are_none_of_its_business(tmp_path: Path) -> None:
     config: BrokerConfig = make_config(tmp_path)
-    server: Any = SimpleNamespace(config=config, node_id=1)
+    step = DynamicConfig(config)
     delta: Any = SimpleNamespace(changed_configs={(BROKER, "2"), (2, "1")})
-    DynamicConfig(server).apply(delta, None)  # type: ignore[arg-type]
-    assert server.config is config
+    step.apply(delta, None)  # type: ignore[arg-type]
+    assert step.current is config
 
 
 def test_logs_are_opened_with_what_clients_set(tmp_path: Path) -> None:
@@ -147,6 +141,6 @@ def test_logs_are_opened_with_what_clients_set(tmp_path: Path) -> None:
             await super().open_logs(now_ms)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pykbroker.log.log_manager.LogManager", Watched)
+        patch.setattr("pykbroker.broker.server.LogManager", Watched)
         run(make_config(tmp_path / "d"), nothing)
     assert seen == [(4, True)]

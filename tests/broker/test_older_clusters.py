@@ -59,7 +59,7 @@ def test_records_are_kept_over_a_restart(tmp_path: Path, level: int) -> None:
         assert await produce(server) == 0
 
     async def go_on(server: BrokerServer) -> None:
-        assert server.features().finalized["metadata.version"] == level
+        assert server.services.features().finalized["metadata.version"] == level
         assert await produce(server) == 1
         log = server.log_manager.get(TopicPartition("t", 0))
         assert log is not None

@@ -38,9 +38,9 @@ def node_that_tells(handle: Any) -> Node:
     node.worker = TracingWorker(
         node,  # type: ignore[arg-type]
         node.channel,
-        [node.route, node.versions],
-        node._end_round,
-        node._turn_ended,
+        end_round=node._end_round,
+        turn_ended=node._turn_ended,
+        halt=node.halt,
     )
     return node
 

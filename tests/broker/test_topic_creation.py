@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.broker.topic_creation import TopicCreation, auto_create_topics
+from pykbroker.broker.topic_creation import TopicCreation
+from pykbroker.config import BrokerConfig
+from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from pykbroker.protocol.messages.create_topics_request import CreateTopicsRequest
 from pykbroker.protocol.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
@@ -37,23 +39,23 @@ def test_outcomes(outcome: object, code: int) -> None:
         submitted.append((request, deadline_ms, deferred))
         return deferred
 
-    creation = TopicCreation(submit)
+    config = BrokerConfig.from_properties(standalone_properties("/d"))
+    creation = TopicCreation(submit, config=lambda: config, now_ms=lambda: 1000)
     codes: list[int] = []
-    topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
-    creation.create(topic, 1000, codes.append)
-    creation.create(topic, 1001, codes.append)
+    creation.create("t").on_resolved(codes.append)
+    creation.create("t").on_resolved(codes.append)
     ((_, deadline_ms, deferred),) = submitted  # one creation in flight
     assert deadline_ms == 31_000
     deferred.resolve(outcome)
     assert codes == [code, code]
-    creation.create(topic, 2000, codes.append)
+    creation.create("t")
     assert len(submitted) == 2
 
 
 def test_several_topics_with_the_brokers_defaults() -> None:
     broker = GroupBroker(num_partitions="4")
-    outcome = auto_create_topics(broker, ["a", "b", "a"])  # type: ignore[arg-type]
+    outcome = broker.topic_creation.create_all(["a", "b", "a"])
     assert outcome.value == {"a": 0, "b": 0}
     assert [request.topics[0].name for request in broker.created] == ["a", "b"]
     assert [request.topics[0].num_partitions for request in broker.created] == [4, 4]
-    assert auto_create_topics(broker, []).value == {}  # type: ignore[arg-type]
+    assert broker.topic_creation.create_all([]).value == {}

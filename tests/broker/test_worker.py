@@ -88,7 +88,7 @@ class Node:
         self.channel = RequestChannel(self.loop, 500)  # type: ignore[arg-type]
         self.counters = Counters()
         self.environment = SimpleNamespace(clock=SimpleNamespace(monotonic_ns=monotonic_ns))
-        self.halted: list[Exception] = []
+        self.halted: list[BaseException] = []
         self.end_rounds = 0
         self.turns_ended = 0
         self.on_end_round: Any = lambda: None
@@ -102,18 +102,19 @@ class Node:
         versions.error_reply = lambda request, code, message: ApiVersionsResponse(error_code=code)
         self.route = route
         self.versions = versions
+        self.routes = [route, versions]
         self.worker = Worker(
             self,  # type: ignore[arg-type]
             self.channel,
-            [route, versions],
-            self._end_round,
-            self._turn_ended,
+            end_round=self._end_round,
+            turn_ended=self._turn_ended,
+            halt=self.halt,
         )
 
-    def begin_turn(self) -> int:
+    def now_ms(self) -> int:
         return 1234
 
-    def halt(self, failure: Exception) -> None:
+    def halt(self, failure: BaseException) -> None:
         self.halted.append(failure)
 
     def _end_round(self) -> None:

@@ -29,7 +29,7 @@ class Moving:
         self.manager = loaded(self.files, "/a", "/b")
         self.failures: list[LogDirFailure] = []
         self.moved: list[PartitionLog] = []
-        self.manager.on_moved = lambda tp, log: self.moved.append(log)
+        self.manager.follow_moves(lambda tp, log: self.moved.append(log))
 
     def fill(self, records: int = 20) -> PartitionLog:
         log = self.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")

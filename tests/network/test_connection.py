@@ -148,7 +148,7 @@ def test_a_reply_to_a_closed_connection_is_dropped(echo: Served, client: socket.
     client.sendall(frame(b"one", 1))
     echo.until(lambda: bool(echo.held))
     given_up: list[bool] = []
-    echo.held[0].connection.on_close = lambda: given_up.append(True)
+    echo.held[0].connection.call_on_close(lambda: given_up.append(True))
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     client.close()  # a reset
     echo.until(lambda: not echo.server.connections)

@@ -173,7 +173,7 @@ def test_the_controller_learns_that_an_unassigned_replica_is_offline(
     )
     node.open()
     placed: dict[tuple[bytes, int], bytes] = {}
-    node.manager.on_placed = placed.update
+    node.manager._on_placed = placed.update
     node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
     assert placed.get((partition.topic_id, 0)) == told
 

@@ -3,7 +3,7 @@
 One module of this package per API. It exports `HANDLER`, and is imported when the first request for
 its API comes: a node starts without reading the code of APIs that nobody uses.
 
-A handler is a plain function `handle(broker, request)`. It never awaits. It returns
+A handler is a plain function `handle(services, request)`. It never awaits. It returns
 
 * the reply, an instance of the API's response class;
 * a `Deferred` that will be resolved with any of the other things in this list;
@@ -18,17 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from pykbroker.deferred import Deferred
+from pykbroker.network.request import CloseConnection, Request
 from pykbroker.protocol.api import API_BY_NAME, Api, request_class
+from pykbroker.protocol.primitives import Message
 
-if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
-    from pykbroker.deferred import Deferred
-    from pykbroker.network.request import CloseConnection, Request
-    from pykbroker.protocol.primitives import Message
-
-    Outcome = Message | Deferred | CloseConnection | None
+Outcome = Message | Deferred | CloseConnection | None
+# The first argument is the node's NodeServices or BrokerServices, as the handler declares it: only
+# a node that has what it declares serves its API.
+Handle = Callable[[Any, Request], Outcome]
 
 
 class Handler(NamedTuple):
@@ -38,7 +38,7 @@ class Handler(NamedTuple):
     """
 
     api_key: int
-    handle: Callable[[BrokerServer, Request], Outcome]
+    handle: Handle
     min_version: int
     max_version: int
     error_reply: Callable[[Request, int, str | None], Message | CloseConnection]
@@ -81,7 +81,7 @@ class Route:
         self.loaded = False
         self.request_count = 0
         self.decode: Callable[[memoryview, int, int], tuple[Any, int]]
-        self.handle: Callable[[BrokerServer, Request], Outcome]
+        self.handle: Handle
         self.error_reply: Callable[[Request, int, str | None], Message | CloseConnection]
 
     def load(self) -> None:

@@ -23,20 +23,20 @@ from pykbroker.protocol.messages.alter_partition_reassignments_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.handlers import Outcome
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.network.request import Request
 
 API_KEY = 45
 
 
-def handle(broker: BrokerServer, request: Request) -> Outcome:
+def handle(services: NodeServices, request: Request) -> Outcome:
     """The controller decides."""
     message = request.message
     if not message.topics:
         return AlterPartitionReassignmentsResponse()
     if message.timeout_ms <= 0:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    return to_controller(broker, request, timeout_ms=message.timeout_ms)
+    return to_controller(services, request, timeout_ms=message.timeout_ms)
 
 
 def error_reply(

@@ -26,7 +26,7 @@ from pykbroker.protocol.messages.alter_replica_log_dirs_response import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.alter_replica_log_dirs_request import (
         AlterReplicaLogDirsRequest,
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 API_KEY = 34
 
 
-def handle(broker: BrokerServer, request: Request) -> AlterReplicaLogDirsResponse:
+def handle(services: BrokerServices, request: Request) -> AlterReplicaLogDirsResponse:
     """Begin every move that can be begun."""
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for topic, index, path in _asked(request.message):
         results.setdefault(topic, []).append(
             AlterReplicaLogDirPartitionResult(
-                partition_index=index, error_code=_move(broker, topic, index, path)
+                partition_index=index, error_code=_move(services, topic, index, path)
             )
         )
     return _response(results)
@@ -56,15 +56,15 @@ def _asked(message: AlterReplicaLogDirsRequest) -> list[tuple[str, int, str]]:
     ]
 
 
-def _move(broker: BrokerServer, topic: str, index: int, path: str) -> int:
+def _move(services: BrokerServices, topic: str, index: int, path: str) -> int:
     here = os.getcwd()
-    for directory in broker.log_manager.directories:  # by the name that DescribeLogDirs gives
+    for directory in services.log_manager.directories:  # by the name that DescribeLogDirs gives
         if path == os.path.join(here, directory.path):
             path = directory.path
     try:
-        broker.housekeeping.mover.move(TopicPartition(topic, index), path)
+        services.mover.move(TopicPartition(topic, index), path)
     except KafkaError as refused:
-        gone = broker.replica_manager.image.partition(topic, index) is None
+        gone = services.metadata.image.partition(topic, index) is None
         if gone and refused.code == ErrorCode.REPLICA_NOT_AVAILABLE:
             return int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         return refused.code

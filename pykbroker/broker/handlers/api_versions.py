@@ -27,7 +27,7 @@ from pykbroker.protocol.messages.api_versions_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
 
@@ -37,7 +37,7 @@ FIRST_WITH_LEVEL_ZERO = 4
 FIRST_WITH_CLUSTER_ID = 5
 
 
-def handle(broker: BrokerServer, request: Request) -> ApiVersionsResponse:
+def handle(services: NodeServices, request: Request) -> ApiVersionsResponse:
     """Answer a request of a version we know."""
     message: ApiVersionsRequest = request.message
     version = request.api_version
@@ -46,13 +46,10 @@ def handle(broker: BrokerServer, request: Request) -> ApiVersionsResponse:
     if (
         version >= FIRST_WITH_CLUSTER_ID
         and message.cluster_id is not None
-        and (message.cluster_id != broker.cluster_id or message.node_id != broker.node_id)
+        and (message.cluster_id != services.cluster_id or message.node_id != services.node_id)
     ):
         return error_reply(request, ErrorCode.REBOOTSTRAP_REQUIRED)
-    if version >= FIRST_WITH_SOFTWARE:
-        request.connection.software_name = message.client_software_name
-        request.connection.software_version = message.client_software_version
-    return _served(broker, request)
+    return _served(services, request)
 
 
 def _is_valid(message: ApiVersionsRequest, version: int) -> bool:
@@ -64,9 +61,9 @@ def _is_valid(message: ApiVersionsRequest, version: int) -> bool:
     )
 
 
-def _served(broker: BrokerServer, request: Request) -> ApiVersionsResponse:
+def _served(services: NodeServices, request: Request) -> ApiVersionsResponse:
     on_controller = request.connection.listener.is_controller
-    features = broker.features()
+    features = services.features()
     with_level_zero = request.api_version >= FIRST_WITH_LEVEL_ZERO
     return ApiVersionsResponse(
         error_code=ErrorCode.NONE,
@@ -76,7 +73,7 @@ def _served(broker: BrokerServer, request: Request) -> ApiVersionsResponse:
                 min_version=route.advertised_min_version,
                 max_version=route.max_version,
             )
-            for route in broker.routes
+            for route in services.routes
             if (route.on_controller if on_controller else route.on_broker)
         ],
         supported_features=[

@@ -16,16 +16,16 @@ from pykbroker.protocol.messages.assign_replicas_to_dirs_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 73
 
 
-def handle(broker: BrokerServer, request: Request) -> Deferred:
+def handle(services: NodeServices, request: Request) -> Deferred:
     """The controller decides."""
-    return to_controller(broker, request)
+    return to_controller(services, request)
 
 
 def error_reply(

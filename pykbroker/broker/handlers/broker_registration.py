@@ -15,16 +15,16 @@ from pykbroker.broker.handlers import Handler
 from pykbroker.protocol.messages.broker_registration_response import BrokerRegistrationResponse
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 62
 
 
-def handle(broker: BrokerServer, request: Request) -> Deferred:
+def handle(services: NodeServices, request: Request) -> Deferred:
     """The controller decides."""
-    return to_controller(broker, request)
+    return to_controller(services, request)
 
 
 def error_reply(

@@ -20,19 +20,19 @@ from pykbroker.protocol.messages.create_partitions_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 37
 
 
-def handle(broker: BrokerServer, request: Request) -> Deferred:
+def handle(services: NodeServices, request: Request) -> Deferred:
     """The controller decides."""
     message = request.message
     if message.timeout_ms <= 0:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    return to_controller(broker, request, timeout_ms=message.timeout_ms)
+    return to_controller(services, request, timeout_ms=message.timeout_ms)
 
 
 def error_reply(

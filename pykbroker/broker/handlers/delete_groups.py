@@ -18,7 +18,7 @@ from pykbroker.protocol.messages.delete_groups_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.delete_groups_request import DeleteGroupsRequest
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 API_KEY = 42
 
 
-def handle(broker: BrokerServer, request: Request) -> DeleteGroupsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> DeleteGroupsResponse | Deferred:
     """Ask the coordinator."""
     message: DeleteGroupsRequest = request.message
-    deleted = broker.groups.delete_groups(message.groups_names)
+    deleted = services.groups.delete_groups(message.groups_names)
     return then(deleted, lambda results: DeleteGroupsResponse(results=results))
 
 

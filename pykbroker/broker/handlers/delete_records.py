@@ -31,7 +31,7 @@ from pykbroker.protocol.messages.delete_records_response import (
 from pykbroker.purgatory import DelayedOperation
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.delete_records_request import DeleteRecordsRequest
     from pykbroker.replication.partition import Partition
@@ -82,28 +82,28 @@ class WaitingDelete(DelayedOperation):
         self.deferred.resolve(self.response)
 
 
-def handle(broker: BrokerServer, request: Request) -> DeleteRecordsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> DeleteRecordsResponse | Deferred:
     """Move the log starts of this leader, then wait for its followers."""
     message: DeleteRecordsRequest = request.message
     waiting = WaitingDelete()
     topics = []
     for topic in message.topics:
         answers = [
-            _delete(broker, topic.name, asked.partition_index, asked.offset, waiting)
+            _delete(services, topic.name, asked.partition_index, asked.offset, waiting)
             for asked in topic.partitions
         ]
         topics.append(DeleteRecordsTopicResult(name=topic.name, partitions=answers))
     waiting.response = DeleteRecordsResponse(topics=topics)
     if not waiting.try_complete():
         keys = [partition.produce_key for partition in waiting.partitions]
-        broker.purgatory.watch(waiting, keys, request.received_ms + message.timeout_ms)
+        services.purgatory.watch(waiting, keys, request.received_ms + message.timeout_ms)
     return waiting.deferred
 
 
 def _delete(
-    broker: BrokerServer, topic: str, index: int, offset: int, waiting: WaitingDelete
+    services: BrokerServices, topic: str, index: int, offset: int, waiting: WaitingDelete
 ) -> DeleteRecordsPartitionResult:
-    found = broker.replica_manager.lookup(topic, index)
+    found = services.replica_manager.lookup(topic, index)
     code = 0
     if isinstance(found, int):
         code = found
@@ -115,7 +115,7 @@ def _delete(
         except KafkaError as error:
             code = error.code
         except LogDirFailure as failure:
-            broker.replica_manager.on_directory_failure(failure)
+            services.replica_manager.on_directory_failure(failure)
             code = int(ErrorCode.KAFKA_STORAGE_ERROR)
         else:
             answer = DeleteRecordsPartitionResult(

@@ -20,7 +20,7 @@ from pykbroker.protocol.messages.describe_cluster_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.network.request import Request
 
 API_KEY = 60
@@ -28,17 +28,17 @@ BROKERS, CONTROLLERS = 1, 2
 _NAMES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
 
 
-def handle(broker: BrokerServer, request: Request) -> DescribeClusterResponse:
+def handle(services: NodeServices, request: Request) -> DescribeClusterResponse:
     """Answer from the image."""
     message = request.message
     expected = CONTROLLERS if request.connection.listener.is_controller else BROKERS
     _check_endpoint_type(request, expected)
     if expected == BROKERS:
-        nodes = _brokers(broker, request)
-        controller_id = broker.metadata.controller_id()
+        nodes = _brokers(services, request)
+        controller_id = services.metadata.controller_id()
     else:
-        nodes = _controllers(broker, request)
-        controller_id = broker.raft.raft.leader_id
+        nodes = _controllers(services, request)
+        controller_id = services.quorum.raft.leader_id
     known = any(node.broker_id == controller_id for node in nodes)
     operations = NOT_ASKED
     if message.include_cluster_authorized_operations:
@@ -46,7 +46,7 @@ def handle(broker: BrokerServer, request: Request) -> DescribeClusterResponse:
     return DescribeClusterResponse(
         error_message=None,
         endpoint_type=expected,
-        cluster_id=broker.cluster_id,
+        cluster_id=services.cluster_id,
         controller_id=controller_id if known else -1,
         brokers=nodes,
         cluster_authorized_operations=operations,
@@ -70,7 +70,7 @@ def _check_endpoint_type(request: Request, expected: int) -> None:
     raise KafkaError(ErrorCode.INVALID_REQUEST if first_version else code, message)
 
 
-def _brokers(broker: BrokerServer, request: Request) -> list[DescribeClusterBroker]:
+def _brokers(services: NodeServices, request: Request) -> list[DescribeClusterBroker]:
     fenced_too = request.message.include_fenced_brokers
     return [
         DescribeClusterBroker(
@@ -81,16 +81,16 @@ def _brokers(broker: BrokerServer, request: Request) -> list[DescribeClusterBrok
             # Fenced brokers are only there from version 2 on, where the field is.
             is_fenced=at.fenced and request.api_version >= 2,
         )
-        for _, at in sorted(broker.image.brokers.items())
+        for _, at in sorted(services.metadata.image.brokers.items())
         if (listener := at.listeners.get(request.listener_name)) is not None
         and (fenced_too or not at.fenced)
     ]
 
 
-def _controllers(broker: BrokerServer, request: Request) -> list[DescribeClusterBroker]:
+def _controllers(services: NodeServices, request: Request) -> list[DescribeClusterBroker]:
     return [
         DescribeClusterBroker(broker_id=at.id, host=listener.host, port=listener.port)
-        for _, at in sorted(broker.image.controllers.items())
+        for _, at in sorted(services.metadata.image.controllers.items())
         if (listener := at.listeners.get(request.listener_name)) is not None
     ]
 

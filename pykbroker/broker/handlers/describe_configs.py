@@ -39,7 +39,7 @@ from pykbroker.protocol.messages.describe_configs_response import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.config import ConfigValue
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.describe_configs_request import DescribeConfigsResource
@@ -56,7 +56,7 @@ _TYPES = frozenset(
 )
 
 
-def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
+def handle(services: NodeServices, request: Request) -> DescribeConfigsResponse:
     """Describe each resource."""
     message = request.message
     for resource in message.resources:
@@ -65,7 +65,7 @@ def handle(broker: BrokerServer, request: Request) -> DescribeConfigsResponse:
     results = []
     for resource in _each_once(message.resources):
         try:
-            values = _values(broker, resource)
+            values = _values(services, resource)
         except KafkaError as fault:
             results.append(_failed(resource, fault.code, fault.message))
             continue
@@ -92,41 +92,42 @@ def _each_once(resources: list[DescribeConfigsResource]) -> Iterable[DescribeCon
     return asked.values()
 
 
-def _values(broker: BrokerServer, resource: DescribeConfigsResource) -> list[ConfigValue]:
+def _values(services: NodeServices, resource: DescribeConfigsResource) -> list[ConfigValue]:
     kind, name = resource.resource_type, resource.resource_name
     keys: Collection[str] | None = resource.configuration_keys or None
     if kind == TOPIC_RESOURCE:
         fault = topic_name_fault(name)
         if fault is not None:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
-        if name not in broker.image.topics_by_name:
+        if name not in services.metadata.image.topics_by_name:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")
-        overrides = broker.image.topic_config(name)
-        return TopicConfig.from_overrides(broker.config, overrides).describe(keys)
+        overrides = services.metadata.image.topic_config(name)
+        return TopicConfig.from_overrides(services.config, overrides).describe(keys)
     if kind == BROKER_RESOURCE:
         if not name:
-            return broker.config.describe_cluster_default(keys)
-        _check_broker_id(broker, name)
-        return broker.config.describe(keys)
+            return services.config.describe_cluster_default(keys)
+        _check_broker_id(services, name)
+        return services.config.describe(keys)
     if kind == GROUP_RESOURCE:
         if not name:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-        overrides = broker.image.group_config(name)
-        return GroupConfig.from_overrides(broker.config, overrides).describe(keys)
+        overrides = services.metadata.image.group_config(name)
+        return GroupConfig.from_overrides(services.config, overrides).describe(keys)
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {kind}")
 
 
-def _check_broker_id(broker: BrokerServer, name: str) -> None:
+def _check_broker_id(services: NodeServices, name: str) -> None:
     try:
         broker_id = int(name)
     except ValueError:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}"
         ) from None
-    if broker_id != broker.node_id:
+    if broker_id != services.node_id:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,
-            f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}",
+            f"Unexpected broker id, expected {services.node_id} or empty string, "
+            f"but received {name}",
         )
 
 

@@ -21,7 +21,7 @@ from pykbroker.protocol.messages.describe_groups_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
@@ -30,10 +30,10 @@ API_KEY = 15
 OPERATIONS_FROM = 3
 
 
-def handle(broker: BrokerServer, request: Request) -> DescribeGroupsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> DescribeGroupsResponse | Deferred:
     """Ask the coordinator."""
     message: DescribeGroupsRequest = request.message
-    described = broker.groups.describe(message.groups, request.api_version)
+    described = services.groups.describe(message.groups, request.api_version)
     operations = request.api_version >= OPERATIONS_FROM and message.include_authorized_operations
     return then(described, lambda groups: _reply(groups, operations))
 

@@ -24,7 +24,7 @@ from pykbroker.protocol.messages.describe_log_dirs_response import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.log.directory_report import DirectoryReport, LogReport
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 API_KEY = 35
 
 
-def handle(broker: BrokerServer, request: Request) -> DescribeLogDirsResponse:
+def handle(services: BrokerServices, request: Request) -> DescribeLogDirsResponse:
     """Report every directory."""
     return DescribeLogDirsResponse(
         results=[
-            _result(broker, report)
-            for report in broker.log_manager.reports(_wanted(request.message))
+            _result(services, report)
+            for report in services.log_manager.reports(_wanted(request.message))
         ]
     )
 
@@ -51,14 +51,14 @@ def _wanted(message: DescribeLogDirsRequest) -> Callable[[TopicPartition], bool]
     return asked.__contains__
 
 
-def _result(broker: BrokerServer, report: DirectoryReport) -> DescribeLogDirsResult:
+def _result(services: BrokerServices, report: DirectoryReport) -> DescribeLogDirsResult:
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
     for log in report.logs:
         topics.setdefault(log.topic_partition.topic, []).append(
             DescribeLogDirsPartition(
                 partition_index=log.topic_partition.partition,
                 partition_size=log.size_bytes,
-                offset_lag=log.offset_lag if log.is_future else _lag(broker, log),
+                offset_lag=log.offset_lag if log.is_future else _lag(services, log),
                 is_future_key=log.is_future,
             )
         )
@@ -71,8 +71,8 @@ def _result(broker: BrokerServer, report: DirectoryReport) -> DescribeLogDirsRes
     )
 
 
-def _lag(broker: BrokerServer, log: LogReport) -> int:
-    partition = broker.replica_manager.find(*log.topic_partition)
+def _lag(services: BrokerServices, log: LogReport) -> int:
+    partition = services.replica_manager.find(*log.topic_partition)
     if partition is None:
         return -1
     return max(partition.high_watermark - partition.log.log_end_offset, 0)

@@ -23,14 +23,14 @@ from pykbroker.protocol.messages.describe_producers_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.describe_producers_request import DescribeProducersRequest
 
 API_KEY = 61
 
 
-def handle(broker: BrokerServer, request: Request) -> DescribeProducersResponse:
+def handle(services: BrokerServices, request: Request) -> DescribeProducersResponse:
     """Describe every partition."""
     message: DescribeProducersRequest = request.message
     indexes: dict[str, dict[int, None]] = {}
@@ -38,20 +38,20 @@ def handle(broker: BrokerServer, request: Request) -> DescribeProducersResponse:
         indexes.setdefault(topic.name, {}).update(dict.fromkeys(topic.partition_indexes))
     return DescribeProducersResponse(
         topics=[
-            TopicResponse(name=name, partitions=_describe(broker, request, name, list(asked)))
+            TopicResponse(name=name, partitions=_describe(services, request, name, list(asked)))
             for name, asked in indexes.items()
         ]
     )
 
 
 def _describe(
-    broker: BrokerServer, request: Request, topic: str, indexes: list[int]
+    services: BrokerServices, request: Request, topic: str, indexes: list[int]
 ) -> list[PartitionResponse]:
     fault = topic_name_fault(topic)
     if fault is not None:
         code = int(ErrorCode.INVALID_TOPIC_EXCEPTION)
         return [_refused(index, code, fault) for index in indexes]
-    manager = broker.replica_manager
+    manager = services.replica_manager
     if manager.image.topic(topic) is None:
         code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         return [_refused(index, code, error_message(code)) for index in indexes]

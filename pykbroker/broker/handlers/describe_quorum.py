@@ -24,14 +24,14 @@ from pykbroker.protocol.messages.describe_quorum_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.kraft.voters import ReplicaKey
     from pykbroker.network.request import Request
 
 API_KEY = 55
 
 
-def handle(broker: BrokerServer, request: Request) -> DescribeQuorumResponse:
+def handle(services: NodeServices, request: Request) -> DescribeQuorumResponse:
     """Describe the one quorum there is."""
     topics = request.message.topics
     valid = (
@@ -41,19 +41,19 @@ def handle(broker: BrokerServer, request: Request) -> DescribeQuorumResponse:
     )
     if not valid:
         return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    role = broker.raft.raft.role
+    role = services.quorum.raft.role
     if not isinstance(role, Leader):
         return _refused(request, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    partition = _describe(broker, role, request.received_ms, request.api_version)
+    partition = _describe(services, role, request.received_ms, request.api_version)
     return DescribeQuorumResponse(
         error_message="",
         topics=[TopicData(topic_name=CLUSTER_METADATA_TOPIC, partitions=[partition])],
-        nodes=[] if request.api_version < 2 else _nodes(broker),
+        nodes=[] if request.api_version < 2 else _nodes(services),
     )
 
 
-def _describe(broker: BrokerServer, role: Leader, now_ms: int, version: int) -> PartitionData:
-    raft = broker.raft.raft
+def _describe(services: NodeServices, role: Leader, now_ms: int, version: int) -> PartitionData:
+    raft = services.quorum.raft
     end_offset = raft.log_end.offset
 
     def state(key: ReplicaKey, progress: VoterProgress) -> ReplicaState:
@@ -85,13 +85,13 @@ def _describe(broker: BrokerServer, role: Leader, now_ms: int, version: int) -> 
     )
 
 
-def _nodes(broker: BrokerServer) -> list[Node]:
+def _nodes(services: NodeServices) -> list[Node]:
     return [
         Node(
             node_id=voter,
             listeners=[Listener(name=at.name, host=at.host, port=at.port) for at in node.endpoints],
         )
-        for voter, node in broker.raft.raft.voters.nodes.items()
+        for voter, node in services.quorum.raft.voters.nodes.items()
     ]
 
 

@@ -25,28 +25,28 @@ from pykbroker.protocol.messages.describe_topic_partitions_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.metadata_view import ListenerView
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.kraft.image import TopicImage
     from pykbroker.network.request import Request
 
 API_KEY = 75
 
 
-def handle(broker: BrokerServer, request: Request) -> DescribeTopicPartitionsResponse:
+def handle(services: BrokerServices, request: Request) -> DescribeTopicPartitionsResponse:
     """Fill one page."""
     message = request.message
-    names = _names(broker, request)
+    names = _names(services, request)
     cursor = message.cursor
     left = max(
-        min(broker.config.max_request_partition_size_limit, message.response_partition_limit), 1
+        min(services.config.max_request_partition_size_limit, message.response_partition_limit), 1
     )
-    view = broker.metadata.on_listener(request.listener_name)
+    view = services.metadata.on_listener(request.listener_name)
     response = DescribeTopicPartitionsResponse(next_cursor=None)
     for name in names:
         if left == 0:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break
-        topic = broker.metadata.image.topics_by_name.get(name)
+        topic = services.metadata.image.topics_by_name.get(name)
         if topic is None:
             if message.topics:
                 response.topics.append(_unknown(name))
@@ -61,12 +61,12 @@ def handle(broker: BrokerServer, request: Request) -> DescribeTopicPartitionsRes
     return response
 
 
-def _names(broker: BrokerServer, request: Request) -> list[str]:
+def _names(services: BrokerServices, request: Request) -> list[str]:
     message = request.message
     if message.topics:
         names = {topic.name for topic in message.topics}
     else:
-        names = set(broker.metadata.image.topics_by_name)
+        names = set(services.metadata.image.topics_by_name)
     cursor = message.cursor
     if cursor is None:
         return sorted(names)

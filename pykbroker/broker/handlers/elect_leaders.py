@@ -22,20 +22,20 @@ from pykbroker.protocol.messages.elect_leaders_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.handlers import Outcome
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.network.request import Request
 
 API_KEY = 43
 
 
-def handle(broker: BrokerServer, request: Request) -> Outcome:
+def handle(services: NodeServices, request: Request) -> Outcome:
     """The controller decides."""
     message = request.message
     if message.topic_partitions is not None and not message.topic_partitions:
         return ElectLeadersResponse()
     if message.timeout_ms <= 0:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    return to_controller(broker, request, timeout_ms=message.timeout_ms)
+    return to_controller(services, request, timeout_ms=message.timeout_ms)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> ElectLeadersResponse:

@@ -24,7 +24,7 @@ from pykbroker.protocol.messages.envelope_response import EnvelopeResponse
 from pykbroker.protocol.primitives import DecodeError, Message
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.protocol.parts_writer import Parts
 
 API_KEY = 58
@@ -79,10 +79,10 @@ class ForwardedRequest(Request):
         return self._address
 
 
-def handle(broker: BrokerServer, request: Request) -> EnvelopeResponse | Deferred:
+def handle(services: NodeServices, request: Request) -> EnvelopeResponse | Deferred:
     """Handle what is inside; wrap its response."""
     inner = open_request(request)
-    route = find_route(broker.routes, inner)
+    route = find_route(services.routes, inner)
 
     def wrap(outcome: Any) -> EnvelopeResponse:
         if isinstance(outcome, KafkaError):
@@ -104,7 +104,7 @@ def handle(broker: BrokerServer, request: Request) -> EnvelopeResponse | Deferre
     except DecodeError as malformed:
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION) from malformed
     try:
-        outcome: Any = route.handle(broker, inner)
+        outcome: Any = route.handle(services, inner)
     except KafkaError as refusal:
         outcome = refusal
     return then(outcome, answer)

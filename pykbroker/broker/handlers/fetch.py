@@ -48,7 +48,7 @@ from pykbroker.replication.fetch_reader import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.fetch_sessions import FetchContext
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.fetch_request import FetchRequest
 
@@ -64,32 +64,32 @@ NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 HINTED = (NOT_LEADER, int(ErrorCode.FENCED_LEADER_EPOCH))
 
 
-def handle(broker: BrokerServer, request: Request) -> FetchResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> FetchResponse | Deferred:
     """Read what is there; wait when it is not enough."""
     message: FetchRequest = request.message
-    broker.counters.total_fetch_requests += 1
-    params = _params(broker, message, request.api_version)
+    services.counters.total_fetch_requests += 1
+    params = _params(services, message, request.api_version)
     is_follower = params.replica_id >= 0
     now_ms = request.received_ms
-    context = broker.fetch_sessions.open(message, request.api_version, is_follower, now_ms)
+    context = services.fetch_sessions.open(message, request.api_version, is_follower, now_ms)
     if context.error:
         return FetchResponse(error_code=context.error)
-    outcome: FetchResponse | Deferred = broker.cold_reads.serve(
+    outcome: FetchResponse | Deferred = services.cold_reads.serve(
         request,
         partial(
             read_all_partitions,
-            broker.replica_manager,
+            services.replica_manager,
             params,
             context.wanted,
             context.is_incremental,
         ),
-        partial(answer, broker, request, context, params),
+        partial(answer, services, request, context, params),
     )
     return outcome
 
 
 def answer(
-    broker: BrokerServer,
+    services: BrokerServices,
     request: Request,
     context: FetchContext,
     params: FetchParams,
@@ -98,19 +98,19 @@ def answer(
     """Answer with what was read, or wait for more."""
     now_ms = request.received_ms
     if params.replica_id >= 0:
-        broker.replica_manager.note_follower_fetch(params, result, now_ms)
+        services.replica_manager.note_follower_fetch(params, result, now_ms)
     if (
         result.size_bytes >= params.min_bytes
         or result.must_answer
         or params.max_wait_ms <= 0
         or not result.read
     ):
-        return respond(broker, request, context, result)
-    waiting = WaitingFetch(broker, request, context, params, result)
+        return respond(services, request, context, result)
+    waiting = WaitingFetch(services, request, context, params, result)
     keys = [asked.partition for asked in result.read]
-    broker.purgatory.watch(waiting, keys, now_ms + params.max_wait_ms)
+    services.purgatory.watch(waiting, keys, now_ms + params.max_wait_ms)
     # A client may ask for a wait of days, and go.
-    request.connection.on_close = partial(broker.purgatory.cancel, waiting)
+    request.connection.call_on_close(partial(services.purgatory.cancel, waiting))
     return waiting.deferred
 
 
@@ -122,14 +122,14 @@ def _replica_of(message: FetchRequest, version: int) -> tuple[int, int]:
     return (-1, -1) if state is None else (state.replica_id, state.replica_epoch)
 
 
-def _params(broker: BrokerServer, message: FetchRequest, version: int) -> FetchParams:
+def _params(services: BrokerServices, message: FetchRequest, version: int) -> FetchParams:
     replica_id, replica_epoch = _replica_of(message, version)
     return FetchParams(
         replica_id,
         replica_epoch,
         message.max_wait_ms,
         message.min_bytes,
-        min(message.max_bytes, broker.config.fetch_max_bytes),
+        min(message.max_bytes, services.config.fetch_max_bytes),
         message.isolation_level,
         version < FIRST_WITH_FOLLOWER_FETCHING,
     )
@@ -138,26 +138,26 @@ def _params(broker: BrokerServer, message: FetchRequest, version: int) -> FetchP
 class WaitingFetch(DelayedFetch):
     """A Fetch in the purgatory."""
 
-    __slots__ = ("_broker", "_context", "_request", "_unknown", "deferred")
+    __slots__ = ("_context", "_request", "_services", "_unknown", "deferred")
 
     def __init__(
         self,
-        broker: BrokerServer,
+        services: BrokerServices,
         request: Request,
         context: FetchContext,
         params: FetchParams,
         result: FetchResult,
     ) -> None:
-        super().__init__(broker.replica_manager, params, result.read)
-        self._broker = broker
+        super().__init__(services.replica_manager, params, result.read)
+        self._services = services
         self._request = request
         self._context = context
         self._unknown = result.unknown
         self.deferred = Deferred()
 
     def answer(self) -> None:
-        self._request.connection.on_close = None
-        outcome = self._broker.cold_reads.serve(
+        self._request.connection.call_on_close(None)
+        outcome = self._services.cold_reads.serve(
             self._request,
             partial(
                 read_all_partitions,
@@ -175,23 +175,23 @@ class WaitingFetch(DelayedFetch):
 
     def is_enough(self) -> bool:
         try:
-            return self._broker.cold_reads.look_up_now(super().is_enough)
+            return self._services.cold_reads.look_up_now(super().is_enough)
         except ColdRead:
             return True  # older segments than the active one: Kafka answers as well (its case F)
 
     def _respond(self, result: FetchResult) -> FetchResponse:
         result.unknown.extend(self._unknown)
-        return respond(self._broker, self._request, self._context, result)
+        return respond(self._services, self._request, self._context, result)
 
 
 def respond(
-    broker: BrokerServer, request: Request, context: FetchContext, result: FetchResult
+    services: BrokerServices, request: Request, context: FetchContext, result: FetchResult
 ) -> FetchResponse:
     """The response to what was read, in the context of its session."""
     endpoints: list[NodeEndpoint] = []
     if result.must_answer:
-        endpoints = _explain_errors(broker, request, result)
-    broker.counters.bytes_out += result.size_bytes
+        endpoints = _explain_errors(services, request, result)
+    services.counters.bytes_out += result.size_bytes
     answers = result.answers
     if result.unknown:
         answers += result.unknown
@@ -199,17 +199,17 @@ def respond(
 
 
 def _explain_errors(
-    broker: BrokerServer, request: Request, result: FetchResult
+    services: BrokerServices, request: Request, result: FetchResult
 ) -> list[NodeEndpoint]:
     """Codes that this version knows, and where the leader is."""
-    manager = broker.replica_manager
+    manager = services.replica_manager
     version = request.api_version
     is_follower = _replica_of(request.message, version)[0] >= 0  # it has other ways to find out
     endpoints: dict[int, NodeEndpoint] = {}
     for asked, entry in result.answers:
         if not entry.error_code:
             continue
-        broker.counters.failed_fetch_requests += 1
+        services.counters.failed_fetch_requests += 1
         if entry.error_code == STORAGE_ERROR and version < FIRST_WITH_STORAGE_ERROR:
             entry.error_code = NOT_LEADER
         if entry.error_code in HINTED and version >= FIRST_WITH_LEADER_HINTS:

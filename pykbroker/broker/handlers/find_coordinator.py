@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.broker.topic_creation import auto_create_topics
 from pykbroker.deferred import then
 from pykbroker.errors import ErrorCode, KafkaError, error_message
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
@@ -26,7 +25,7 @@ from pykbroker.protocol.messages.find_coordinator_response import (
 from pykbroker.protocol.primitives import uuid_from_str
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
@@ -38,25 +37,22 @@ GROUP, TRANSACTION, SHARE = 0, 1, 2
 NO_NODE = (-1, "", -1)
 
 
-def handle(broker: BrokerServer, request: Request) -> FindCoordinatorResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> FindCoordinatorResponse | Deferred:
     """Answer from the metadata image, after creating the topic if need be."""
     message: FindCoordinatorRequest = request.message
     if message.key_type not in (GROUP, TRANSACTION, SHARE):
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    if (
-        message.key_type == GROUP
-        and broker.replica_manager.image.topic(GROUP_METADATA_TOPIC) is None
-    ):
-        created = auto_create_topics(broker, [GROUP_METADATA_TOPIC])
-        return then(created, lambda _: _reply(broker, request))
-    return _reply(broker, request)
+    if message.key_type == GROUP and services.metadata.image.topic(GROUP_METADATA_TOPIC) is None:
+        created = services.topic_creation.create_all([GROUP_METADATA_TOPIC])
+        return then(created, lambda _: _reply(services, request))
+    return _reply(services, request)
 
 
-def _reply(broker: BrokerServer, request: Request) -> FindCoordinatorResponse:
+def _reply(services: BrokerServices, request: Request) -> FindCoordinatorResponse:
     message: FindCoordinatorRequest = request.message
     version = request.api_version
     if version < BATCHED_FROM:
-        code, node = _find(broker, request, message.key)
+        code, node = _find(services, request, message.key)
         return FindCoordinatorResponse(
             error_code=code,
             error_message=error_message(code) or "NONE",  # as Kafka names the absence of one
@@ -66,18 +62,18 @@ def _reply(broker: BrokerServer, request: Request) -> FindCoordinatorResponse:
         )
     coordinators = []
     for key in message.coordinator_keys:
-        code, node = _find(broker, request, key)
+        code, node = _find(services, request, key)
         coordinators.append(
             Coordinator(key=key, error_code=code, node_id=node[0], host=node[1], port=node[2])
         )
     return FindCoordinatorResponse(coordinators=coordinators)
 
 
-def _find(broker: BrokerServer, request: Request, key: str) -> tuple[int, tuple[int, str, int]]:
+def _find(services: BrokerServices, request: Request, key: str) -> tuple[int, tuple[int, str, int]]:
     key_type = request.message.key_type
     if key_type == GROUP:
-        image = broker.replica_manager.image
-        partition = image.partition(GROUP_METADATA_TOPIC, broker.groups.partition_for(key))
+        image = services.metadata.image
+        partition = image.partition(GROUP_METADATA_TOPIC, services.groups.partition_for(key))
         leader = None if partition is None else image.brokers.get(partition.leader)
         if leader is None or leader.fenced:
             return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE

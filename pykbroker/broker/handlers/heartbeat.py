@@ -15,16 +15,16 @@ from pykbroker.broker.handlers import Handler
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 12
 
 
-def handle(broker: BrokerServer, request: Request) -> HeartbeatResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> HeartbeatResponse | Deferred:
     """Hand over to the group's coordinator."""
-    return broker.groups.heartbeat(request.message)
+    return services.groups.heartbeat(request.message)
 
 
 def error_reply(request: Request, code: int, message: str | None) -> HeartbeatResponse:

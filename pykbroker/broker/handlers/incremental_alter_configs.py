@@ -20,7 +20,7 @@ from pykbroker.protocol.messages.incremental_alter_configs_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.primitives import Message
@@ -35,9 +35,9 @@ ALTERATION = Alteration(
 )
 
 
-def handle(broker: BrokerServer, request: Request) -> Message | Deferred:
+def handle(services: NodeServices, request: Request) -> Message | Deferred:
     """Check, then the controller decides."""
-    return alter(ALTERATION, broker, request)
+    return alter(ALTERATION, services, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> Message:

@@ -20,21 +20,21 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.init_producer_id_response import InitProducerIdResponse
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.init_producer_id_request import InitProducerIdRequest
 
 API_KEY = 22
 
 
-def handle(broker: BrokerServer, request: Request) -> InitProducerIdResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> InitProducerIdResponse | Deferred:
     """An id, now or when the controller has given a block."""
     message: InitProducerIdRequest = request.message
     if (message.producer_id == -1) != (message.producer_epoch == -1):
         return error_reply(request, ErrorCode.INVALID_REQUEST)
     if message.transactional_id is not None:
-        return error_reply(request, _refusal(broker, message))
-    producer_id = broker.producer_ids.take()
+        return error_reply(request, _refusal(services, message))
+    producer_id = services.producer_ids.take()
     if isinstance(producer_id, int):
         return _reply(producer_id)
     answer = Deferred()
@@ -50,10 +50,10 @@ def _reply(producer_id: int) -> InitProducerIdResponse:
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-def _refusal(broker: BrokerServer, message: InitProducerIdRequest) -> int:
+def _refusal(services: BrokerServices, message: InitProducerIdRequest) -> int:
     if not message.transactional_id:
         return int(ErrorCode.INVALID_REQUEST)
-    longest_ms = broker.config.value("transaction.max.timeout.ms")
+    longest_ms = services.config.value("transaction.max.timeout.ms")
     if not 0 < message.transaction_timeout_ms <= longest_ms:  # type: ignore[operator]
         return int(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
     return int(ErrorCode.NOT_COORDINATOR)

@@ -19,7 +19,7 @@ from pykbroker.coordinator.group.classic.replies import join_error
 from pykbroker.protocol.messages.join_group_response import JoinGroupResponse
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.join_group_request import JoinGroupRequest
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 API_KEY = 11
 
 
-def handle(broker: BrokerServer, request: Request) -> JoinGroupResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> JoinGroupResponse | Deferred:
     """Hand over to the group's coordinator."""
     message: JoinGroupRequest = request.message
     if request.api_version == 0:
         message.rebalance_timeout_ms = message.session_timeout_ms
-    return broker.groups.join(
+    return services.groups.join(
         message, request.api_version, request.client_id or "", request.client_address
     )
 

@@ -17,7 +17,7 @@ from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest, M
 from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
@@ -25,14 +25,14 @@ API_KEY = 13
 BATCHED_FROM = 3
 
 
-def handle(broker: BrokerServer, request: Request) -> LeaveGroupResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> LeaveGroupResponse | Deferred:
     """Hand over to the group's coordinator, older versions as a batch of one."""
     message: LeaveGroupRequest = request.message
     if request.api_version >= BATCHED_FROM:
-        return broker.groups.leave(message)
+        return services.groups.leave(message)
     identity = MemberIdentity(member_id=message.member_id)
     batch = LeaveGroupRequest(group_id=message.group_id, members=[identity])
-    return then(broker.groups.leave(batch), _single)
+    return then(services.groups.leave(batch), _single)
 
 
 def _single(response: LeaveGroupResponse) -> LeaveGroupResponse:

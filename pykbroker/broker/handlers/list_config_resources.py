@@ -25,7 +25,7 @@ from pykbroker.protocol.messages.list_config_resources_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
 
 API_KEY = 74
@@ -41,13 +41,13 @@ _TYPES = {
 }
 
 
-def handle(broker: BrokerServer, request: Request) -> ListConfigResourcesResponse:
+def handle(services: BrokerServices, request: Request) -> ListConfigResourcesResponse:
     """Answer from the image."""
     supported = _TYPES[request.api_version]
     wanted = request.message.resource_types or supported
     if not set(wanted) <= set(supported):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-    image = broker.image
+    image = services.metadata.image
     names: dict[int, list[str]] = {
         GROUP_RESOURCE: [name for kind, name in image.configs if kind == GROUP_RESOURCE],
         CLIENT_METRICS_RESOURCE: [],

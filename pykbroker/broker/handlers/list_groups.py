@@ -13,16 +13,16 @@ from pykbroker.broker.handlers import Handler
 from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 16
 
 
-def handle(broker: BrokerServer, request: Request) -> ListGroupsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> ListGroupsResponse | Deferred:
     """Ask the coordinator."""
-    return broker.groups.list_groups(request.message, request.api_version)
+    return services.groups.list_groups(request.message, request.api_version)
 
 
 def error_reply(request: Request, code: int, message: str | None) -> ListGroupsResponse:

@@ -38,7 +38,7 @@ from pykbroker.protocol.messages.list_offsets_response import (
 from pykbroker.replication.partition import LOG_END, READ_COMMITTED, READ_UNCOMMITTED
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.list_offsets_request import (
         ListOffsetsPartition,
@@ -71,20 +71,20 @@ FIRST_WITH_NOT_AVAILABLE = 5
 NO_OFFSET = (-1, -1, -1)
 
 
-def handle(broker: BrokerServer, request: Request) -> ListOffsetsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> ListOffsetsResponse | Deferred:
     """Look up every partition, without waiting for a disk."""
     message: ListOffsetsRequest = request.message
     if message.topics and message.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-    outcome: ListOffsetsResponse | Deferred = broker.cold_reads.serve(
+    outcome: ListOffsetsResponse | Deferred = services.cold_reads.serve(
         request,
-        partial(look_up, broker, request),
+        partial(look_up, services, request),
         lambda topics: ListOffsetsResponse(topics=topics),
     )
     return outcome
 
 
-def look_up(broker: BrokerServer, request: Request) -> list[ListOffsetsTopicResponse]:
+def look_up(services: BrokerServices, request: Request) -> list[ListOffsetsTopicResponse]:
     """The answers for all partitions, or ColdRead."""
     message: ListOffsetsRequest = request.message
     repeated = _repeated(message)
@@ -100,7 +100,7 @@ def look_up(broker: BrokerServer, request: Request) -> list[ListOffsetsTopicResp
                 refused.add(key)  # once is enough
                 answers.append(_refused(asked, int(ErrorCode.INVALID_REQUEST)))
             else:
-                answers.append(_answer(broker, request, topic.name, asked))
+                answers.append(_answer(services, request, topic.name, asked))
         if answers:
             topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
     return topics
@@ -117,13 +117,13 @@ def _repeated(message: ListOffsetsRequest) -> set[tuple[str, int]]:
 
 
 def _answer(
-    broker: BrokerServer, request: Request, topic: str, asked: ListOffsetsPartition
+    services: BrokerServices, request: Request, topic: str, asked: ListOffsetsPartition
 ) -> ListOffsetsPartitionResponse:
     version = request.api_version
     if asked.timestamp < 0 and version < FIRST_VERSION_OF.get(asked.timestamp, 0x7FFF):
         return _refused(asked, int(ErrorCode.UNSUPPORTED_VERSION))
     message: ListOffsetsRequest = request.message
-    found = broker.replica_manager.lookup(topic, asked.partition_index)
+    found = services.replica_manager.lookup(topic, asked.partition_index)
     if isinstance(found, int):
         return _refused(asked, found)
     try:
@@ -140,7 +140,7 @@ def _answer(
             code = int(ErrorCode.LEADER_NOT_AVAILABLE)
         return _refused(asked, code)
     except LogDirFailure as failure:
-        broker.replica_manager.on_directory_failure(failure)
+        services.replica_manager.on_directory_failure(failure)
         return _refused(asked, int(ErrorCode.KAFKA_STORAGE_ERROR))
     return ListOffsetsPartitionResponse(
         partition_index=asked.partition_index,

@@ -21,18 +21,18 @@ from pykbroker.protocol.messages.list_partition_reassignments_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.handlers import Outcome
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.network.request import Request
 
 API_KEY = 46
 
 
-def handle(broker: BrokerServer, request: Request) -> Outcome:
+def handle(services: NodeServices, request: Request) -> Outcome:
     """The controller answers."""
     message = request.message
     if message.topics is not None and not message.topics:
         return ListPartitionReassignmentsResponse(error_message=None)
-    return to_controller(broker, request)
+    return to_controller(services, request)
 
 
 def error_reply(

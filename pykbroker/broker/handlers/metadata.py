@@ -27,7 +27,6 @@ from pykbroker.broker.authorized_operations import (
 )
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.metadata_view import kind_of
-from pykbroker.broker.topic_creation import auto_create_topics
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, is_internal, topic_name_fault
 from pykbroker.protocol.messages.metadata_response import (
@@ -38,7 +37,7 @@ from pykbroker.protocol.primitives import ZERO_UUID
 
 if TYPE_CHECKING:
     from pykbroker.broker.metadata_view import ListenerView
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 
@@ -47,19 +46,19 @@ TOPIC_IDS_FROM = 12
 UNKNOWN_ID = int(ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-def handle(broker: BrokerServer, request: Request) -> MetadataResponse:
+def handle(services: BrokerServices, request: Request) -> MetadataResponse:
     """Answer from the view; unknown topics are made in the background."""
     message: MetadataRequest = request.message
     version = request.api_version
-    view = broker.metadata.on_listener(request.listener_name)
+    view = services.metadata.on_listener(request.listener_name)
     asked = message.topics
     topics: list[MetadataResponseTopic]
     if asked is None or (version == 0 and not asked):
         kind = kind_of(version)
-        names = broker.metadata.image.topics_by_name
+        names = services.metadata.image.topics_by_name
         topics = [topic for name in names if (topic := view.topic(name, kind)) is not None]
     else:
-        topics = _asked_topics(broker, view, message, asked, version)
+        topics = _asked_topics(services, view, message, asked, version)
     if message.include_topic_authorized_operations and version >= 8:
         topics = [
             topic if topic.error_code == UNKNOWN_ID else _with_operations(topic) for topic in topics
@@ -69,15 +68,15 @@ def handle(broker: BrokerServer, request: Request) -> MetadataResponse:
         operations = CLUSTER_OPERATIONS
     return MetadataResponse(
         brokers=view.brokers(),
-        cluster_id=broker.cluster_id,
-        controller_id=broker.metadata.controller_id(),
+        cluster_id=services.cluster_id,
+        controller_id=services.metadata.controller_id(),
         topics=topics,
         cluster_authorized_operations=operations,
     )
 
 
 def _asked_topics(
-    broker: BrokerServer,
+    services: BrokerServices,
     view: ListenerView,
     message: MetadataRequest,
     asked: list[MetadataRequestTopic],
@@ -87,7 +86,7 @@ def _asked_topics(
     if len(asked) == 1 and asked[0].topic_id == ZERO_UUID and asked[0].name is not None:
         # What nearly every request is.
         topic = view.topic(asked[0].name, kind)
-        return [topic] if topic is not None else _unknown(broker, message, [asked[0].name])
+        return [topic] if topic is not None else _unknown(services, message, [asked[0].name])
     ids: dict[bytes, None] = {}
     names: dict[str, None] = {}
     for wanted in asked:
@@ -105,7 +104,7 @@ def _asked_topics(
                 ErrorCode.INVALID_REQUEST, f"Topic name can not be null for version {version}"
             )
     if ids:
-        return _by_id(broker, view, ids, kind)
+        return _by_id(services, view, ids, kind)
     topics: list[MetadataResponseTopic] = []
     unknown: list[str] = []
     for name in names:
@@ -114,15 +113,15 @@ def _asked_topics(
             unknown.append(name)
         else:
             topics.append(topic)
-    return topics + _unknown(broker, message, unknown) if unknown else topics
+    return topics + _unknown(services, message, unknown) if unknown else topics
 
 
 def _by_id(
-    broker: BrokerServer, view: ListenerView, ids: dict[bytes, None], kind: int
+    services: BrokerServices, view: ListenerView, ids: dict[bytes, None], kind: int
 ) -> list[MetadataResponseTopic]:
     topics = []
     for topic_id in ids:
-        known = broker.metadata.image.topics_by_id.get(topic_id)
+        known = services.metadata.image.topics_by_id.get(topic_id)
         topic = None if known is None else view.topic(known.name, kind)
         if topic is None:
             topic = MetadataResponseTopic(error_code=UNKNOWN_ID, name=None, topic_id=topic_id)
@@ -131,7 +130,7 @@ def _by_id(
 
 
 def _unknown(
-    broker: BrokerServer, message: MetadataRequest, names: list[str]
+    services: BrokerServices, message: MetadataRequest, names: list[str]
 ) -> list[MetadataResponseTopic]:
     """Answers for topics that are not there; those that may be are made."""
     topics, creatable = [], []
@@ -145,8 +144,12 @@ def _unknown(
         topics.append(
             MetadataResponseTopic(error_code=int(code), name=name, is_internal=is_internal(name))
         )
-    if creatable and message.allow_auto_topic_creation and broker.config.auto_create_topics_enable:
-        auto_create_topics(broker, creatable)
+    if (
+        creatable
+        and message.allow_auto_topic_creation
+        and services.config.auto_create_topics_enable
+    ):
+        services.topic_creation.create_all(creatable)
     return topics
 
 

@@ -28,7 +28,7 @@ from pykbroker.protocol.messages.offset_commit_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
@@ -39,16 +39,16 @@ TOPIC_IDS_FROM = 10
 Refused = dict[str | bytes, OffsetCommitResponseTopic]
 
 
-def handle(broker: BrokerServer, request: Request) -> OffsetCommitResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> OffsetCommitResponse | Deferred:
     """Check the topics, commit what exists."""
     message: OffsetCommitRequest = request.message
     by_id = request.api_version >= TOPIC_IDS_FROM
     refused: Refused = {}
-    known = _known_topics(broker, message, by_id, refused)
+    known = _known_topics(services, message, by_id, refused)
     if not known:
         return OffsetCommitResponse(topics=list(refused.values()))
     if not refused and len(known) == len(message.topics):
-        return broker.groups.commit_offsets(message, request.api_version)
+        return services.groups.commit_offsets(message, request.api_version)
     valid = OffsetCommitRequest(
         group_id=message.group_id,
         generation_id_or_member_epoch=message.generation_id_or_member_epoch,
@@ -57,15 +57,15 @@ def handle(broker: BrokerServer, request: Request) -> OffsetCommitResponse | Def
         retention_time_ms=message.retention_time_ms,
         topics=known,
     )
-    outcome = broker.groups.commit_offsets(valid, request.api_version)
+    outcome = services.groups.commit_offsets(valid, request.api_version)
     return then(outcome, lambda response: _merged(refused, response, by_id))
 
 
 def _known_topics(
-    broker: BrokerServer, message: OffsetCommitRequest, by_id: bool, refused: Refused
+    services: BrokerServices, message: OffsetCommitRequest, by_id: bool, refused: Refused
 ) -> list[OffsetCommitRequestTopic]:
     """What exists of the request, with names and ids filled in; `refused` gets the rest."""
-    image = broker.replica_manager.image
+    image = services.metadata.image
     known = []
     for topic in message.topics:
         found = image.topic_by_id(topic.topic_id) if by_id else image.topic(topic.name)

@@ -26,17 +26,17 @@ from pykbroker.protocol.messages.offset_delete_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 47
 
 
-def handle(broker: BrokerServer, request: Request) -> OffsetDeleteResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> OffsetDeleteResponse | Deferred:
     """Check the topics, delete what exists."""
     message: OffsetDeleteRequest = request.message
-    image = broker.replica_manager.image
+    image = services.metadata.image
     known = []
     refused: dict[str, OffsetDeleteResponseTopic] = {}
     for topic in message.topics:
@@ -58,7 +58,7 @@ def handle(broker: BrokerServer, request: Request) -> OffsetDeleteResponse | Def
                 ],
             )
     asked = OffsetDeleteRequest(group_id=message.group_id, topics=known)
-    deleted = broker.groups.delete_offsets(asked)
+    deleted = services.groups.delete_offsets(asked)
     return then(deleted, lambda response: _merged(refused, response))
 
 

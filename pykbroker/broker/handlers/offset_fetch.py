@@ -34,7 +34,7 @@ from pykbroker.protocol.messages.offset_fetch_response import (
 from pykbroker.protocol.primitives import ZERO_UUID
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
@@ -44,13 +44,13 @@ BATCHED_FROM = 8
 TOPIC_IDS_FROM = 10
 
 
-def handle(broker: BrokerServer, request: Request) -> OffsetFetchResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> OffsetFetchResponse | Deferred:
     """Ask the coordinator for each group."""
     message: OffsetFetchRequest = request.message
     version = request.api_version
     if version < BATCHED_FROM:
         group = _batched_group(message)
-        fetched = broker.groups.fetch_offsets(group, message.require_stable)
+        fetched = services.groups.fetch_offsets(group, message.require_stable)
         return then(fetched, lambda reply: _single(group, reply, version))
     parts = []
     told_all = set()
@@ -60,9 +60,9 @@ def handle(broker: BrokerServer, request: Request) -> OffsetFetchResponse | Defe
                 continue
             told_all.add(group.group_id)
         if version >= TOPIC_IDS_FROM:
-            parts.append(_fetch_by_id(broker, group, message.require_stable))
+            parts.append(_fetch_by_id(services, group, message.require_stable))
         else:
-            parts.append(broker.groups.fetch_offsets(group, message.require_stable))
+            parts.append(services.groups.fetch_offsets(group, message.require_stable))
     return gather(parts, lambda groups: OffsetFetchResponse(groups=groups))
 
 
@@ -122,13 +122,13 @@ def _single(
 
 
 def _fetch_by_id(
-    broker: BrokerServer, group: OffsetFetchRequestGroup, require_stable: bool
+    services: BrokerServices, group: OffsetFetchRequestGroup, require_stable: bool
 ) -> OffsetFetchResponseGroup | Deferred:
     """Version 10: ids become names on the way in, names become ids on the way out."""
-    image = broker.replica_manager.image
+    image = services.metadata.image
     if group.topics is None:
-        fetched = broker.groups.fetch_offsets(group, require_stable)
-        return then(fetched, lambda reply: _with_ids(broker, reply))
+        fetched = services.groups.fetch_offsets(group, require_stable)
+        return then(fetched, lambda reply: _with_ids(services, reply))
     known = []
     unknown = []
     for topic in group.topics:
@@ -144,7 +144,7 @@ def _fetch_by_id(
         member_epoch=group.member_epoch,
         topics=known,
     )
-    fetched = broker.groups.fetch_offsets(asked, require_stable)
+    fetched = services.groups.fetch_offsets(asked, require_stable)
     if not unknown:
         return fetched
     return then(fetched, lambda reply: _merged(reply, unknown))
@@ -173,9 +173,11 @@ def _merged(
     return reply
 
 
-def _with_ids(broker: BrokerServer, reply: OffsetFetchResponseGroup) -> OffsetFetchResponseGroup:
+def _with_ids(
+    services: BrokerServices, reply: OffsetFetchResponseGroup
+) -> OffsetFetchResponseGroup:
     """All topics: one whose id nobody knows any more cannot be told in this version."""
-    image = broker.replica_manager.image
+    image = services.metadata.image
     topics = []
     for topic in reply.topics:
         found = image.topic(topic.name)

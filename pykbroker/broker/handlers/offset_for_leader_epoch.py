@@ -19,7 +19,7 @@ from pykbroker.protocol.messages.offset_for_leader_epoch_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.offset_for_leader_epoch_request import (
         OffsetForLeaderEpochRequest,
@@ -29,22 +29,24 @@ if TYPE_CHECKING:
 API_KEY = 23
 
 
-def handle(broker: BrokerServer, request: Request) -> OffsetForLeaderEpochResponse:
+def handle(services: BrokerServices, request: Request) -> OffsetForLeaderEpochResponse:
     """Look up every partition."""
     message: OffsetForLeaderEpochRequest = request.message
     return OffsetForLeaderEpochResponse(
         topics=[
             OffsetForLeaderTopicResult(
                 topic=topic.topic,
-                partitions=[_answer(broker, topic.topic, asked) for asked in topic.partitions],
+                partitions=[_answer(services, topic.topic, asked) for asked in topic.partitions],
             )
             for topic in message.topics
         ]
     )
 
 
-def _answer(broker: BrokerServer, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
-    found = broker.replica_manager.lookup(topic, asked.partition)
+def _answer(
+    services: BrokerServices, topic: str, asked: OffsetForLeaderPartition
+) -> EpochEndOffset:
+    found = services.replica_manager.lookup(topic, asked.partition)
     if isinstance(found, int):
         return EpochEndOffset(partition=asked.partition, error_code=found)
     code, epoch, end_offset = found.end_offset_for_epoch(

@@ -68,7 +68,7 @@ from pykbroker.protocol.record_batch import (
 from pykbroker.replication.delayed_produce import DelayedProduce
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.broker.validation_pool import Check
     from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.partition_log import AppendOutcome
@@ -104,22 +104,24 @@ WITHOUT_LOG_START = frozenset(
 )
 
 
-def handle(broker: BrokerServer, request: Request) -> Deferred | ProduceResponse | CloseConnection:
+def handle(
+    services: BrokerServices, request: Request
+) -> Deferred | ProduceResponse | CloseConnection:
     """Queue the batches; answer once they are written, or at once when there are none."""
     message: ProduceRequest = request.message
-    broker.counters.total_produce_requests += 1
+    services.counters.total_produce_requests += 1
     topics = message.topic_data
     if len(topics) != 1 or len(topics[0].partition_data) != 1:
         refusal = refused_as_a_whole(request)  # a lone partition is looked at when it is refused
         if refusal is not None:
             return refusal
     if not -1 <= message.acks <= 1:
-        return refused_acks(broker, request)
+        return refused_acks(services, request)
     if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES:
-        heavy = heavy_batches(broker, request)
+        heavy = heavy_batches(services, request)
         if heavy:
-            return check_in_thread(broker, request, heavy)
-    return append_all(broker, request, {})
+            return check_in_thread(services, request, heavy)
+    return append_all(services, request, {})
 
 
 def refused_as_a_whole(request: Request) -> ProduceResponse | CloseConnection | None:
@@ -148,12 +150,12 @@ def is_transactional(records: memoryview) -> bool:
     return records[MAGIC_AT] == 2 and bool(records[ATTRIBUTES_AT + 1] & TRANSACTIONAL_BIT)
 
 
-def refused_acks(broker: BrokerServer, request: Request) -> ProduceResponse | CloseConnection:
+def refused_acks(services: BrokerServices, request: Request) -> ProduceResponse | CloseConnection:
     """Invalid acks are the error of each partition that would have been appended to."""
     refusal = refused_as_a_whole(request)
     if refusal is not None:
         return refusal
-    manager = broker.replica_manager
+    manager = services.replica_manager
     reply = error_reply(request, ErrorCode.INVALID_REQUIRED_ACKS)
     topics = [topic for topic in request.message.topic_data if topic.partition_data]
     if isinstance(reply, ProduceResponse):
@@ -172,11 +174,11 @@ def refused_acks(broker: BrokerServer, request: Request) -> ProduceResponse | Cl
     return reply
 
 
-def heavy_batches(broker: BrokerServer, request: Request) -> dict[int, Check]:
+def heavy_batches(services: BrokerServices, request: Request) -> dict[int, Check]:
     """How to check the batches that would hold up the event loop; by the id of the entry."""
-    if broker.validation.is_stopped:
+    if services.validation.is_stopped:
         return {}
-    manager = broker.replica_manager
+    manager = services.replica_manager
     found: dict[int, Check] = {}
     for topic in request.message.topic_data:
         by_id = request.api_version >= FIRST_BY_ID
@@ -190,36 +192,38 @@ def heavy_batches(broker: BrokerServer, request: Request) -> dict[int, Check]:
                 continue
             _, magic, attributes = _batch_head(records)
             if magic == 2 and partition.log.is_heavy(attributes, len(records)):
-                found[id(asked)] = partial(partition.log.validate, records, broker.wall_ms())
+                found[id(asked)] = partial(partition.log.validate, records, services.wall_ms())
     return found
 
 
-def check_in_thread(broker: BrokerServer, request: Request, heavy: dict[int, Check]) -> Deferred:
+def check_in_thread(
+    services: BrokerServices, request: Request, heavy: dict[int, Check]
+) -> Deferred:
     """Have them checked; append everything of the request when that is done."""
     deferred = Deferred()
 
     def checked(outcomes: list[ValidationOutcome]) -> None:
         by_entry = dict(zip(heavy, outcomes, strict=True))
-        outcome = append_all(broker, request, by_entry)
+        outcome = append_all(services, request, by_entry)
         if isinstance(outcome, Deferred):
             outcome.on_resolved(deferred.resolve)
         else:
             deferred.resolve(outcome)
-        broker.wake()  # the end of the turn writes what was queued
+        services.wake()  # the end of the turn writes what was queued
 
-    broker.validation.check(list(heavy.values()), checked)
+    services.validation.check(list(heavy.values()), checked)
     return deferred
 
 
 def append_all(
-    broker: BrokerServer, request: Request, checked: dict[int, ValidationOutcome]
+    services: BrokerServices, request: Request, checked: dict[int, ValidationOutcome]
 ) -> Deferred | ProduceResponse | CloseConnection:
     """Queue every batch; `checked` has been validated in a thread."""
     message: ProduceRequest = request.message
-    manager = broker.replica_manager
+    manager = services.replica_manager
     by_id = request.api_version >= FIRST_BY_ID
     deadline_ms = request.received_ms + message.timeout_ms
-    pending = PendingProduce(broker, request, message.acks, deadline_ms)
+    pending = PendingProduce(services, request, message.acks, deadline_ms)
     responses = []
     for topic in message.topic_data:
         if by_id:
@@ -255,12 +259,14 @@ def append_all(
 class PendingProduce(DelayedProduce):
     """A Produce request whose batches are queued."""
 
-    __slots__ = ("_acks", "_broker", "_failed", "_request", "_wall_ms")
+    __slots__ = ("_acks", "_failed", "_request", "_services", "_wall_ms")
 
-    def __init__(self, broker: BrokerServer, request: Request, acks: int, deadline_ms: int) -> None:
+    def __init__(
+        self, services: BrokerServices, request: Request, acks: int, deadline_ms: int
+    ) -> None:
         super().__init__(acks == -1, deadline_ms, Deferred())
-        self._wall_ms = broker.wall_ms()
-        self._broker = broker
+        self._wall_ms = services.wall_ms()
+        self._services = services
         self._request = request
         self._acks = acks
         self._failed = False
@@ -273,8 +279,8 @@ class PendingProduce(DelayedProduce):
         checked: ValidationOutcome | None,
     ) -> PartitionProduceResponse:
         """Queue one partition's batch; its part of the reply, an error's if it is refused."""
-        broker = self._broker
-        manager = broker.replica_manager
+        services = self._services
+        manager = services.replica_manager
         partition = manager.lookup(topic, index)
         if isinstance(partition, int):
             return self.refuse(index, partition)
@@ -305,7 +311,7 @@ class PendingProduce(DelayedProduce):
             log_start_offset=partition.log.log_start_offset,
         )
         self.add(partition, outcome.last_offset + 1, reply)
-        counters = broker.counters
+        counters = services.counters
         counters.bytes_in += size
         counters.messages_in += outcome.last_offset - outcome.base_offset + 1
         return reply
@@ -323,7 +329,7 @@ class PendingProduce(DelayedProduce):
     def refuse(self, index: int, code: int) -> PartitionProduceResponse:
         """The part of the reply for a partition that got nothing."""
         self._failed = True
-        self._broker.counters.failed_produce_requests += 1
+        self._services.counters.failed_produce_requests += 1
         return PartitionProduceResponse(index=index, error_code=code, base_offset=-1)
 
     def _refused_by_partition(self, partition: Partition, code: int) -> PartitionProduceResponse:
@@ -367,7 +373,7 @@ class PendingProduce(DelayedProduce):
         return self.reply
 
     def _add_leader_hints(self) -> None:
-        manager = self._broker.replica_manager
+        manager = self._services.replica_manager
         endpoints: dict[int, NodeEndpoint] = {}
         for topic in self.reply.responses:
             for reply in topic.partition_responses:

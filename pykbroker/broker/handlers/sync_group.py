@@ -17,7 +17,7 @@ from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.sync_group_response import SyncGroupResponse
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
@@ -26,14 +26,14 @@ API_KEY = 14
 PROTOCOL_FROM = 5
 
 
-def handle(broker: BrokerServer, request: Request) -> SyncGroupResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> SyncGroupResponse | Deferred:
     """Hand over to the group's coordinator."""
     message: SyncGroupRequest = request.message
     if request.api_version >= PROTOCOL_FROM and (
         message.protocol_type is None or message.protocol_name is None
     ):
         return sync_error(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    return broker.groups.sync(message)
+    return services.groups.sync(message)
 
 
 def error_reply(request: Request, code: int, message: str | None) -> SyncGroupResponse:

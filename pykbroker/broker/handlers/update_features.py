@@ -16,16 +16,16 @@ from pykbroker.broker.handlers import Handler
 from pykbroker.protocol.messages.update_features_response import UpdateFeaturesResponse
 
 if TYPE_CHECKING:
-    from pykbroker.broker.server import BrokerServer
+    from pykbroker.broker.services import NodeServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 57
 
 
-def handle(broker: BrokerServer, request: Request) -> Deferred:
+def handle(services: NodeServices, request: Request) -> Deferred:
     """The controller decides."""
-    return to_controller(broker, request)
+    return to_controller(services, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> UpdateFeaturesResponse:

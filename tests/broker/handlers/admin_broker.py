@@ -13,6 +13,7 @@ from pykbroker.broker.dynamic_config import DynamicConfig
 from pykbroker.broker.handlers import Handler, make_routes
 from pykbroker.broker.metadata_view import MetadataView
 from pykbroker.broker.topic_creation import TopicCreation
+from pykbroker.config import BrokerConfig
 from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError
 from pykbroker.kraft.delta import MetadataDelta
@@ -35,18 +36,21 @@ class AdminBroker:
     def __init__(self, **overrides: str) -> None:
         self.world = NodeWorld(**overrides).open()
         self.node = self.kraft = self.world.node
-        self.config = self.world.config
+        self.dynamic_config = DynamicConfig(self.world.config)
         self.node_id = self.config.node_id
         self.cluster_id = self.node.storage.cluster_id
-        self.controller = self.node.controller
-        self.raft = self.node.raft
-        self.network = SimpleNamespace(on_config=lambda config: None)
-        self.log_manager = SimpleNamespace(on_config=lambda config: None)
-        self.replica_manager = SimpleNamespace(on_broker_config=lambda config: None)
+        self.controller = self.node.channel
+        self.quorum = self.node.raft
         self.metadata = MetadataView(self.cluster_id)
         self.routes = make_routes()
-        self.topic_creation = TopicCreation(self._create_topics)
-        self.node.publish_to([DynamicConfig(self), self.metadata])  # type: ignore[arg-type]
+        self.topic_creation = TopicCreation(
+            self._create_topics, config=lambda: self.config, now_ms=self.now_ms
+        )
+        self.node.publish_to([self.dynamic_config, self.metadata])
+
+    @property
+    def config(self) -> BrokerConfig:
+        return self.dynamic_config.current
 
     @property
     def image(self) -> Any:
@@ -56,7 +60,7 @@ class AdminBroker:
         return self.world.scheduler.now_ms
 
     def _create_topics(self, request: Any, deadline_ms: int) -> Deferred:
-        return self.controller.submit(request, 7)
+        return self.node.controller.submit(request, 7)
 
     def create(self, name: str, partitions: int = 1, **configs: str) -> Any:
         topic = CreatableTopic(

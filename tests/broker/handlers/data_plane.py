@@ -15,6 +15,7 @@ from pykbroker.broker.fetch_sessions import FetchSessions
 from pykbroker.broker.handlers import Handler
 from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError
+from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS
 from pykbroker.metrics import Counters
 from pykbroker.network.request import CloseConnection
@@ -38,6 +39,7 @@ class Broker:
         self._next_session_id = 0
         self.fetch_sessions = FetchSessions(1000, self._session_id)
         self.log_manager = self.node.log_manager
+        self.metadata = PublishedImage(self.node)
         self.producer_ids: Any = None
         self.validation = Checks()
         self.threads = Threads()
@@ -75,6 +77,17 @@ class Broker:
                 fenced=False,
             )
         )
+
+
+class PublishedImage:
+    """The MetadataView of a test: it shows what the replica manager has taken in."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    @property
+    def image(self) -> MetadataImage:
+        return self._node.manager.image
 
 
 class Checks:
@@ -123,6 +136,17 @@ class Threads:
         return done
 
 
+class Caller:
+    """The connection of a request."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.on_close: Callable[[], None] | None = None
+
+    def call_on_close(self, callback: Callable[[], None] | None) -> None:
+        self.on_close = callback
+
+
 class Call:
     """One request in flight at a handler."""
 
@@ -144,7 +168,7 @@ class Call:
             received_ms=broker.node.now_ms,
             listener_name=LISTENER,
             client_address="127.0.0.1",
-            connection=SimpleNamespace(on_close=None, closed=False),
+            connection=Caller(),
         )
         self.outcome: Any
         try:

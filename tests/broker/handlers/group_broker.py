@@ -70,7 +70,9 @@ class GroupBroker(Broker):
             wake=self.node.end_turn,
         )
         self.created: list[CreateTopicsRequest] = []
-        self.topic_creation = TopicCreation(self._create)
+        self.topic_creation = TopicCreation(
+            self._create, config=lambda: self.config, now_ms=self.loop.now_ms
+        )
         self.creation_error = 0
         self._apply = self.node.apply
         self.node.apply = self.apply  # type: ignore[method-assign]

@@ -15,7 +15,7 @@ from pykbroker.protocol.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from tests.broker.handlers.data_plane import Call
+from tests.broker.handlers.data_plane import Call, PublishedImage
 from tests.harness.environments import environment_at, run
 from tests.replication.node import Node
 
@@ -53,7 +53,8 @@ def test_moves(version: int) -> None:
         )
         broker = SimpleNamespace(
             node=node,
-            housekeeping=housekeeping,
+            mover=housekeeping.mover,
+            metadata=PublishedImage(node),
             log_manager=node.log_manager,
             replica_manager=node.manager,
         )

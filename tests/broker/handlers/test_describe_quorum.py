@@ -30,14 +30,14 @@ def test_every_version(version: int) -> None:
     assert (answer.error_code, answer.error_message) == (0, "")
     (partition,) = answer.topics[0].partitions
     assert (partition.leader_id, partition.leader_epoch) == (1, 1)
-    assert partition.high_watermark == broker.raft.log.log.log_end_offset
+    assert partition.high_watermark == broker.quorum.log.log.log_end_offset
     (voter,) = partition.current_voters
     assert (voter.replica_id, voter.log_end_offset) == (1, partition.high_watermark)
     assert partition.observers == []
     if version >= 1:
         assert voter.last_caught_up_timestamp == broker.now_ms()
     if version >= 2:
-        assert voter.replica_directory_id == broker.raft.raft.local.key.directory_id
+        assert voter.replica_directory_id == broker.quorum.raft.local.key.directory_id
         (node,) = answer.nodes
         assert [(at.name, at.port) for at in node.listeners] == [("CONTROLLER", 9093)]
 

@@ -47,7 +47,7 @@ def test_to_a_broker_that_is_fenced() -> None:
     broker = AdminBroker()
     broker.create("t")
     other = registration_of(broker, 2)
-    epoch = broker.world.settle(broker.controller.submit(other, 4)).broker_epoch
+    epoch = broker.world.settle(broker.node.controller.submit(other, 4)).broker_epoch
     assert broker.image.brokers[2].epoch == epoch
     assert broker.image.brokers[2].fenced
     broker.call(ALTER, alter([2]), 1)

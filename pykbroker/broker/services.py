@@ -1,0 +1,137 @@
+"""What handlers work with: the parts of a node that a request may use.
+
+    NodeServices      of every node: handlers that are served on controller listeners too
+    BrokerServices    of a broker: the data, the groups, what waits
+
+Which image of the metadata is read:
+
+    a handler                 `metadata.image`: the last one that all parts of this node have taken
+                              in, so a partition that it shows is hosted where it says
+    produce and fetch         what the replica manager hosts; it takes every image in first
+    the controller            its own, which is ahead by what is not committed yet
+
+Parts that not every node needs are made, and their modules imported, when they are first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from pykbroker.broker.cold_reads import ColdReads
+from pykbroker.broker.dynamic_config import DynamicConfig
+from pykbroker.broker.groups import Groups
+from pykbroker.broker.handlers import Route
+from pykbroker.broker.metadata_view import MetadataView
+from pykbroker.broker.validation_pool import ValidationPool
+from pykbroker.config import BrokerConfig
+from pykbroker.environment import Environment
+from pykbroker.kraft.controller_channel_driver import ControllerChannel
+from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
+from pykbroker.kraft.raft_driver import RaftDriver
+from pykbroker.log.log_manager import LogManager
+from pykbroker.metrics import Counters
+from pykbroker.purgatory import Purgatory
+from pykbroker.replication.replica_manager import ReplicaManager
+
+if TYPE_CHECKING:  # imported by the first request that needs them
+    from pykbroker.broker.fetch_sessions import FetchSessions
+    from pykbroker.broker.producer_ids import ProducerIds
+    from pykbroker.broker.topic_creation import TopicCreation
+    from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+    from pykbroker.deferred import Deferred
+    from pykbroker.log.log_mover_driver import LogMover
+
+
+class Features(NamedTuple):
+    """What ApiVersions tells of features: name -> (lowest, highest) and name -> level."""
+
+    supported: dict[str, tuple[int, int]]
+    finalized: dict[str, int]
+    finalized_epoch: int
+
+
+@dataclass(kw_only=True)
+class NodeServices:
+    """What every node has."""
+
+    environment: Environment
+    node_id: int
+    cluster_id: str
+    dynamic_config: DynamicConfig
+    counters: Counters
+    routes: list[Route]
+    metadata: MetadataView
+    controller: ControllerChannel
+    """Takes requests to the active controller, in this process or elsewhere."""
+    quorum: RaftDriver
+    """This node's replica of the metadata log."""
+
+    def __post_init__(self) -> None:
+        self.now_ms = self.environment.clock.now_ms
+        self.wall_ms = self.environment.clock.wall_ms
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The configuration as it is now."""
+        return self.dynamic_config.current
+
+    def features(self) -> Features:
+        """What this node supports and what the cluster has finalised."""
+        image = self.metadata.image
+        levels = dict(image.features)
+        kraft_version = self.quorum.raft.history.kraft_version
+        if kraft_version > 0:
+            levels["kraft.version"] = kraft_version
+        supported = {name: (low, high) for name, (low, high) in SUPPORTED_FEATURES.items()}
+        return Features(supported, levels, image.offset)
+
+
+@dataclass(kw_only=True)
+class BrokerServices(NodeServices):
+    """What a broker has beside it."""
+
+    replica_manager: ReplicaManager
+    log_manager: LogManager
+    purgatory: Purgatory
+    cold_reads: ColdReads
+    validation: ValidationPool
+    groups_holder: Groups
+    allocate_producer_ids: Callable[[], Deferred]
+    find_mover: Callable[[], LogMover]
+    wake: Callable[[], None]
+    """Something was appended or resolved outside of a turn: have one soon."""
+
+    @property
+    def groups(self) -> GroupCoordinator:
+        """The group coordinator; it is made when it is first asked for."""
+        return self.groups_holder.coordinator()
+
+    @property
+    def mover(self) -> LogMover:
+        """What moves partitions between log directories."""
+        return self.find_mover()
+
+    @cached_property
+    def fetch_sessions(self) -> FetchSessions:
+        """The cache of fetch sessions."""
+        from pykbroker.broker.fetch_sessions import FetchSessions
+
+        slots = self.config.max_incremental_fetch_session_cache_slots
+        return FetchSessions(slots, self.environment.random.randrange)
+
+    @cached_property
+    def producer_ids(self) -> ProducerIds:
+        """Producer ids out of the blocks that the controller gives."""
+        from pykbroker.broker.producer_ids import ProducerIds
+
+        return ProducerIds(self.allocate_producer_ids)
+
+    @cached_property
+    def topic_creation(self) -> TopicCreation:
+        """Topics that the broker makes by itself."""
+        from pykbroker.broker.topic_creation import TopicCreation
+
+        return TopicCreation(self.controller.send, config=lambda: self.config, now_ms=self.now_ms)
