@@ -57,6 +57,7 @@ TESTED_IN = {
     "offline/findings": "offline/test_fsck.py",
     "offline/partition_files": "offline/test_layout.py",
     "protocol/codegen_*": "protocol/test_codegen.py",
+    "replication/fetch_request": "replication/test_fetch_reader.py",
     "replication/partition_events": "replication/test_partition.py",
     "spark/columns": "spark/test_tasks.py",
     "spark/faults": "spark/test_options.py",
@@ -134,6 +135,41 @@ def test_module_is_tested(module: Path):
         elsewhere = [file for pattern, file in TESTED_IN.items() if fnmatch(name, pattern)]
         assert elsewhere, f"write {own.relative_to(ROOT)}, or say in TESTED_IN where it is tested"
         assert (TESTS / elsewhere[0]).exists()
+
+
+def _import_graph() -> dict[str, set[str]]:
+    """Module -> modules of this package that it imports anywhere, for types too."""
+    names = {}
+    for path in sorted((ROOT / "pykbroker").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    graph: dict[str, set[str]] = {}
+    for name, path in names.items():
+        if GENERATED in path.parents:
+            continue
+        found = graph[name] = set()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module in names:
+                for alias in node.names:
+                    submodule = f"{node.module}.{alias.name}"
+                    found.add(submodule if submodule in names else node.module)
+        found &= names.keys() - {name}
+    return graph
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = {name: set(imported) for name, imported in _import_graph().items()}
+    assert len(graph) > 200
+    while graph:
+        leaves = {name for name, imported in graph.items() if not imported & graph.keys()}
+        if not leaves:
+            used = {each for imported in graph.values() for each in imported}
+            circle = sorted(name for name in graph if name in used)
+            pytest.fail(f"modules in circles, or between two of them: {circle}")
+        for name in leaves:
+            del graph[name]
 
 
 def test_there_is_something_to_check():

@@ -35,7 +35,7 @@ from pykbroker.protocol.messages.fetch_response import (
     PartitionData,
 )
 from pykbroker.protocol.primitives import ZERO_UUID
-from pykbroker.replication.fetch_reader import FetchPartition
+from pykbroker.replication.fetch_request import FetchPartition
 
 SHARDS = 8
 SESSION_ID_RANGE = 0x7FFFFFFF // SHARDS

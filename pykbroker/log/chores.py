@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from pykbroker.log.log_state import LogState
+from typing import NamedTuple
 
 
 class Deletion(NamedTuple):
@@ -31,7 +28,7 @@ class Chores:
     def __init__(self) -> None:
         self._undated: list[tuple[int, Deletion]] = []
         self._dated: list[tuple[int, int, Deletion]] = []
-        self._rolled: dict[LogState, None] = {}
+        self._rolled: dict[object, None] = {}
         self._number = 0
 
     def delete_later(
@@ -54,14 +51,14 @@ class Chores:
     def pending_deletions(self) -> int:
         return len(self._undated) + len(self._dated)
 
-    def rolled(self, log: LogState) -> None:
+    def rolled(self, log: object) -> None:
         self._rolled[log] = None
 
-    def take_rolled(self) -> list[LogState]:
+    def take_rolled(self) -> list[object]:
         logs = list(self._rolled)
         self._rolled.clear()
         return logs
 
-    def forget(self, log: LogState) -> None:
+    def forget(self, log: object) -> None:
         """The log is gone or its disk failed: it must not be flushed any more."""
         self._rolled.pop(log, None)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pykbroker.log.log_directory import LogDirectory
     from pykbroker.log.log_manager import LogManager
     from pykbroker.log.log_mover_driver import LogMover
-    from pykbroker.log.log_state import LogState
     from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -175,15 +174,15 @@ class HousekeepingDriver:
     async def do_chores(self) -> None:
         """fsync closed segments, unlink what was deleted long enough ago."""
         for log in self._manager.chores.take_rolled():
+            assert isinstance(log, PartitionLog)
             if not log.is_offline:
                 await self.flush(log, closed_only=True)
         deletions = self._manager.chores.due_deletions(self._now_ms())
         if deletions:
             await self._threads.run(partial(delete_files, self._manager.files, deletions))
 
-    async def flush(self, log: LogState, closed_only: bool = False) -> None:
+    async def flush(self, log: PartitionLog, closed_only: bool = False) -> None:
         """fsync one log in a thread."""
-        assert isinstance(log, PartitionLog)
         try:
             job = log.prepare_flush(up_to_active=not closed_only)
             if job is not None:

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pykbroker.purgatory import DelayedOperation
-from pykbroker.replication.fetch_reader import FetchParams, FetchPartition, has_enough
+from pykbroker.replication.fetch_reader import has_enough
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition
 
 if TYPE_CHECKING:
     from pykbroker.replication.partition import Partition

@@ -3,8 +3,7 @@
     FetchPartition (asked) -> read_partition -> PartitionData of the response, records a FileSlice
     read_all_partitions: one after the other, the size limits shrinking on the way (KIP-74)
 
-State: `FetchPartition` is one entry of a fetch, and of a fetch session from one request to the
-next; everything else here is a plain function.
+State: none: these are plain functions over the values of `fetch_request.py`.
 In:  partitions, limits. Out: response entries; never an exception for what a client did.
 Invariants: record bytes are never read here; the first batch that is found is returned whole even
 when it is larger than every limit, later ones are not.
@@ -13,9 +12,8 @@ Source: `ReplicaManager.readFromLog`, `Partition.readRecords`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from pykbroker.environment.files import ColdRead, LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
@@ -24,119 +22,12 @@ from pykbroker.protocol.messages.fetch_response import (
     EpochEndOffset,
     PartitionData,
 )
-from pykbroker.protocol.primitives import ZERO_UUID
-from pykbroker.replication.partition import LOG_END, READ_COMMITTED, READ_UNCOMMITTED, Partition
-
-if TYPE_CHECKING:
-    from pykbroker.replication.replica_manager import ReplicaManager
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
+from pykbroker.replication.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
+from pykbroker.replication.replica_manager import ReplicaManager
 
 NO_RECORDS = b""
-FUTURE_REPLICA_ID = -3
 UNKNOWN_CODES = (int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), int(ErrorCode.UNKNOWN_TOPIC_ID))
-
-
-class FetchPartition:
-    """One partition of a fetch: what the client asked, and what it was last told (sessions)."""
-
-    __slots__ = (
-        "current_leader_epoch",
-        "fetch_offset",
-        "index",
-        "key",
-        "last_fetched_epoch",
-        "log_start_offset",
-        "max_bytes",
-        "partition",
-        "sent_high_watermark",
-        "sent_log_start_offset",
-        "topic",
-        "topic_id",
-    )
-
-    def __init__(
-        self,
-        topic: str | None,
-        topic_id: bytes,
-        index: int,
-        fetch_offset: int,
-        max_bytes: int,
-        current_leader_epoch: int = -1,
-        last_fetched_epoch: int = -1,
-        log_start_offset: int = -1,
-    ) -> None:
-        self.key: tuple[str | bytes, int] = (
-            topic or "" if topic_id == ZERO_UUID else topic_id,
-            index,
-        )
-        self.topic = topic  # None: the id was never resolved
-        self.topic_id = topic_id  # ZERO_UUID: asked by name
-        self.index = index
-        self.fetch_offset = fetch_offset
-        self.max_bytes = max_bytes
-        self.current_leader_epoch = current_leader_epoch
-        self.last_fetched_epoch = last_fetched_epoch
-        self.log_start_offset = log_start_offset
-        self.partition: Partition | None = None  # found last time; valid while it is hosted
-        self.sent_high_watermark = -1
-        self.sent_log_start_offset = -1
-
-
-class FetchParams:
-    """What a fetch asks of all its partitions. Units: milliseconds, bytes."""
-
-    __slots__ = (
-        "isolation",
-        "leader_only",
-        "max_bytes",
-        "max_wait_ms",
-        "min_bytes",
-        "replica_epoch",
-        "replica_id",
-    )
-
-    def __init__(
-        self,
-        replica_id: int = -1,
-        replica_epoch: int = -1,
-        max_wait_ms: int = 0,
-        min_bytes: int = 0,
-        max_bytes: int = 0x7FFFFFFF,
-        isolation: int = READ_UNCOMMITTED,
-        leader_only: bool = False,
-    ) -> None:
-        self.replica_id = replica_id
-        self.replica_epoch = replica_epoch
-        self.max_wait_ms = max_wait_ms
-        self.max_bytes = max_bytes
-        self.min_bytes = min(min_bytes, max_bytes)
-        # Consumers choose between two isolations; followers, and the future replica of a move
-        # between directories, read to the log end.
-        if replica_id >= 0 or replica_id == FUTURE_REPLICA_ID:
-            self.isolation = LOG_END
-        elif isolation in (READ_UNCOMMITTED, READ_COMMITTED):
-            self.isolation = isolation
-        else:
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-        self.leader_only = leader_only or replica_id >= 0
-
-
-class FetchResult:
-    """What a read found: `answers`, in the order asked.
-
-    `read` are the partitions that there are, also those left out as unchanged. `unknown` has the
-    partitions that no topic of the cluster has: they are answered last, and do not end the wait for
-    the others (a client of a deleted topic must not spin).
-    """
-
-    __slots__ = ("answers", "must_answer", "read", "size_bytes", "unchanged", "unknown")
-
-    def __init__(self, wanted: list[FetchPartition]) -> None:
-        self.read = wanted
-        self.answers: list[tuple[FetchPartition, PartitionData]] = []
-        self.unchanged: list[FetchPartition] = []  # left out of a follower's answer
-        self.unknown: list[tuple[FetchPartition, PartitionData]] = []
-        self.size_bytes = 0
-        self.must_answer = False  # an error or a diverging epoch: waiting would not help
 
 
 def error_entry(index: int, code: int) -> PartitionData:
@@ -248,17 +139,6 @@ def is_unchanged_for_follower(
         and asked.last_fetched_epoch in (leader_epoch, -1)
         and not partition.check_follower(params.replica_id, params.replica_epoch, leader_epoch)
     )
-
-
-def followed(result: FetchResult) -> Iterator[FetchPartition]:
-    """The partitions of a follower's fetch that were read without an error or a divergence.
-
-    Only these say how far the follower's log goes.
-    """
-    yield from result.unchanged
-    for asked, entry in result.answers:
-        if not entry.error_code and entry.diverging_epoch is None:
-            yield asked
 
 
 def read_partition(

@@ -26,7 +26,7 @@ from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
 from pykbroker.protocol.primitives import ZERO_UUID
-from pykbroker.replication.fetch_reader import followed
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult, followed
 from pykbroker.replication.hosting import Hosting
 from pykbroker.replication.partition import ACKS_ALL, Partition
 from pykbroker.replication.partition_events import (
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from pykbroker.log.log_manager import LogManager
     from pykbroker.purgatory import Purgatory
     from pykbroker.replication.delayed_produce import DelayedProduce
-    from pykbroker.replication.fetch_reader import FetchParams, FetchPartition, FetchResult
 
 _log = logging.getLogger(__name__)
 

@@ -21,7 +21,8 @@ from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.purgatory import Purgatory
-from pykbroker.replication.fetch_reader import FetchParams, FetchPartition, read_all_partitions
+from pykbroker.replication.fetch_reader import read_all_partitions
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.replica_manager import ReplicaManager
 from pykbroker.testing.world.memory_files import MemoryFiles

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.delayed_fetch import DelayedFetch
-from pykbroker.replication.fetch_reader import ZERO_UUID, FetchParams, FetchPartition
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition
 from tests.replication.node import Node, batch
 
 

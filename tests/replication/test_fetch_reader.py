@@ -6,14 +6,9 @@ import pytest
 
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.fetch_response import PartitionData
-from pykbroker.replication.fetch_reader import (
-    ZERO_UUID,
-    FetchParams,
-    FetchPartition,
-    FetchResult,
-    has_enough,
-    read_all_partitions,
-)
+from pykbroker.protocol.primitives import ZERO_UUID
+from pykbroker.replication.fetch_reader import has_enough, read_all_partitions
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
 from tests.replication.node import Node, topic_id_of
 
 BATCH_BYTES = 70  # of one record b"v" without key or headers, give or take

@@ -8,9 +8,10 @@ import pytest
 
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.delayed_produce import DelayedProduce
-from pykbroker.replication.fetch_reader import ZERO_UUID, FetchParams, FetchPartition
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition
 from pykbroker.replication.partition import Partition
 from pykbroker.types import TopicPartition
 from tests.replication.node import Node, batch, topic_id_of

@@ -39,12 +39,8 @@ from pykbroker.protocol.messages.fetch_response import (
     NodeEndpoint,
 )
 from pykbroker.replication.delayed_fetch import DelayedFetch
-from pykbroker.replication.fetch_reader import (
-    FetchParams,
-    FetchResult,
-    read_all_partitions,
-    unread_entry,
-)
+from pykbroker.replication.fetch_reader import read_all_partitions, unread_entry
+from pykbroker.replication.fetch_request import FetchParams, FetchResult
 
 if TYPE_CHECKING:
     from pykbroker.broker.fetch_sessions import FetchContext
