@@ -31,7 +31,7 @@ from pykbroker.broker.services import BrokerServices
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import BrokerConfig, ConfigError, Endpoint, TopicConfig
-from pykbroker.deferred import Deferred, resolved
+from pykbroker.deferred import Cancelled, Deferred, resolved
 from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.scheduler import within
@@ -132,7 +132,7 @@ class BrokerServer:
             self._open_quorum()
             await self._build_services()
             await self._serve()
-        except BaseException:
+        except (Exception, Cancelled):
             await self.stop()
             raise
 
@@ -443,9 +443,12 @@ class BrokerServer:
         """Wait for a Deferred, and go on in a turn of its own: what resolves it is in the middle of
         its own work. A KafkaError in it is raised."""
         try:
-            return await deferred
-        finally:
+            value = await deferred
+        except Exception:
             await self.scheduler.sleep(0)
+            raise
+        await self.scheduler.sleep(0)
+        return value
 
 
 def _no_peers(peer: Peer, message: Message, deadline_ms: int) -> Deferred:

@@ -41,19 +41,57 @@ class SimulatedCrash(BaseException):
     """The machine stopped at this very call; no handler of errors may catch it."""
 
 
+class Content:
+    """The bytes of a file. What was grown and never written is zeros that take no memory."""
+
+    __slots__ = ("_written", "size")
+
+    def __init__(self) -> None:
+        self._written = bytearray()
+        self.size = 0
+
+    def read(self, length: int, position: int) -> bytes:
+        """At most `length` bytes at `position`."""
+        end = min(position + length, self.size)
+        found = bytes(self._written[position:end])
+        return found + bytes(max(end - position - len(found), 0))
+
+    def whole(self) -> bytes:
+        """All bytes."""
+        return self.read(self.size, 0)
+
+    def change(self, position: int, payload: bytes) -> None:
+        """Write at `position`; below zero it cuts or grows to `-1 - position` bytes."""
+        if position < 0:
+            self.size = -1 - position
+            del self._written[self.size :]
+            return
+        if position > len(self._written):
+            self._written.extend(bytes(position - len(self._written)))
+        self._written[position : position + len(payload)] = payload
+        self.size = max(self.size, position + len(payload))
+
+    def copy(self) -> Content:
+        """The same bytes, to be changed on their own."""
+        copied = Content()
+        copied._written = bytearray(self._written)
+        copied.size = self.size
+        return copied
+
+
 class MemoryInode(Readable):
     """The bytes of one file, now and after a crash."""
 
     __slots__ = ("content", "durable", "modified_ms", "unsynced")
 
     def __init__(self) -> None:
-        self.content = bytearray()
-        self.durable = b""
+        self.content = Content()
+        self.durable = Content()
         self.unsynced: list[tuple[int, bytes]] = []
         self.modified_ms = 0
 
     def pread(self, length: int, position: int) -> bytes:
-        return bytes(self.content[position : position + length])
+        return self.content.read(length, position)
 
     def read_cached(self, length: int, position: int) -> bytes | None:
         found = self.pread(length, position)
@@ -69,46 +107,35 @@ class MemoryInode(Readable):
         raise OSError(errno.EBADF, "a file in memory has no descriptor")
 
     def write(self, position: int, payload: bytes) -> None:
-        apply_change(self.content, position, payload)
+        self.content.change(position, payload)
         self.unsynced.append((position, payload))
 
     def truncate(self, length: int) -> None:
         """Kept as a change with a negative position: -1 - length."""
-        apply_change(self.content, -1 - length, b"")
+        self.content.change(-1 - length, b"")
         self.unsynced.append((-1 - length, b""))
 
     def sync(self) -> None:
-        self.durable = bytes(self.content)
+        for position, payload in self.unsynced:
+            self.durable.change(position, payload)
         self.unsynced.clear()
 
     def crash(self, dice: Dice, reorder: bool) -> None:
-        survivor = bytearray(self.durable)
+        survivor = self.durable.copy()
         keep = dice.randint(0, len(self.unsynced))
         for number, (position, payload) in enumerate(self.unsynced):
             if reorder:
                 if dice.randint(0, 1):
-                    apply_change(survivor, position, payload)
+                    survivor.change(position, payload)
             elif number < keep:
-                apply_change(survivor, position, payload)
+                survivor.change(position, payload)
             elif number == keep:
                 torn = payload[: dice.randint(0, len(payload))]
                 if torn:
-                    apply_change(survivor, position, torn)
+                    survivor.change(position, torn)
         self.content = survivor
-        self.sync()
-
-
-def apply_change(content: bytearray, position: int, payload: bytes) -> None:
-    if position < 0:
-        length = -1 - position
-        if length <= len(content):
-            del content[length:]
-        else:
-            content.extend(bytes(length - len(content)))
-        return
-    if position > len(content):
-        content.extend(bytes(position - len(content)))
-    content[position : position + len(payload)] = payload
+        self.durable = survivor.copy()
+        self.unsynced.clear()
 
 
 class MemoryDirectory:
@@ -160,7 +187,7 @@ class MemoryFile(OpenFile):
         self._files = files
         self._inode = inode
         self.path = path
-        self.size = len(inode.content)
+        self.size = inode.content.size
 
     def pread(self, length: int, position: int) -> bytes:
         self._files.call_read("pread", self.path)
@@ -257,6 +284,18 @@ class MemoryFiles(Files):
         self.fail = None
         self._locks.clear()
 
+    def hand_over(self) -> MemoryFiles:
+        """The same disk for the next process; this object refuses every call from now on."""
+        following = MemoryFiles()
+        following.root = self.root
+        following.calls = self.calls
+        following.now_ms = self.now_ms
+        following.capacity_bytes = self.capacity_bytes
+        following.dice = self.dice
+        following._drawn = self._drawn
+        self.crash_at = 0
+        return following
+
     def used_bytes(self) -> int:
         return used_bytes(self.root)
 
@@ -269,7 +308,7 @@ class MemoryFiles(Files):
             if self.dice is not None and payload:
                 inode.write(position, payload[: self.dice.randint(0, len(payload))])
             raise
-        growth = position + len(payload) - len(inode.content)
+        growth = position + len(payload) - inode.content.size
         if room is not None and growth > room:
             fits = max(len(payload) - (growth - max(room, 0)), 0)
             inode.write(position, payload[:fits])
@@ -283,7 +322,7 @@ class MemoryFiles(Files):
 
     def read_file(self, path: str) -> bytes:
         self.call_read("read", path)
-        return bytes(self._inode(path).content)
+        return self._inode(path).content.whole()
 
     def read_range(self, path: str, position: int, length: int) -> bytes:
         self.call_read("read", path)
@@ -309,14 +348,14 @@ class MemoryFiles(Files):
         return isinstance(self._find(path), MemoryDirectory)
 
     def size(self, path: str) -> int:
-        return len(self._inode(path).content)
+        return self._inode(path).content.size
 
     def listdir(self, path: str) -> list[str]:
         return sorted(self._directory(path).entries)
 
     def list_sizes(self, path: str) -> dict[str, int]:
         return {
-            name: len(node.content)
+            name: node.content.size
             for name, node in sorted(self._directory(path).entries.items())
             if isinstance(node, MemoryInode)
         }
@@ -434,6 +473,6 @@ def split(path: str) -> list[str]:
 
 def used_bytes(directory: MemoryDirectory) -> int:
     return sum(
-        len(node.content) if isinstance(node, MemoryInode) else used_bytes(node)
+        node.content.size if isinstance(node, MemoryInode) else used_bytes(node)
         for node in directory.entries.values()
     )

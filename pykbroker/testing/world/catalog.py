@@ -1,0 +1,109 @@
+"""What administrators were promised: topics, partitions, configurations; and the world's ids.
+
+State: one `TopicPromise` a topic that was ever asked for.
+Invariants that it checks: a topic whose creation was answered is there, with its partitions and
+configuration, until somebody asks for its deletion; one whose deletion was answered never comes
+back; a change whose answer is missing happened as a whole or not at all; no producer id is given
+twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from pykbroker.testing.world.ledger import PartitionLedger, TopicRules
+from pykbroker.testing.world.world import Violation
+
+
+class TopicState(Enum):
+    """Where a topic stands, as far as its clients can know."""
+
+    CREATING = auto()  # asked for, not answered: it may be there
+    THERE = auto()  # answered
+    DELETING = auto()  # asked for, not answered: it may be gone
+    GONE = auto()  # answered
+
+
+@dataclass(slots=True)
+class TopicPromise:
+    """A topic as its clients know it."""
+
+    name: str
+    partitions: int
+    rules: TopicRules
+    state: TopicState = TopicState.CREATING
+    topic_id: bytes = bytes(16)
+    most_partitions: int = 0
+    """A larger number that was asked for and not answered; 0: none."""
+    configs: dict[str, set[str]] = field(default_factory=dict)
+    """Key -> the values that it may have now."""
+    """A key that is not here was never changed, as far as is known."""
+    unanswered_configs: dict[str, set[str]] = field(default_factory=dict)
+    """Values that were sent and not answered: they may be set at any time from then on."""
+    unanswered_creations: int = 0
+    ledgers: list[PartitionLedger] = field(default_factory=list)
+    may_lose: bool = False
+    """A power failure may have taken what its producers were promised."""
+
+    def __post_init__(self) -> None:
+        self.grow(self.partitions)
+
+    def config_sent(self, key: str, value: str) -> None:
+        """A change is about to be sent."""
+        self.unanswered_configs.setdefault(key, set()).add(value)
+        if key in self.configs:
+            self.configs[key].add(value)
+
+    def config_answered(self, key: str, value: str) -> None:
+        """The change was acknowledged; earlier ones without an answer may still come."""
+        self.unanswered_configs[key].discard(value)
+        self.configs[key] = {value} | self.unanswered_configs[key]
+
+    def grow(self, partitions: int) -> None:
+        """It has this many partitions now."""
+        self.partitions = partitions
+        while len(self.ledgers) < partitions:
+            name = f"{self.name}-{len(self.ledgers)}"
+            self.ledgers.append(PartitionLedger(name, self.rules))
+
+
+class Catalog:
+    """See the module's text."""
+
+    def __init__(self) -> None:
+        self.topics: dict[str, TopicPromise] = {}
+        self.process_ends = 0
+        """How often a node has ended."""
+        self._producer_ids: set[tuple[int, int]] = set()
+
+    def producer_id_given(self, producer_id: int, epoch: int) -> None:
+        """InitProducerId was answered."""
+        if (producer_id, epoch) in self._producer_ids:
+            raise Violation(f"producer id {producer_id} with epoch {epoch} was given twice")
+        self._producer_ids.add((producer_id, epoch))
+
+    def check_topics(self, found: Mapping[str, int]) -> None:
+        """Compare with the topics of a node: name -> number of partitions."""
+        for name, topic in self.topics.items():
+            partitions = found.get(name)
+            if partitions is None:
+                if topic.state is TopicState.THERE:
+                    raise Violation(f"topic {name} was created and is not there")
+                continue
+            if topic.state is TopicState.GONE and not topic.unanswered_creations:
+                raise Violation(f"topic {name} was deleted and is there")
+            if partitions not in (topic.partitions, topic.most_partitions):
+                raise Violation(
+                    f"topic {name} has {partitions} partitions, promised were {topic.partitions}"
+                )
+        for name in found:
+            if name not in self.topics and not name.startswith("__"):
+                raise Violation(f"nobody created topic {name}")
+
+    def check_configs(self, name: str, found: Mapping[str, str | None]) -> None:
+        """Compare with what DescribeConfigs said of a topic."""
+        for key, values in self.topics[name].configs.items():
+            if found.get(key) not in values:
+                raise Violation(f"topic {name}: {key} is {found.get(key)}, set were {values}")

@@ -1,0 +1,174 @@
+"""What every scripted client is: a machine of its own, real connections, a coroutine that runs.
+
+A request is built for a version that the client draws: all versions that a node offers are spoken
+in the long run. A client that meets what it must not see makes the world fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from pykbroker.deferred import Deferred, spawn
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.network.client_pool import ClientPool, ClientSettings
+from pykbroker.protocol.api import API_BY_NAME
+from pykbroker.protocol.primitives import Message
+from pykbroker.testing.world.world import Violation, World
+from pykbroker.types import Peer
+
+REQUEST_TIMEOUT_MS = 2_000
+SETUP_TIMEOUT_MS = 2_500
+GRACE_US = 4_000_000
+"""After the last fault requests, retries and connections of before may still fail for so long."""
+
+# What a client of Kafka retries after: the node is going, coming, or busy.
+RETRIABLE = frozenset(
+    (
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.NOT_CONTROLLER,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+    )
+)
+
+
+UNEXPECTED_WHEN_CALM = frozenset((ErrorCode.NETWORK_EXCEPTION, ErrorCode.REQUEST_TIMED_OUT))
+
+
+class Client:
+    """See the module's text. `bootstrap` are the nodes that it knows at first."""
+
+    def __init__(self, world: World, name: str, bootstrap: Sequence[Peer]) -> None:
+        self.world = world
+        self.name = name
+        self.bootstrap = list(bootstrap)
+        self.machine = world.add_machine(name)
+        self.environment = self.machine.boot()
+        self.dice = world.dice(f"client {name}")
+        self.pool = ClientPool(
+            self.environment, ClientSettings(name, setup_timeout_ms=SETUP_TIMEOUT_MS)
+        )
+        self.is_stopping = False
+        self.is_done = False
+        self._broken: set[str] = set()
+        self._habit = self.dice.choice(("newest", "oldest", "any"))
+
+    # ---------------------------------------------------------------- running
+
+    def start(self) -> None:
+        """Run until the script is through, or until it is asked to stop."""
+        spawn(self._run()).on_resolved(self._ended)
+
+    async def _run(self) -> None:
+        await self.pause(0, 50)
+        await self.script()
+
+    def script(self) -> Coroutine[Deferred, Any, None]:
+        """What this client does; it ends soon after `is_stopping` is set."""
+        raise NotImplementedError
+
+    def _ended(self, outcome: object) -> None:
+        self.is_done = True
+        self.note("has ended")
+        if isinstance(outcome, BaseException):
+            self.world.fail(outcome)
+
+    def stop(self) -> None:
+        """Bring the script to its end."""
+        self.is_stopping = True
+
+    def note(self, text: str) -> None:
+        """A line of the timeline."""
+        self.world.timeline.note(self.name, text)
+
+    def violated(self, text: str) -> Violation:
+        """To raise: this client saw what must not be."""
+        return Violation(f"{self.name}: {text}")
+
+    async def pause(self, least_ms: int, most_ms: int) -> None:
+        """Do nothing for a while."""
+        await self.environment.scheduler.sleep(self.dice.randint(least_ms, most_ms))
+
+    # ---------------------------------------------------------------- requests
+
+    def version_of(self, api_name: str, lowest: int = 0) -> int:
+        """A version of an API, of those from `lowest` on."""
+        api = API_BY_NAME[api_name]
+        least = max(lowest, api.min_version)
+        if self._habit == "newest":
+            return api.max_version
+        return least if self._habit == "oldest" else self.dice.randint(least, api.max_version)
+
+    def any_node(self) -> Peer:
+        """One of the nodes that this client knows."""
+        return self.dice.choice(self.bootstrap)
+
+    def is_unexpected(self, failure: KafkaError, purpose: str) -> bool:
+        """May a request not fail so when nothing fails any more?
+
+        A connection of before may have broken without a word: its next request finds out.
+        """
+        if failure.code == ErrorCode.NETWORK_EXCEPTION and purpose not in self._broken:
+            self._broken.add(purpose)
+            return False
+        return failure.code in UNEXPECTED_WHEN_CALM
+
+    async def ask(
+        self,
+        message: Message,
+        version: int,
+        *,
+        peer: Peer | None = None,
+        timeout_ms: int = REQUEST_TIMEOUT_MS,
+        purpose: str = "requests",
+    ) -> Any:
+        """The response. KafkaError: there is none, and nobody knows what the node did."""
+        deadline_ms = self.environment.clock.now_ms() + timeout_ms
+        sent = self.pool.send(
+            self.any_node() if peer is None else peer,
+            message,
+            deadline_ms,
+            purpose=purpose,
+            max_version=version,
+        )
+        is_calm = self.world.is_calm(GRACE_US)
+        try:
+            return await sent
+        except KafkaError as failure:
+            if is_calm and not self.is_stopping and self.is_unexpected(failure, purpose):
+                raise self.violated(
+                    f"no answer to {type(message).__name__} although nothing fails any more: "
+                    f"{failure.message}"
+                ) from failure
+            if failure.code == ErrorCode.UNSUPPORTED_VERSION:
+                raise self.violated(f"{type(message).__name__}: {failure.message}") from failure
+            raise
+
+    async def ask_again(
+        self, attempt: Callable[[], Coroutine[Deferred, Any, Any]], tries: int = 60
+    ) -> Any:
+        """Repeat a request that changes nothing, or may be repeated, until it is answered.
+
+        None when the client is to stop, or the answer is an error that stays.
+        """
+        for _ in range(tries):
+            try:
+                return await attempt()
+            except KafkaError as failure:
+                if failure.code not in RETRIABLE:
+                    raise
+            if self.is_stopping:
+                return None
+            await self.pause(20, 200)
+        return None

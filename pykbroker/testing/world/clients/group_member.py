@@ -1,0 +1,274 @@
+"""A member of a classic consumer group: it joins, gets its partitions, commits, leaves.
+
+It checks, with the `GroupLedger` that all members of a group share: every generation has one
+leader; a partition has one owner in a generation; members get what their leader assigned; the
+committed offset is one that was committed last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
+from pykbroker.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from pykbroker.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from pykbroker.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+from pykbroker.protocol.messages.sync_group_request import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+)
+from pykbroker.protocol.primitives import Message
+from pykbroker.testing.world.catalog import TopicPromise
+from pykbroker.testing.world.clients.client import Client
+from pykbroker.testing.world.group_ledger import GroupLedger
+from pykbroker.testing.world.world import World
+from pykbroker.types import Peer
+
+SESSION_TIMEOUT_MS = 6_000
+REBALANCE_TIMEOUT_MS = 3_000
+FIRST_WITH_KEYS_LIST = 4
+FIRST_WITH_GROUPS_LIST = 8
+FIRST_WITH_TOPIC_IDS = 10
+FIRST_WITH_MEMBERS_LIST = 3
+
+# Join again with the id that the member has.
+JOIN_AGAIN = frozenset((ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION))
+
+
+class GroupMember(Client):
+    """See the module's text."""
+
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        bootstrap: Sequence[Peer],
+        ledger: GroupLedger,
+        topic: TopicPromise,
+    ) -> None:
+        super().__init__(world, name, bootstrap)
+        self._ledger = ledger
+        self._topic = topic
+        self._member_id = ""
+        self._generation = -1
+        self._knows_coordinator = False
+        self._owned: list[int] = []
+        self.rounds = 0
+
+    async def script(self) -> None:
+        """Join, stay for a while, leave or vanish, join again."""
+        while not self.is_stopping:
+            try:
+                if await self._join():
+                    await self._stay()
+                    await self._part()
+            except KafkaError as failure:
+                self.note(f"has trouble: {failure.code}")
+            await self.pause(20, 300)
+
+    # ---------------------------------------------------------------- joining
+
+    async def _ask_group(self, message: Message, version: int, timeout_ms: int = 2_000) -> Any:
+        """As `ask`. KafkaError, too, when a power failure lies between: whose answer is it?"""
+        life = self._ledger.life
+        response = await self.ask(message, version, timeout_ms=timeout_ms, purpose="group")
+        if self._ledger.life != life:
+            raise KafkaError(ErrorCode.NETWORK_EXCEPTION)
+        return response
+
+    async def _find_coordinator(self) -> None:
+        """Ask who coordinates the group: a node creates the topic of offsets when it is asked."""
+        version = self.version_of("FindCoordinator")
+        message = FindCoordinatorRequest()
+        if version >= FIRST_WITH_KEYS_LIST:
+            message.coordinator_keys = [self._ledger.group]
+        else:
+            message.key = self._ledger.group
+        response = await self.ask(message, version)
+        answer = response.coordinators[0] if version >= FIRST_WITH_KEYS_LIST else response
+        if answer.error_code:
+            raise KafkaError(answer.error_code)
+        self._knows_coordinator = True
+
+    async def _join(self) -> bool:
+        if not self._knows_coordinator:
+            await self._find_coordinator()
+        version = self.version_of("JoinGroup")
+        response = await self._ask_group(
+            JoinGroupRequest(
+                group_id=self._ledger.group,
+                session_timeout_ms=SESSION_TIMEOUT_MS,
+                rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
+                member_id=self._member_id,
+                protocol_type="consumer",
+                protocols=[JoinGroupRequestProtocol(name="range", metadata=self.name.encode())],
+            ),
+            version,
+            REBALANCE_TIMEOUT_MS + 5_000,
+        )
+        if response.error_code == ErrorCode.MEMBER_ID_REQUIRED:
+            self._member_id = response.member_id
+            return False
+        if response.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
+            self._member_id = ""
+        self._knows_coordinator = response.error_code != ErrorCode.NOT_COORDINATOR
+        if response.error_code:
+            raise KafkaError(response.error_code)
+        self._member_id = response.member_id
+        self._generation = response.generation_id
+        leads = response.leader == self._member_id
+        self._ledger.joined(self._generation, self._member_id, response.leader)
+        self.note(f"joined generation {self._generation}{' as its leader' if leads else ''}")
+        assignments = self._assign(response.members) if leads else []
+        return await self._sync(assignments)
+
+    def _assign(self, members: Sequence[Any]) -> list[SyncGroupRequestAssignment]:
+        ids = sorted(member.member_id for member in members)
+        shares: dict[str, list[int]] = {member_id: [] for member_id in ids}
+        for index in range(self._topic.partitions):
+            shares[self.dice.choice(ids)].append(index)
+        self._ledger.assigned(self._generation, shares)
+        return [
+            SyncGroupRequestAssignment(member_id=member_id, assignment=bytes(share))
+            for member_id, share in shares.items()
+        ]
+
+    async def _sync(self, assignments: list[SyncGroupRequestAssignment]) -> bool:
+        response = await self._ask_group(
+            SyncGroupRequest(
+                group_id=self._ledger.group,
+                generation_id=self._generation,
+                member_id=self._member_id,
+                protocol_type="consumer",
+                protocol_name="range",
+                assignments=assignments,
+            ),
+            self.version_of("SyncGroup"),
+            REBALANCE_TIMEOUT_MS + 5_000,
+        )
+        if response.error_code:
+            self._forget_if_unknown(response.error_code)
+            return False
+        self._owned = list(response.assignment)
+        self._ledger.owns(self._generation, self._member_id, self._owned)
+        self.note(f"owns {self._owned} in generation {self._generation}")
+        await self._fetch_committed()
+        return True
+
+    def _forget_if_unknown(self, code: int) -> None:
+        if code == ErrorCode.UNKNOWN_MEMBER_ID:
+            self._member_id = ""
+        elif code not in JOIN_AGAIN:
+            raise KafkaError(code)
+
+    # ---------------------------------------------------------------- as a member
+
+    async def _stay(self) -> None:
+        self.rounds += 1
+        for _ in range(self.dice.randint(1, 12)):
+            if self.is_stopping:
+                return
+            await self.pause(20, 250)
+            code = await (self._commit() if self.dice.one_in(2) else self._heartbeat())
+            if code:
+                self._forget_if_unknown(code)
+                return
+
+    async def _heartbeat(self) -> int:
+        response = await self._ask_group(
+            HeartbeatRequest(
+                group_id=self._ledger.group,
+                generation_id=self._generation,
+                member_id=self._member_id,
+            ),
+            self.version_of("Heartbeat"),
+        )
+        return int(response.error_code)
+
+    async def _commit(self) -> int:
+        if not self._owned:
+            return 0
+        commit = self._ledger.commit_sent(self._generation, self.dice.choice(self._owned))
+        partition = OffsetCommitRequestPartition(
+            partition_index=commit.partition, committed_offset=commit.offset, committed_metadata=""
+        )
+        topic = OffsetCommitRequestTopic(
+            name=self._topic.name, topic_id=self._topic.topic_id, partitions=[partition]
+        )
+        response = await self._ask_group(
+            OffsetCommitRequest(
+                group_id=self._ledger.group,
+                generation_id_or_member_epoch=self._generation,
+                member_id=self._member_id,
+                topics=[topic],
+            ),
+            self.version_of("OffsetCommit"),
+        )
+        code = int(response.topics[0].partitions[0].error_code)
+        self.note(f"commit of {commit.offset} for {commit.partition}: {code}")
+        if not code:
+            self._ledger.commit_answered(commit)
+        elif code in JOIN_AGAIN or code == ErrorCode.UNKNOWN_MEMBER_ID:
+            self._ledger.commit_refused(commit)
+        return code
+
+    async def _fetch_committed(self) -> None:
+        if not self._owned:
+            return
+        version = self.version_of("OffsetFetch")
+        if version >= FIRST_WITH_GROUPS_LIST:
+            topics = [
+                OffsetFetchRequestTopics(
+                    name=self._topic.name,
+                    topic_id=self._topic.topic_id,
+                    partition_indexes=self._owned,
+                )
+            ]
+            group = OffsetFetchRequestGroup(group_id=self._ledger.group, topics=topics)
+            message = OffsetFetchRequest(groups=[group])
+        else:
+            topic = OffsetFetchRequestTopic(name=self._topic.name, partition_indexes=self._owned)
+            message = OffsetFetchRequest(group_id=self._ledger.group, topics=[topic])
+        snapshot = self._ledger.snapshot(self._owned)
+        response = await self._ask_group(message, version)
+        answer = response.groups[0] if version >= FIRST_WITH_GROUPS_LIST else response
+        if answer.error_code:
+            raise KafkaError(answer.error_code)
+        for partition in answer.topics[0].partitions:
+            if partition.error_code:
+                raise KafkaError(partition.error_code)
+            self._ledger.check_fetched(
+                snapshot, partition.partition_index, partition.committed_offset
+            )
+
+    async def _part(self) -> None:
+        """Leave in good order, or vanish, or stay a member and join again."""
+        how = self.dice.choice(("leave", "vanish", "stay"))
+        if not self._member_id or how == "stay":
+            return
+        member_id, self._member_id = self._member_id, ""
+        self.note(f"will {how}")
+        if how == "leave":
+            version = self.version_of("LeaveGroup")
+            message = LeaveGroupRequest(group_id=self._ledger.group)
+            if version >= FIRST_WITH_MEMBERS_LIST:
+                message.members = [MemberIdentity(member_id=member_id)]
+            else:
+                message.member_id = member_id
+            await self._ask_group(message, version)

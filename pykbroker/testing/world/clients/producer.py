@@ -1,0 +1,273 @@
+"""A producer: it sends batches to some partitions, again and again until they are answered.
+
+An idempotent one numbers its batches (InitProducerId); then each record is in the log once at most,
+and its records have the order in which they were sent. `acks` is -1 or 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pykbroker.deferred import Deferred
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.compression import GZIP, LZ4, NONE, SNAPPY, ZSTD
+from pykbroker.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from pykbroker.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from pykbroker.protocol.record_batch import build_batch
+from pykbroker.testing.world.catalog import Catalog, TopicPromise
+from pykbroker.testing.world.clients.client import GRACE_US, RETRIABLE, Client
+from pykbroker.testing.world.ledger import ID_HEADER, Attempt, PartitionLedger
+from pykbroker.testing.world.world import World
+from pykbroker.types import Peer
+
+CODECS = (NONE, NONE, GZIP, SNAPPY, LZ4, ZSTD)
+FIRST_WITH_ZSTD = 7
+TRIES = 25
+BATCHES_WHEN_CALM = 6
+
+# After these an idempotent producer begins anew with another id: the node has lost, by a power
+# failure, what it knew of the old one.
+BEGIN_ANEW = frozenset(
+    (
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        ErrorCode.UNKNOWN_PRODUCER_ID,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+    )
+)
+
+
+@dataclass(slots=True)
+class Batch:
+    """Records that are sent together, and the batch that carries them."""
+
+    ledger: PartitionLedger
+    topic: TopicPromise
+    index: int
+    attempts: list[Attempt]
+    payload: bytes
+    least_version: int
+    process_ends: int
+    is_pipelined: bool = False
+    """Another batch of its partition was sent behind it."""
+    is_answered: bool = False
+
+
+@dataclass(slots=True)
+class ProducerIdentity:
+    """What InitProducerId gave, and the next sequence of each partition."""
+
+    producer_id: int
+    epoch: int
+    sequences: dict[tuple[str, int], int] = field(default_factory=dict)
+
+
+class ProducerClient(Client):
+    """See the module's text. `topics` are those that it writes to."""
+
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        bootstrap: Sequence[Peer],
+        catalog: Catalog,
+        topics: Sequence[str],
+        batches: int,
+    ) -> None:
+        super().__init__(world, name, bootstrap)
+        self._catalog = catalog
+        self._topics = list(topics)
+        self._batches_left = batches
+        self._is_idempotent = self.dice.randrange(4) > 0
+        self._acks = -1 if self._is_idempotent or self.dice.one_in(2) else 1
+        self._identity: ProducerIdentity | None = None
+        self._number = 0
+        self.acknowledged = 0
+
+    async def script(self) -> None:
+        """Send until the number of batches is reached, and some more when the faults are over."""
+        await self._work()
+        while not self.world.is_calm(GRACE_US):
+            await self.pause(200, 1_000)
+        self._batches_left = BATCHES_WHEN_CALM
+        await self._work()
+
+    async def _work(self) -> None:
+        while self._batches_left > 0 and not self.is_stopping:
+            if self._is_idempotent and self._identity is None:
+                await self._begin()
+                continue
+            batches = [self._make_batch() for _ in range(self.dice.choice((1, 1, 2, 3)))]
+            for number, batch in enumerate(batches):
+                later = batches[number + 1 :]
+                batch.is_pipelined = any(at.ledger is batch.ledger for at in later)
+            self._batches_left -= len(batches)
+            await self._send_all(batches)
+            await self.pause(0, 120)
+
+    async def _begin(self) -> None:
+        async def attempt() -> Any:
+            response = await self.ask(
+                InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000),
+                self.version_of("InitProducerId"),
+            )
+            if response.error_code:
+                raise KafkaError(response.error_code)
+            return response
+
+        response = await self.ask_again(attempt)
+        if response is not None:
+            self._catalog.producer_id_given(response.producer_id, response.producer_epoch)
+            self._identity = ProducerIdentity(response.producer_id, response.producer_epoch)
+            self.note(f"is producer {response.producer_id}")
+
+    # ---------------------------------------------------------------- batches
+
+    def _make_batch(self) -> Batch:
+        topic = self._catalog.topics[self.dice.choice(self._topics)]
+        index = self.dice.randrange(topic.partitions)
+        ledger = topic.ledgers[index]
+        attempts = [self._make_attempt(topic) for _ in range(self.dice.choice((1, 1, 2, 5)))]
+        for attempt in attempts:
+            ledger.attempt(attempt)
+        codec = self.dice.choice(CODECS)
+        payload = self._encode(topic, index, attempts, codec)
+        least_version = FIRST_WITH_ZSTD if codec == ZSTD else 0
+        ends = self._catalog.process_ends
+        return Batch(ledger, topic, index, attempts, payload, least_version, ends)
+
+    def _make_attempt(self, topic: TopicPromise) -> Attempt:
+        self._number += 1
+        identity = f"{self.name}-{self._number}".encode()
+        key = b"key%d" % self.dice.randrange(4) if topic.rules.is_compacted else None
+        is_tombstone = topic.rules.is_compacted and self.dice.one_in(5)
+        filler = b"." * self.dice.choice((0, 10, 10, 300, 3_000))
+        return Attempt(
+            identity=identity,
+            producer=self._stream(),
+            number=self._number,
+            key=key,
+            value=None if is_tombstone else identity + filler,
+            timestamp=self.environment.clock.wall_ms(),
+            is_once=self._is_idempotent,
+        )
+
+    def _is_unknown_after_start(self, batch: Batch) -> bool:
+        """Only the last batch of a producer survives a start: snapshots have no earlier ones. So
+        a batch that was sent together with later ones may be there, and be refused all the same.
+        """
+        return batch.is_pipelined and batch.process_ends != self._catalog.process_ends
+
+    def _stream(self) -> str:
+        """Records of one stream keep their order: a late batch of an old producer id may come
+        after those of the next."""
+        identity = self._identity
+        return self.name if identity is None else f"{self.name}/{identity.producer_id}"
+
+    def _encode(
+        self, topic: TopicPromise, index: int, attempts: list[Attempt], codec: int
+    ) -> bytes:
+        records = [
+            (each.key, each.value, each.timestamp, [(ID_HEADER, each.identity)])
+            for each in attempts
+        ]
+        identity = self._identity
+        if identity is None:
+            return bytes(build_batch(records, codec=codec))
+        key = (topic.name, index)
+        sequence = identity.sequences.get(key, 0)
+        identity.sequences[key] = sequence + len(records)
+        return bytes(
+            build_batch(
+                records,
+                codec=codec,
+                producer_id=identity.producer_id,
+                producer_epoch=identity.epoch,
+                base_sequence=sequence,
+            )
+        )
+
+    # ---------------------------------------------------------------- sending
+
+    async def _send_all(self, batches: list[Batch]) -> None:
+        """Send the batches, one request each and all at once; then again what is unanswered.
+
+        The order of the unanswered ones stays: later ones are only sent behind earlier ones.
+        """
+        for _ in range(TRIES):
+            waiting = [batch for batch in batches if not batch.is_answered]
+            if not waiting:
+                return
+            peer = self.any_node()
+            is_calm = self.world.is_calm(GRACE_US)
+            is_excused = not is_calm
+            sent = [self._send(batch, peer) for batch in waiting]
+            for batch, outcome in zip(waiting, sent, strict=True):
+                try:
+                    response = await outcome
+                except KafkaError as failure:
+                    is_excused = is_excused or not self.is_unexpected(failure, "produce")
+                    if is_calm and not is_excused:
+                        raise self.violated(
+                            f"{batch.attempts[0].identity!r} is not answered although nothing "
+                            f"fails any more: {failure.message}"
+                        ) from failure
+                    self.note(f"has no answer for {batch.attempts[0].identity!r}: {failure.code}")
+                    continue
+                earlier = waiting[: waiting.index(batch)]
+                is_first = all(at.is_answered for at in earlier if at.ledger is batch.ledger)
+                self._take(batch, response.responses[0].partition_responses[0], is_first)
+            if self._is_idempotent and self._identity is None:
+                return  # what is unanswered may or may not be there
+            if self.is_stopping:
+                return
+            if any(not batch.is_answered for batch in batches):
+                await self.pause(20, 300)
+        self._identity = None  # gaps in the sequence of a partition are not for others to fill
+
+    def _send(self, batch: Batch, peer: Peer) -> Deferred:
+        version = self.version_of("Produce", batch.least_version)
+        message = ProduceRequest(
+            acks=self._acks,
+            timeout_ms=1_500,
+            topic_data=[
+                TopicProduceData(
+                    name=batch.topic.name,
+                    topic_id=batch.topic.topic_id,
+                    partition_data=[PartitionProduceData(index=batch.index, records=batch.payload)],
+                )
+            ],
+        )
+        deadline_ms = self.environment.clock.now_ms() + 2_000
+        return self.pool.send(peer, message, deadline_ms, purpose="produce", max_version=version)
+
+    def _take(self, batch: Batch, answer: Any, is_first: bool) -> None:
+        """An answer; `is_first`: all earlier batches of the partition are answered."""
+        code = answer.error_code
+        name = f"{batch.ledger.name} {batch.attempts[0].identity!r}+{len(batch.attempts)}"
+        if code == ErrorCode.NONE:
+            self.note(f"{name} acknowledged at {answer.base_offset}")
+            batch.is_answered = True
+            self.acknowledged += len(batch.attempts)
+            for delta, attempt in enumerate(batch.attempts):
+                batch.ledger.acked(attempt.identity, answer.base_offset + delta)
+        elif code == ErrorCode.DUPLICATE_SEQUENCE_NUMBER and self._is_idempotent:
+            self.note(f"{name} was there already")
+            batch.is_answered = True
+        elif code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and not is_first:
+            self.note(f"{name} waits for an earlier batch")
+        elif code in BEGIN_ANEW and self._is_idempotent:
+            self.note(f"{name} begins anew: {code}")
+            if not (batch.topic.may_lose or self._is_unknown_after_start(batch)):
+                raise self.violated(f"{name}: the node forgot this producer: {code}")
+            self._identity = None
+        elif code not in RETRIABLE:
+            raise self.violated(f"{name} was refused with {code} {answer.error_message}")
+        else:
+            self.note(f"{name} failed with {code}")

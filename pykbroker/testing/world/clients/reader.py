@@ -1,0 +1,223 @@
+"""A reader: it follows partitions from their start to their end, with fetch sessions or without.
+
+It checks that nothing is skipped: behind one record comes the next, unless the log was cut at its
+start or compacted. When the faults are over it has to reach the end of every partition: a session
+that forgets a partition, or a long poll that is never woken, shows here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
+from pykbroker.protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from pykbroker.testing.world.catalog import Catalog, TopicPromise
+from pykbroker.testing.world.clients.client import Client
+from pykbroker.testing.world.ledger import PartitionLedger, stored_records
+from pykbroker.testing.world.world import World
+from pykbroker.types import Peer
+
+FIRST_WITH_TOPIC_ID = 13
+FIRST_WITH_SESSIONS = 7
+EARLIEST = -2
+SESSION_LOST = frozenset(
+    (
+        ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+    )
+)
+
+
+@dataclass(slots=True)
+class Position:
+    """How far one partition is read."""
+
+    topic: TopicPromise
+    index: int
+    offset: int = 0
+    is_sent: bool = False
+    """The session knows this offset."""
+
+    @property
+    def ledger(self) -> PartitionLedger:
+        """The promises of the partition."""
+        return self.topic.ledgers[self.index]
+
+
+class ReaderClient(Client):
+    """See the module's text."""
+
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        bootstrap: Sequence[Peer],
+        catalog: Catalog,
+        topics: Sequence[str],
+    ) -> None:
+        super().__init__(world, name, bootstrap)
+        self.positions = [
+            Position(catalog.topics[topic], index)
+            for topic in topics
+            for index in range(catalog.topics[topic].partitions)
+        ]
+        self._version = self.version_of("Fetch")
+        self._has_sessions = self._version >= FIRST_WITH_SESSIONS and self.dice.randrange(4) > 0
+        self._session_id = 0
+        self._epoch = 0 if self._has_sessions else -1
+        self._forgotten: list[Position] = []
+        self.records_read = 0
+
+    async def script(self) -> None:
+        """Read until the end of the world."""
+        while not self.is_stopping:
+            try:
+                response = await self.ask(
+                    self._request(), self._version, timeout_ms=3_000, purpose="fetch"
+                )
+            except KafkaError as failure:
+                self.note(f"fetch failed: {failure.code}")
+                self._begin_session()
+                await self.pause(20, 200)
+                continue
+            await self._take(response)
+            await self.pause(0, 60)
+
+    def _begin_session(self) -> None:
+        self._session_id = 0
+        self._epoch = 0 if self._has_sessions else -1
+        for position in self.positions:
+            position.is_sent = False
+        self._forgotten.clear()
+
+    # ---------------------------------------------------------------- requests
+
+    def _request(self) -> FetchRequest:
+        wanted = [each for each in self.positions if self._epoch <= 0 or not each.is_sent]
+        topics: list[FetchTopic] = []
+        for position in wanted:
+            position.is_sent = True
+            topics.append(
+                FetchTopic(
+                    topic=position.topic.name,
+                    topic_id=position.topic.topic_id,
+                    partitions=[
+                        FetchPartition(
+                            partition=position.index,
+                            fetch_offset=position.offset,
+                            partition_max_bytes=self.dice.choice((1, 500, 100_000)),
+                        )
+                    ],
+                )
+            )
+        message = FetchRequest(
+            max_wait_ms=self.dice.choice((0, 50, 500)),
+            min_bytes=self.dice.choice((0, 1, 1, 1_000)),
+            max_bytes=self.dice.choice((1, 1_000, 1 << 20)),
+            topics=topics,
+        )
+        if self._has_sessions:
+            message.session_id = self._session_id
+            message.session_epoch = self._epoch
+            message.forgotten_topics_data = [
+                ForgottenTopic(
+                    topic=each.topic.name,
+                    topic_id=each.topic.topic_id,
+                    partitions=[each.index],
+                )
+                for each in self._forgotten
+            ]
+            self._forgotten.clear()
+        return message
+
+    # ---------------------------------------------------------------- responses
+
+    async def _take(self, response: Any) -> None:
+        code = response.error_code
+        if code in SESSION_LOST:
+            self.note(f"session {self._session_id} is lost: {code}")
+            self._begin_session()
+            return
+        if code:
+            raise self.violated(f"a fetch was answered with {code}")
+        if self._has_sessions:
+            self._session_id = response.session_id
+            self._epoch = self._epoch + 1 if response.session_id else 0
+        for topic in response.responses:
+            for answer in topic.partitions:
+                await self._take_partition(self._find(topic, answer.partition_index), answer)
+        if self._has_sessions and self.dice.one_in(30) and not self.world.is_calm():
+            self._begin_session()
+
+    def _find(self, topic: Any, index: int) -> Position:
+        for position in self.positions:
+            is_same = (
+                position.topic.topic_id == topic.topic_id
+                if self._version >= FIRST_WITH_TOPIC_ID
+                else position.topic.name == topic.topic
+            )
+            if is_same and position.index == index:
+                return position
+        raise self.violated(f"a fetch was answered with {topic.topic}-{index}, not asked for")
+
+    async def _take_partition(self, position: Position, answer: Any) -> None:
+        name = position.ledger.name
+        if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            await self._find_start(position)
+            return
+        if answer.error_code:
+            self.note(f"{name} cannot be read: {answer.error_code}")
+            position.is_sent = False
+            await self.pause(20, 200)
+            return
+        records = [
+            each for each in stored_records(answer.records or b"") if each.offset >= position.offset
+        ]
+        if not records:
+            return
+        for record in records:
+            # A power failure may leave a hole between two segments, in what was not flushed.
+            may_skip = position.topic.rules.is_compacted or position.topic.may_lose
+            if record.offset != position.offset and not may_skip:
+                raise self.violated(f"{name}: {record.offset} follows on {position.offset - 1}")
+            if record.offset >= answer.high_watermark:
+                raise self.violated(
+                    f"{name}: {record.offset} is not below the high watermark "
+                    f"{answer.high_watermark}"
+                )
+            position.ledger.seen(record)
+            position.offset = record.offset + 1
+        position.is_sent = False
+        self.records_read += len(records)
+        self.note(f"{name} is read up to {position.offset}")
+
+    async def _find_start(self, position: Position) -> None:
+        """The log was cut: begin where it starts now."""
+        version = self.version_of("ListOffsets")
+        partition = ListOffsetsPartition(partition_index=position.index, timestamp=EARLIEST)
+        topic = ListOffsetsTopic(name=position.topic.name, partitions=[partition])
+        try:
+            response = await self.ask(ListOffsetsRequest(topics=[topic]), version)
+        except KafkaError:
+            return
+        answer = response.topics[0].partitions[0]
+        if answer.error_code:
+            return
+        if answer.offset > position.offset or position.ledger.lost_by_power:
+            position.offset = answer.offset
+            self.note(f"{position.ledger.name} is read again from {answer.offset}")
+        position.is_sent = False

@@ -1,0 +1,204 @@
+"""What goes wrong, and when: drawn from the seed, one fault after the other.
+
+    kill, power, stop           the process is killed, the machine loses its power, an orderly stop
+    crash                       the same as kill or power, at the n-th call of the disk from now
+    sync fails, disk full       the disk refuses; the node may end by itself and starts again
+    pause, slow threads         the process does not run; its background work takes long
+    clock                       the wall clock jumps
+    cut, slow link, break       the network, one way; one connection
+
+A world uses some kinds only (`FaultMix`, drawn too), so that rare meetings of faults become usual.
+Each fault ends by itself; `heal` ends all. A node that is down is started again after a while.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Sequence
+
+from pykbroker.testing.world.node import Node, NodeState
+from pykbroker.testing.world.randomness import pick
+from pykbroker.testing.world.virtual_time import Process
+from pykbroker.testing.world.world import World
+
+WEIGHTS = {
+    "kill": 3,
+    "power": 3,
+    "stop": 2,
+    "crash": 4,
+    "failing_sync": 1,
+    "full_disk": 1,
+    "pause": 3,
+    "slow_threads": 2,
+    "clock_jump": 1,
+    "cut": 3,
+    "slow_link": 3,
+    "break_connection": 4,
+}
+MOST_JUMP_US = 20 * 60 * 1_000_000
+MS = 1_000
+
+
+class Faults:
+    """See the module's text."""
+
+    def __init__(self, world: World, nodes: Sequence[Node], clients: Sequence[str]) -> None:
+        self.world = world
+        self.dice = world.dice("faults")
+        self._nodes = list(nodes)
+        self._hosts = [*clients, *(node.name for node in nodes)]
+        self._is_over = False
+        self._ends_with_power: dict[str, bool] = {}
+        kinds = [kind for kind in WEIGHTS if self.dice.one_in(2)] or ["kill"]
+        self.weights = {kind: WEIGHTS[kind] for kind in kinds}
+        self.pace_ms = self.dice.choice((150, 400, 1_200))
+        self.count = 0
+        world.on_crash_point = self._crash_point
+
+    def start(self) -> None:
+        """Faults come from now on, until `heal`."""
+        self.world.timeline.note("faults", f"are {', '.join(self.weights)}")
+        self._next()
+
+    def _next(self) -> None:
+        self.world.after(self.dice.randrange(2 * self.pace_ms * MS), self._strike)
+
+    def _strike(self) -> None:
+        if self._is_over:
+            return
+        self.count += 1
+        kind = pick(self.dice, self.weights)
+        strike: Callable[[Node], None] = getattr(self, f"_{kind}")
+        strike(self.dice.choice(self._nodes))
+        self._next()
+
+    def _later(
+        self, least_ms: int, most_ms: int, callback: Callable[..., object], *more: object
+    ) -> None:
+        self.world.after(self.dice.randint(least_ms * MS, most_ms * MS), callback, *more)
+
+    # ---------------------------------------------------------------- nodes
+
+    def restart_later(self, node: Node) -> None:
+        """A node that is down does not stay so."""
+        self._later(1, 800, node.start)
+
+    def _kill(self, node: Node) -> None:
+        node.kill()
+
+    def _power(self, node: Node) -> None:
+        node.power_off(reorder=self.dice.one_in(2))
+
+    def _stop(self, node: Node) -> None:
+        node.stop()
+
+    def _crash(self, node: Node) -> None:
+        if node.state is NodeState.DOWN:
+            return
+        files = node.machine.files
+        files.crash_at = files.calls + self.dice.choice((1, 3, 10, 30, 100))
+        self._ends_with_power[node.name] = self.dice.one_in(2)
+        node.note("will crash at some call of its disk")
+
+    def _crash_point(self, process: Process) -> None:
+        node = next(node for node in self._nodes if node.machine.process is process)
+        if self._ends_with_power.get(node.name):
+            self._power(node)
+        else:
+            node.kill()
+
+    def _pause(self, node: Node) -> None:
+        duration_ms = self.dice.choice((30, 300, 2_500, 7_000))
+        node.note(f"is paused for {duration_ms} ms")
+        node.machine.pause(duration_ms * MS)
+
+    def _slow_threads(self, node: Node) -> None:
+        if node.server is None:
+            return
+        background = node.server.environment.background
+        background.is_slow = True  # type: ignore[attr-defined]
+        node.note("has slow threads")
+
+    def _clock_jump(self, node: Node) -> None:
+        jump_us = self.dice.randint(-MOST_JUMP_US, MOST_JUMP_US)
+        node.machine.clock.jump(jump_us)
+        node.note(f"has its clock set by {jump_us // 1_000_000} s")
+
+    # ---------------------------------------------------------------- disks
+
+    def _failing_sync(self, node: Node) -> None:
+        self._fail_disk(node, "sync", errno.EIO)
+
+    def _full_disk(self, node: Node) -> None:
+        self._fail_disk(node, "write", errno.ENOSPC)
+
+    def _fail_disk(self, node: Node, call: str, code: int) -> None:
+        if node.state is NodeState.DOWN:
+            return
+        node.note(f"has a disk on which every {call} fails")
+        node.may_fail = True
+        files = node.machine.files
+
+        def fail(name: str, path: str) -> OSError | None:
+            return OSError(code, "fault of the world", path) if name == call else None
+
+        files.fail = fail
+        self._later(5, 600, self._mend_disk, node)
+
+    def _mend_disk(self, node: Node) -> None:
+        """The disk works again; a process that has lost its directory is of no use any more."""
+        if not node.may_fail:
+            return  # the faults are over already
+        node.machine.files.fail = None
+        node.note("has a disk that works again")
+        node.kill()
+        node.may_fail = False
+
+    # ---------------------------------------------------------------- network
+
+    def _two_hosts(self, node: Node) -> tuple[str, str]:
+        other = self.dice.choice([host for host in self._hosts if host != node.name])
+        return (node.name, other) if self.dice.one_in(2) else (other, node.name)
+
+    def _cut(self, node: Node) -> None:
+        sender, receiver = self._two_hosts(node)
+        network = self.world.network
+        network.cut(sender, receiver)
+        self.world.timeline.note("network", f"nothing gets from {sender} to {receiver}")
+        self._later(20, 4_000, network.heal, sender, receiver)
+
+    def _slow_link(self, node: Node) -> None:
+        sender, receiver = self._two_hosts(node)
+        jitter_ms = self.dice.choice((5, 80, 900))
+        self.world.network.slow(sender, receiver, jitter_ms * MS)
+        self.world.timeline.note("network", f"up to {jitter_ms} ms from {sender} to {receiver}")
+        self._later(100, 2_000, self.world.network.slow, sender, receiver, 500)
+
+    def _break_connection(self, node: Node) -> None:
+        found = self.world.network.connections()
+        if found:
+            endpoint = self.dice.choice(found)
+            self.world.timeline.note(
+                "network", f"breaks a connection of {endpoint.host.address} and {endpoint.peer[0]}"
+            )
+            endpoint.break_both()
+
+    # ---------------------------------------------------------------- the end
+
+    def heal(self) -> None:
+        """No more faults; everything works, and every node runs."""
+        self._is_over = True
+        pauses = [
+            node.machine.process.paused_until_us
+            for node in self._nodes
+            if node.machine.process is not None
+        ]
+        self.world.calm_since_us = max(self.world.now_us, *pauses, 0)
+        self.world.timeline.note("faults", "are over")
+        self.world.network.heal_all()
+        for node in self._nodes:
+            node.machine.files.crash_at = None
+            if node.server is not None:
+                node.server.environment.background.is_slow = False  # type: ignore[attr-defined]
+            self._mend_disk(node)
+            node.start()

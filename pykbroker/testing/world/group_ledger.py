@@ -1,0 +1,140 @@
+"""What the members of one group were promised, shared by all of them.
+
+Invariants that it checks: a generation has one leader, one assignment, and one owner for each
+partition; the committed offset that a member gets is the one that was acknowledged last, or one
+that was sent and not answered. A power failure may take what was not flushed: then all that was
+ever sent is possible, and generations may begin again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from pykbroker.testing.world.world import Violation
+
+NOT_COMMITTED = -1
+
+
+class Commit(NamedTuple):
+    """A commit that was sent; its offset is a tick of the ledger."""
+
+    life: int
+    generation: int
+    partition: int
+    offset: int
+    is_late: bool
+    """Sent when a member had joined a later generation: it must be refused."""
+
+
+class GroupLedger:
+    """See the module's text."""
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+        self.life = 0
+        """How often a power failure may have taken the group back. An answer to a request of an
+        earlier life tells nothing: the caller must not report it."""
+        self._leaders: dict[tuple[int, int], str] = {}
+        self._assigned: dict[tuple[int, int, str], list[int]] = {}
+        self._owners: dict[tuple[int, int, int], str] = {}
+        self._latest_generation = -1
+        self._possible: dict[int, set[int]] = {}
+        """Partition -> the offsets that may be committed now."""
+        self._ever: dict[int, set[int]] = {}
+        self._answered: dict[int, dict[int, int]] = {}
+        """Partition -> acknowledged offset -> when; those that may still be the latest."""
+        self._ticks = 0
+        self.commits = 0
+
+    def power_lost(self) -> None:
+        """What was not flushed is lost: offsets and generations may be older than promised."""
+        self.life += 1
+        self._latest_generation = -1
+        for index, offsets in self._ever.items():
+            self._possible[index] = {NOT_COMMITTED, *offsets}
+        self._answered.clear()
+
+    # ---------------------------------------------------------------- generations
+
+    def joined(self, generation: int, member_id: str, leader: str) -> None:
+        """JoinGroup was answered."""
+        known = self._leaders.setdefault((self.life, generation), leader)
+        if known != leader:
+            raise Violation(
+                f"group {self.group}: generation {generation} is led by {known} and by {leader}"
+            )
+        if generation > self._latest_generation:
+            self._latest_generation = generation
+
+    def assigned(self, generation: int, shares: Mapping[str, list[int]]) -> None:
+        """The leader has made its assignment."""
+        for member_id, share in shares.items():
+            self._assigned.setdefault((self.life, generation, member_id), share)
+
+    def owns(self, generation: int, member_id: str, share: Iterable[int]) -> None:
+        """SyncGroup was answered."""
+        share = list(share)
+        wanted = self._assigned.get((self.life, generation, member_id))
+        if wanted is not None and share != wanted:
+            raise Violation(
+                f"group {self.group}: {member_id} got {share} in generation {generation}, its "
+                f"leader assigned {wanted}"
+            )
+        for index in share:
+            owner = self._owners.setdefault((self.life, generation, index), member_id)
+            if owner != member_id:
+                raise Violation(
+                    f"group {self.group}: partition {index} belongs to {owner} and {member_id} "
+                    f"in generation {generation}"
+                )
+
+    # ---------------------------------------------------------------- offsets
+
+    def commit_sent(self, generation: int, index: int) -> Commit:
+        """A commit is about to be sent: from now on it may be the one that counts."""
+        self._ticks += 1
+        offset = self._ticks  # nobody has committed it before
+        self._possible.setdefault(index, {NOT_COMMITTED}).add(offset)
+        self._ever.setdefault(index, set()).add(offset)
+        is_late = generation < self._latest_generation
+        return Commit(self.life, generation, index, offset, is_late)
+
+    def commit_answered(self, commit: Commit) -> None:
+        """It was acknowledged: those that were acknowledged before it was sent do not count."""
+        if commit.life != self.life:
+            return
+        if commit.is_late:
+            raise Violation(
+                f"group {self.group}: a commit of generation {commit.generation} was accepted "
+                "after a member had joined a later one"
+            )
+        self.commits += 1
+        self._ticks += 1
+        answered = self._answered.setdefault(commit.partition, {})
+        possible = self._possible[commit.partition]
+        possible.discard(NOT_COMMITTED)
+        for offset in [at for at, tick in answered.items() if tick < commit.offset]:
+            del answered[offset]
+            possible.discard(offset)
+        answered[commit.offset] = self._ticks
+
+    def commit_refused(self, commit: Commit) -> None:
+        """It was refused: it never counts."""
+        self._ever[commit.partition].discard(commit.offset)
+        self._possible[commit.partition].discard(commit.offset)
+
+    def snapshot(self, indexes: Iterable[int]) -> dict[int, frozenset[int]]:
+        """What OffsetFetch may say, when it is asked now."""
+        return {index: frozenset(self._possible.get(index, {NOT_COMMITTED})) for index in indexes}
+
+    def check_fetched(
+        self, snapshot: Mapping[int, frozenset[int]], index: int, offset: int
+    ) -> None:
+        """OffsetFetch was answered; what was possible when it was sent, or is by now, is right."""
+        possible = snapshot.get(index, frozenset()) | self._possible.get(index, {NOT_COMMITTED})
+        if offset not in possible:
+            raise Violation(
+                f"group {self.group}: partition {index} is committed at {offset}, possible are "
+                f"{sorted(possible)}"
+            )

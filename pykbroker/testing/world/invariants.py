@@ -1,0 +1,113 @@
+"""Rules about the inside of nodes, checked after every event.
+
+Each is a plug-in with a `check(world)`; what it compares with from event to event is its own state.
+Rules about what clients see are in the ledgers and the catalog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.testing.world.node import Node, NodeState
+from pykbroker.testing.world.world import Violation, World
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.replication.partition import Partition
+
+
+def serving(nodes: Iterable[Node]) -> Iterator[tuple[Node, BrokerServer]]:
+    """The nodes that serve."""
+    for node in nodes:
+        server = node.server
+        is_up = node.state in (NodeState.UP, NodeState.STOPPING) and not node.has_failed
+        if server is not None and is_up:
+            yield node, server
+
+
+class PartitionOffsets:
+    """Log start <= recovery point and high watermark <= log end; none of them goes back.
+
+    The last stable offset never passes the high watermark.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = list(nodes)
+        self._before: dict[tuple[int, int, str], tuple[int, int, int]] = {}
+
+    def check(self, world: World) -> None:
+        """See `Invariant`."""
+        for node, server in serving(self._nodes):
+            for partition in server.replica_manager.partitions():
+                if partition.hosted and not partition.log.is_offline:
+                    self._check_partition(node, partition)
+
+    def _check_partition(self, node: Node, partition: Partition) -> None:
+        log = partition.log
+        start, high, end = log.log_start_offset, partition.high_watermark, log.log_end_offset
+        key = (node.node_id, node.starts, str(partition.topic_id) + str(partition.index))
+        before = self._before.get(key)
+        if before == (start, high, end):
+            return
+        name = f"{node.name} {partition.topic_partition}"
+        if not start <= high <= end:
+            raise Violation(f"{name}: start {start}, high watermark {high}, end {end}")
+        if before is not None and (start < before[0] or high < before[1]):
+            raise Violation(
+                f"{name}: start, high watermark, end went from {before} to {(start, high, end)}"
+            )
+        if log.recovery_point > end:
+            raise Violation(f"{name}: flushed up to {log.recovery_point}, the end is {end}")
+        if partition.bound(1) > high:
+            raise Violation(f"{name}: the last stable offset {partition.bound(1)} is above {high}")
+        self._before[key] = (start, high, end)
+
+
+class MetadataOffsets:
+    """The image of a node never goes back, not even over a crash: it holds committed records."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = list(nodes)
+        self._applied: dict[int, int] = {}
+
+    def check(self, world: World) -> None:
+        """See `Invariant`."""
+        for node, server in serving(self._nodes):
+            offset = server.image.offset
+            before = self._applied.get(node.node_id, -1)
+            if offset != before:
+                if offset < before:
+                    raise Violation(f"{node.name}: metadata went from {before} back to {offset}")
+                self._applied[node.node_id] = offset
+
+
+class ImageEveryWhere:
+    """What a node hosts is what its image says: every replica of it has a partition."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = list(nodes)
+        self._checked: dict[int, tuple[int, int]] = {}
+
+    def check(self, world: World) -> None:
+        """See `Invariant`."""
+        for node, server in serving(self._nodes):
+            at = (node.starts, server.image.offset)
+            if self._checked.get(node.node_id) == at:
+                continue
+            self._checked[node.node_id] = at
+            hosted = {
+                (partition.topic, partition.index)
+                for partition in server.replica_manager.partitions()
+            }
+            offline = set(server.replica_manager.hosting.offline)
+            wanted = {
+                (topic.name, index)
+                for topic in server.image.topics_by_id.values()
+                for index, partition in topic.partitions.items()
+                if node.node_id in partition.replicas
+            }
+            if wanted - offline != hosted - offline:
+                raise Violation(
+                    f"{node.name}: hosts {sorted(hosted ^ wanted)} differently from its image"
+                )

@@ -1,0 +1,247 @@
+"""What producers were promised and readers have seen, partition by partition.
+
+    attempt     a record that a client has sent; its id is in a header, and unique in the world
+    acked       the offset at which the node acknowledged it
+    seen        a reader got it below the high watermark
+
+Invariants that it checks, at every call and against the log itself (`settle`):
+
+* one offset holds one record for ever: an acknowledged or seen record is neither lost nor replaced,
+  unless retention, DeleteRecords or compaction may take it, or a power failure took what was not
+  flushed;
+* nothing is in a log that nobody sent; a record of an idempotent producer is there once at most;
+* the records of one producer have the order in which it sent them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pykbroker.log.partition_log import PartitionLog
+from pykbroker.protocol.record_batch import iter_batches, iter_records
+from pykbroker.testing.world.world import Violation
+
+ID_HEADER = "id"
+READ_BYTES = 1 << 20
+
+
+class Stored(NamedTuple):
+    """A record as a log or a fetch response has it."""
+
+    offset: int
+    identity: bytes
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A record that was sent at least once."""
+
+    identity: bytes
+    producer: str
+    number: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+    is_once: bool
+    """Sent by an idempotent producer: never twice in the log."""
+    offset: int | None = None
+    """Where it is known to be."""
+
+
+def _long_ago() -> int:
+    return 0
+
+
+@dataclass(slots=True)
+class TopicRules:
+    """What may take records out of the logs of a topic."""
+
+    is_compacted: bool = False
+    retention_ms: int = -1
+    is_flushed: bool = False
+    """flush.messages=1: acknowledged means on disk."""
+    latest_wall_ms: Callable[[], int] = _long_ago
+    """The latest time that any node's wall clock has shown: retention goes by it."""
+
+
+@dataclass(slots=True)
+class PartitionLedger:
+    """The promises of one partition."""
+
+    name: str
+    rules: TopicRules
+    attempts: dict[bytes, Attempt] = field(default_factory=dict)
+    at: dict[int, bytes] = field(default_factory=dict)
+    """Known for sure: offset -> id."""
+    deleted_before: int = 0
+    """DeleteRecords may have deleted everything before this offset."""
+    end: int = 0
+    """Behind the highest offset that is known."""
+    must_survive: int | None = None
+    """Set when the process has ended: what is before it is still there at the next start."""
+    is_gone: bool = False
+    """Its topic was deleted."""
+    lost_by_power: int = 0
+
+    # ---------------------------------------------------------------- what clients report
+
+    def attempt(self, attempt: Attempt) -> None:
+        """It is about to be sent for the first time."""
+        assert attempt.identity not in self.attempts, "ids are unique"
+        self.attempts[attempt.identity] = attempt
+
+    def acked(self, identity: bytes, offset: int) -> None:
+        """A node has acknowledged it at `offset`."""
+        self._know(identity, offset, "acknowledged")
+
+    def seen(self, record: Stored) -> None:
+        """A reader got it."""
+        attempt = self.attempts.get(record.identity)
+        if attempt is None:
+            raise Violation(f"{self.name}: nobody sent the record at {record.offset}: {record}")
+        if (record.key, record.value) != (attempt.key, attempt.value):
+            raise Violation(f"{self.name}: {record} was sent as {attempt}")
+        self._know(record.identity, record.offset, "read")
+
+    def _know(self, identity: bytes, offset: int, how: str) -> None:
+        attempt = self.attempts[identity]
+        before = self.at.get(offset)
+        if before is not None and before != identity:
+            raise Violation(
+                f"{self.name}: {identity!r} is {how} at {offset}, where {before!r} was before"
+            )
+        if attempt.is_once and attempt.offset not in (None, offset):
+            raise Violation(
+                f"{self.name}: {identity!r} is {how} at {offset} and was at {attempt.offset}"
+            )
+        attempt.offset = offset
+        self.at[offset] = identity
+        self.end = max(self.end, offset + 1)
+
+    # ---------------------------------------------------------------- what a log holds
+
+    def process_ended(self, must_survive: int) -> None:
+        """The node has ended; the next start must bring back what is before `must_survive`."""
+        if self.must_survive is None or must_survive < self.must_survive:
+            self.must_survive = must_survive
+
+    def settle(self, records: list[Stored], log_start: int, log_end: int) -> None:
+        """Compare with a whole log, after a start or when nothing happens any more.
+
+        Where the node lost its power meanwhile, forget what it was allowed to lose.
+        """
+        found = {record.offset: record for record in records}
+        if self.must_survive is not None:
+            self._forget_lost(found, log_start)
+        for record in records:
+            if record.identity not in self.attempts:
+                raise Violation(f"{self.name}: nobody sent the record at {record.offset}: {record}")
+        self._check_nothing_missing(found, log_start, log_end)
+        for record in records:
+            self.seen(record)
+        self._check_order(records)
+
+    def _forget_lost(self, found: dict[int, Stored], log_start: int) -> None:
+        assert self.must_survive is not None
+        for offset in [at for at in self.at if at >= self.must_survive]:
+            identity = self.at[offset]
+            record = found.get(offset)
+            if offset >= log_start and (record is None or record.identity != identity):
+                del self.at[offset]
+                self.attempts[identity].offset = None
+                self.lost_by_power += 1
+        self.end = max(self.at, default=-1) + 1
+        self.must_survive = None
+
+    def _check_nothing_missing(
+        self, found: dict[int, Stored], log_start: int, log_end: int
+    ) -> None:
+        latest_of_key = {record.key: record.offset for record in found.values()}
+        for offset, identity in self.at.items():
+            if offset < log_start:
+                if offset >= self.deleted_before and not self._has_expired(identity):
+                    raise Violation(
+                        f"{self.name}: the log starts at {log_start}, and nothing may delete "
+                        f"{identity!r} at {offset}"
+                    )
+                continue
+            if offset in found:
+                continue
+            attempt = self.attempts[identity]
+            if self.rules.is_compacted and (
+                attempt.value is None
+                or latest_of_key.get(attempt.key, -1) > offset
+                or self._later_tombstone(attempt.key, offset)
+            ):
+                continue
+            raise Violation(
+                f"{self.name}: {identity!r} at {offset} is lost; the log is {log_start} to "
+                f"{log_end}"
+            )
+
+    def _has_expired(self, identity: bytes) -> bool:
+        """May retention have deleted it?"""
+        rules = self.rules
+        age_ms = rules.latest_wall_ms() - self.attempts[identity].timestamp
+        return rules.retention_ms >= 0 and age_ms > rules.retention_ms
+
+    def _later_tombstone(self, key: bytes | None, offset: int) -> bool:
+        """Was the key deleted at a later offset (and the tombstone removed, too)?"""
+        return any(
+            attempt.key == key
+            and attempt.value is None
+            and (attempt.offset is None or attempt.offset > offset)
+            for attempt in self.attempts.values()
+        )
+
+    def _check_order(self, records: Iterable[Stored]) -> None:
+        """The records of an idempotent producer are in the order of their numbers."""
+        last: dict[str, int] = {}
+        for record in records:
+            attempt = self.attempts[record.identity]
+            if not attempt.is_once:
+                continue
+            before = last.get(attempt.producer, -1)
+            if attempt.number <= before:
+                raise Violation(
+                    f"{self.name}: {record.identity!r} at {record.offset} comes after "
+                    f"number {before} of the same producer"
+                )
+            last[attempt.producer] = attempt.number
+
+
+def stored_records(payload: bytes | memoryview) -> list[Stored]:
+    """The records of whole batches; a batch that is cut short at the end is left out."""
+    found = []
+    for _, batch in iter_batches(payload, partial_tail=True):
+        for record in iter_records(batch):
+            headers = dict(record.headers)
+            identity = headers.get(ID_HEADER) or b""
+            found.append(
+                Stored(record.offset, identity, record.key, record.value, record.timestamp)
+            )
+    return found
+
+
+def records_of(log: PartitionLog) -> list[Stored]:
+    """All records of a log, read as a fetch reads them."""
+    found: list[Stored] = []
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        outcome = log.read(offset, READ_BYTES, log.log_end_offset)
+        payload = b"" if outcome.slice is None else outcome.slice.read()
+        if not payload:
+            break
+        following = offset
+        for header, batch in iter_batches(payload):
+            following = max(following, header.next_offset)
+            found += [each for each in stored_records(bytes(batch)) if each.offset >= offset]
+        if following == offset:
+            break
+        offset = following
+    return found

@@ -1,0 +1,120 @@
+"""Broken rules of consumer groups and their offsets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pykbroker.testing.world.mutants.mutant import (
+    Mutant,
+    Patch,
+    changing,
+    doing_nothing,
+    instead,
+    returning,
+)
+
+
+def _all_to_everyone(original: Any, step: Any, group: Any, assignments: dict[str, bytes]) -> None:
+    everything = bytes(sorted(set().union(*assignments.values())))
+    original(step, group, dict.fromkeys(assignments, everything))
+
+
+def _same_generation(original: Any, group: Any, now_ms: int) -> None:
+    before = group.generation
+    original(group, now_ms)
+    group.generation = max(before, 1)
+
+
+def _offset_of_neighbour(original: Any, topic: str, index: int, entry: Any, unstable: Any) -> Any:
+    answer = original(topic, index, entry, unstable)
+    if answer.committed_offset > 0:
+        answer.committed_offset += 1
+    return answer
+
+
+def _only_the_first(original: Any, *arguments: Any) -> Any:
+    for number, step in enumerate(original(*arguments)):
+        if number:
+            return
+        yield step
+
+
+def _commit_without_record(original: Any, step: Any, *arguments: Any) -> None:
+    original(step, *arguments)
+    step.decision.records.clear()
+
+
+def _first_commit_stays(original: Any, store: Any, *arguments: Any, **named: Any) -> Any:
+    group_id, topic, partition = arguments[:3]
+    if store.get(group_id, topic, partition) is None:
+        return original(store, *arguments, **named)
+    return None
+
+
+GROUP_MUTANTS = (
+    Mutant(
+        "old-generations-commit",
+        "a commit of an old generation is refused",
+        (Patch("coordinator.group.offsets:_check_commit", returning(0)),),
+    ),
+    Mutant(
+        "commits-not-written",
+        "an acknowledged commit is in the log of the coordinator",
+        (Patch("coordinator.group.offsets:commit", instead(_commit_without_record)),),
+    ),
+    Mutant(
+        "first-commit-stays",
+        "a later commit replaces an earlier one",
+        (
+            Patch(
+                "coordinator.group.offset_store:OffsetStore.replay_commit",
+                instead(_first_commit_stays),
+            ),
+        ),
+    ),
+    Mutant(
+        "shared-partitions",
+        "each member gets what the leader assigned to it",
+        (Patch("coordinator.group.classic.sync:hand_out", instead(_all_to_everyone)),),
+    ),
+    Mutant(
+        "same-generation",
+        "every rebalance begins a new generation",
+        (
+            Patch(
+                "coordinator.group.classic.group:ClassicGroup.start_generation",
+                instead(_same_generation),
+            ),
+        ),
+    ),
+    Mutant(
+        "offsets-of-others",
+        "OffsetFetch answers with what was committed",
+        (Patch("coordinator.group.offsets:_fetched", instead(_offset_of_neighbour)),),
+    ),
+    Mutant(
+        "half-loaded",
+        "a coordinator serves when its whole log is loaded",
+        (Patch("coordinator.runtime_driver:load", instead(_only_the_first)),),
+    ),
+    Mutant(
+        "everyone-leads",
+        "one member of a generation is its leader",
+        (
+            Patch(
+                "coordinator.group.classic.rebalance:join_success",
+                changing(lambda reply: _led_by_itself(reply)),
+            ),
+        ),
+    ),
+    Mutant(
+        "syncs-unanswered",
+        "a member that waits in SyncGroup gets its assignment",
+        (Patch("coordinator.group.classic.sync:hand_out", doing_nothing),),
+    ),
+)
+
+
+def _led_by_itself(reply: Any) -> Any:
+    reply.leader = reply.member_id
+    return reply

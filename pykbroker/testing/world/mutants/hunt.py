@@ -1,0 +1,36 @@
+"""Finding the seed whose life shows a mutant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from pykbroker.testing.world.mutants.group_mutants import GROUP_MUTANTS
+from pykbroker.testing.world.mutants.log_mutants import LOG_MUTANTS
+from pykbroker.testing.world.mutants.metadata_mutants import METADATA_MUTANTS
+from pykbroker.testing.world.mutants.mutant import Mutant, applied
+from pykbroker.testing.world.mutants.serving_mutants import SERVING_MUTANTS
+
+MUTANTS: tuple[Mutant, ...] = (
+    *LOG_MUTANTS,
+    *SERVING_MUTANTS,
+    *GROUP_MUTANTS,
+    *METADATA_MUTANTS,
+)
+
+
+class Caught(NamedTuple):
+    """Which life showed a mutant, and how."""
+
+    seed: int
+    failure: str
+
+
+def hunt(mutant: Mutant, seeds: Iterable[int], failure_of: Callable[[int], str]) -> Caught | None:
+    """Live with the mutant; `failure_of(seed)` is "" when nothing was noticed."""
+    with applied(mutant):
+        for seed in seeds:
+            failure = failure_of(seed)
+            if failure:
+                return Caught(seed, failure)
+    return None

@@ -1,0 +1,176 @@
+"""Broken rules of logs: appending, producers, flushing, recovery, retention, compaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pykbroker.testing.world.mutants.mutant import (
+    Mutant,
+    Patch,
+    changing,
+    doing_nothing,
+    instead,
+    returning,
+)
+
+
+def _replaced_by_nothing(original: Any, keys: Any, names: list[bytes], offsets: list[int]) -> None:
+    """The latest record of a key counts as replaced, too."""
+    original(keys, names, [offset + 1 for offset in offsets])
+
+
+def _all_expired(original: Any, log: Any, now_ms: int) -> Any:
+    return lambda segment, following: True
+
+
+def _one_too_many(original: Any, partition: Any, offset: int) -> int:
+    answer: int = original(partition, offset)
+    log = partition.log
+    if log.log_start_offset < partition.high_watermark:
+        log.advance_log_start_offset(log.log_start_offset + 1)
+    return answer
+
+
+def _without_last_batch(original: Any, segment: Any, *arguments: Any, **named: Any) -> Any:
+    batches = list(original(segment, *arguments, **named))
+    return iter(batches[:-1])
+
+
+def _loses_small_batches(original: Any, batch: Any, header: Any, retention: Any) -> Any:
+    return None if header.record_count == 1 else original(batch, header, retention)
+
+
+def _sync_files_only_of_names(original: Any, job: Any) -> None:
+    job._syncs = []
+    original(job)
+
+
+def _no_names(original: Any, job: Any) -> None:
+    job._directories = []
+    original(job)
+
+
+def _as_if_written(original: Any, manager: Any, waiting: Any, failed: Any) -> None:
+    """An append is acknowledged although its write failed."""
+    for produce in waiting:
+        if any(append.partition in failed for append in produce.pending):
+            produce.pending.clear()
+            produce.deferred.resolve(produce.finished())
+        else:
+            original(manager, [produce], failed)
+
+
+def _forget_epoch(original: Any, manager: Any, entries: Any, offset: int, now_ms: int) -> None:
+    original(manager, [], offset, now_ms)
+
+
+LOG_MUTANTS = (
+    Mutant(
+        "duplicates-refused",
+        "a repeated batch is answered with the offset that it has",
+        (Patch("log.producer_state:ProducerStateManager.find_duplicate", returning(None)),),
+    ),
+    Mutant(
+        "duplicates-appended",
+        "a batch of an idempotent producer is appended once",
+        (
+            Patch("log.producer_state:ProducerStateManager.find_duplicate", returning(None)),
+            Patch("log.producer_state:ProducerStateManager._check_sequence", doing_nothing),
+        ),
+    ),
+    Mutant(
+        "sequence-gaps",
+        "the batches of an idempotent producer are appended in their order",
+        (Patch("log.producer_state:ProducerStateManager._check_sequence", doing_nothing),),
+    ),
+    Mutant(
+        "producers-not-replayed",
+        "recovery reads producers from the batches behind the snapshot",
+        (Patch("log.segment_recovery:apply_producer", doing_nothing),),
+    ),
+    Mutant(
+        "snapshots-not-loaded",
+        "a start loads the producers of the newest snapshot",
+        (Patch("log.producer_state:ProducerStateManager.load", instead(_forget_epoch)),),
+    ),
+    Mutant(
+        "flush-without-sync",
+        "flushed records survive a power failure",
+        (Patch("log.flush:FlushJob.run", instead(_sync_files_only_of_names)),),
+    ),
+    Mutant(
+        "flush-without-names",
+        "the name of a flushed segment survives a power failure",
+        (Patch("log.flush:FlushJob.run", instead(_no_names)),),
+    ),
+    Mutant(
+        "recovery-drops-the-end",
+        "recovery keeps every whole batch",
+        (Patch("log.segment_recovery:valid_batches", instead(_without_last_batch)),),
+    ),
+    Mutant(
+        "retention-takes-all",
+        "retention deletes no segment before its time",
+        (Patch("log.retention:time_rule", instead(_all_expired)),),
+    ),
+    Mutant(
+        "delete-one-too-many",
+        "DeleteRecords deletes nothing at or behind its offset",
+        (Patch("replication.partition:Partition.delete_records", instead(_one_too_many)),),
+    ),
+    Mutant(
+        "compaction-keeps-nothing",
+        "compaction keeps the latest record of each key",
+        (Patch("log.key_map:KeyMap.put_all", instead(_replaced_by_nothing)),),
+    ),
+    Mutant(
+        "compaction-loses-batches",
+        "compaction removes only what a later record replaces",
+        (Patch("log.compaction:filter_batch", instead(_loses_small_batches)),),
+    ),
+    Mutant(
+        "read-skips-a-batch",
+        "a read begins with the batch of its offset",
+        (
+            Patch(
+                "log.log_reading:LogReading.read",
+                instead(
+                    lambda original, log, offset, *more: original(
+                        log, min(offset + 1, log.log_end_offset - 1), *more
+                    )
+                ),
+            ),
+        ),
+    ),
+    Mutant(
+        "failed-write-counts",
+        "what could not be written is not in the log",
+        (
+            Patch(
+                "replication.replica_manager:ReplicaManager._answer_waiting",
+                instead(_as_if_written),
+            ),
+        ),
+    ),
+    Mutant(
+        "torn-tail-kept",
+        "recovery cuts a torn batch off",
+        (Patch("log.segment:Segment.truncate_to", doing_nothing),),
+    ),
+    Mutant(
+        "base-offset-off-by-one",
+        "Produce is answered with the offset of its first record",
+        (
+            Patch(
+                "log.log_appending:LogAppending.append_as_leader",
+                changing(lambda outcome: _shifted(outcome)),
+            ),
+        ),
+    ),
+)
+
+
+def _shifted(outcome: Any) -> Any:
+    if outcome.queued:
+        outcome.base_offset += 1
+    return outcome

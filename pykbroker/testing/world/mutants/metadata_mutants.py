@@ -1,0 +1,110 @@
+"""Broken rules of metadata: topics, configurations, producer ids, their log and its snapshots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pykbroker.testing.world.mutants.mutant import (
+    Mutant,
+    Patch,
+    doing_nothing,
+    instead,
+)
+
+
+def _without_sync(original: Any, driver: Any) -> None:
+    """Committed as soon as it is written."""
+    job = driver.log.prepare_flush()
+    driver._step_appended(driver.log.end)
+    if job is not None:
+        driver._flushed(job)
+
+
+def _first_block_again(original: Any, state: Any, request: Any) -> Any:
+    decision = original(state, request)
+    decision.reply.producer_id_start = 0
+    return decision
+
+
+def _one_partition_less(original: Any, delta: Any, record: Any) -> None:
+    if record.partition_id == 0 or record.partition_id % 2:
+        original(delta, record)
+
+
+def _configs_of_topics(original: Any, delta: Any, record: Any) -> None:
+    if record.name != "segment.ms":
+        original(delta, record)
+
+
+def _without_topics(original: Any, image: Any) -> Any:
+    for record in original(image):
+        if type(record.message).__name__ not in ("TopicRecord", "PartitionRecord"):
+            yield record
+
+
+def _grown_in_place(original: Any, hosting: Any, topic: Any, number: int, *more: Any) -> Any:
+    return None if number == 1 else original(hosting, topic, number, *more)
+
+
+def _without_records(original: Any, *arguments: Any) -> Any:
+    decision = original(*arguments)
+    decision.records.clear()
+    return decision
+
+
+METADATA_MUTANTS = (
+    Mutant(
+        "metadata-not-synced",
+        "metadata is on disk before it is committed",
+        (Patch("kraft.raft_driver:RaftDriver._start_flush", instead(_without_sync)),),
+    ),
+    Mutant(
+        "same-block-of-ids",
+        "a producer id is given once",
+        (
+            Patch(
+                "kraft.controller.producer_ids:allocate_producer_ids",
+                instead(_first_block_again),
+            ),
+        ),
+    ),
+    Mutant(
+        "partitions-missing",
+        "a topic has all its partitions",
+        (
+            Patch(
+                "kraft.delta:MetadataDelta._HANDLERS[PartitionRecord]", instead(_one_partition_less)
+            ),
+        ),
+    ),
+    Mutant(
+        "configs-ignored",
+        "a configuration that was set holds",
+        (Patch("kraft.delta:MetadataDelta._HANDLERS[ConfigRecord]", instead(_configs_of_topics)),),
+    ),
+    Mutant(
+        "snapshot-without-topics",
+        "a snapshot of the metadata has all of it",
+        (Patch("kraft.image:MetadataImage.records", instead(_without_topics)),),
+    ),
+    Mutant(
+        "deleted-partitions-stay",
+        "a node drops the partitions of a deleted topic",
+        (Patch("replication.hosting:Hosting._drop_topic", doing_nothing),),
+    ),
+    Mutant(
+        "partition-not-hosted",
+        "a node hosts every partition that has a replica on it",
+        (Patch("replication.hosting:Hosting._host", instead(_grown_in_place)),),
+    ),
+    Mutant(
+        "publisher-skips-replicas",
+        "all publishers are told of a change",
+        (Patch("broker.publisher_steps:ReplicaManagerStep.apply", doing_nothing),),
+    ),
+    Mutant(
+        "deletion-answered-only",
+        "a topic whose deletion was answered is gone",
+        (Patch("kraft.controller.topics:delete_topics", instead(_without_records)),),
+    ),
+)

@@ -1,0 +1,231 @@
+"""The network of a world: hosts, the links between them, and streams of bytes.
+
+    Stream      one direction of a connection: what is on its way, what has arrived
+    Endpoint    one end of a connection: a `StreamSocket`
+    Port        a bound socket that accepts connections: a `ListeningSocket`
+    Link        one direction between two hosts: how long packets take, or that none get through
+
+In: `connect`, `listen` by transports; faults: `cut`, `heal`, `slow`, `break_connection`,
+`power_off`.
+Out: readiness callbacks, in the name of the process that owns the socket.
+Invariants: within a stream bytes keep their order and are never lost while the connection stands;
+between streams any order may come. What a cut link holds back arrives when it is healed, as TCP
+would send it again. A connection breaks by itself only by `break_connection` or the end of a host.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykbroker.deferred import Deferred
+from pykbroker.testing.world.sockets import BACKLOG_FULL, Endpoint, Port, Stream
+from pykbroker.testing.world.virtual_time import EventQueue, Process
+
+if TYPE_CHECKING:
+    from pykbroker.testing.world.randomness import Dice
+
+SYN_RETRY_US = 1_000_000
+
+
+class Link:
+    """One direction between two hosts."""
+
+    __slots__ = ("base_us", "held", "is_cut", "jitter_us")
+
+    def __init__(self, base_us: int, jitter_us: int) -> None:
+        self.base_us = base_us
+        self.jitter_us = jitter_us
+        self.is_cut = False
+        self.held: deque[tuple[Callable[..., None], tuple[object, ...]]] = deque()
+
+
+class NetworkHost:
+    """A machine in the network: its address, its ports and the ends of its connections."""
+
+    __slots__ = ("address", "endpoints", "is_up", "next_descriptor", "next_port", "ports")
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.is_up = True
+        self.ports: dict[int, Port] = {}
+        self.endpoints: dict[int, Endpoint] = {}
+        """By descriptor."""
+        self.next_descriptor = 10
+        self.next_port = 40_000
+
+    def take_descriptor(self) -> int:
+        """A number for a new socket."""
+        self.next_descriptor += 1
+        return self.next_descriptor
+
+
+class Network:
+    """See the module's text."""
+
+    def __init__(self, queue: EventQueue, dice: Dice) -> None:
+        self.queue = queue
+        self.dice = dice
+        self.hosts: dict[str, NetworkHost] = {}
+        self._links: dict[tuple[str, str], Link] = {}
+        self.on_segment: Callable[[str, str, bytes], None] | None = None
+        """Called with sender, receiver and bytes when bytes arrive: for the trace."""
+
+    def add_host(self, address: str) -> NetworkHost:
+        """A machine joins."""
+        host = self.hosts[address] = NetworkHost(address)
+        return host
+
+    # ---------------------------------------------------------------- packets
+
+    def link(self, sender: str, receiver: str) -> Link:
+        """The direction from one host to another; its usual delay is drawn at its first use."""
+        found = self._links.get((sender, receiver))
+        if found is None:
+            base_us = 10 if sender == receiver else self.dice.choice((40, 150, 400, 2_000))
+            found = self._links[sender, receiver] = Link(base_us, base_us)
+        return found
+
+    def carry(
+        self, sender: str, receiver: str, arrive: Callable[..., None], *arguments: object
+    ) -> None:
+        """Have a packet arrive after the link's delay, or when the link is healed."""
+        link = self.link(sender, receiver)
+        delay_us = link.base_us + self.dice.randrange(link.jitter_us + 1)
+        self.queue.after(delay_us, None, self._arrive, link, arrive, arguments)
+
+    def _arrive(
+        self, link: Link, arrive: Callable[..., None], arguments: tuple[object, ...]
+    ) -> None:
+        if link.is_cut:
+            link.held.append((arrive, arguments))
+        else:
+            arrive(*arguments)
+
+    # ---------------------------------------------------------------- connecting
+
+    def connect(
+        self, process: Process, client: NetworkHost, address: str, port: int, timeout_ms: int
+    ) -> Deferred:
+        """See `Transport.connect`."""
+        outcome = Deferred()
+
+        def settle(value: Endpoint | OSError) -> None:
+            timer.cancel()
+            if not outcome.done and process.is_alive:
+                outcome.resolve(value)
+            elif isinstance(value, Endpoint):
+                value.reset_by_kernel()
+
+        def time_out() -> None:
+            settle(TimeoutError(errno.ETIMEDOUT, "Connection timed out"))
+
+        timer = self.queue.after(timeout_ms * 1000, process, time_out)
+        self._send_syn(process, client, address, port, outcome, settle)
+        return outcome
+
+    def _send_syn(
+        self,
+        process: Process,
+        client: NetworkHost,
+        address: str,
+        port: int,
+        outcome: Deferred,
+        settle: Callable[[Endpoint | OSError], None],
+    ) -> None:
+        if outcome.done or not process.is_alive:
+            return
+
+        def send_again() -> None:
+            self._send_syn(process, client, address, port, outcome, settle)
+
+        def arrived() -> None:
+            server = self.hosts.get(address)
+            listening = None if server is None else server.ports.get(port)
+            if server is not None and server.is_up and listening is None:
+                refusal = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+                self.carry(address, client.address, settle, refusal)
+            elif server is None or listening is None or listening.backlog_is_full:
+                self.queue.after(SYN_RETRY_US, process, send_again)  # no answer
+            elif not outcome.done:
+                near = self._pair(process, client, server, listening)
+                self.carry(address, client.address, settle, near)
+
+        self.carry(client.address, address, arrived)
+
+    def _pair(
+        self, process: Process, client: NetworkHost, server: NetworkHost, listening: Port
+    ) -> Endpoint:
+        """Both ends of a new connection; the far one waits to be accepted."""
+        client.next_port += 1
+        near = Endpoint(self, client, process, (server.address, listening.port))
+        far = Endpoint(self, server, listening.process, (client.address, client.next_port))
+        capacity = self.dice.choice((2_048, 16_384, 65_536, 262_144))
+        near.outgoing = far.incoming = Stream(self, near, far, capacity)
+        far.outgoing = near.incoming = Stream(self, far, near, capacity)
+        listening.arrived(far)
+        return near
+
+    def listen(self, process: Process, host: NetworkHost, port: int, backlog: int) -> Port:
+        """See `Transport.listen`."""
+        if port == 0:
+            port = next(free for free in range(30_000, 40_000) if free not in host.ports)
+        if port in host.ports:
+            raise OSError(errno.EADDRINUSE, "Address already in use")
+        bound = host.ports[port] = Port(self, host, process, port, min(backlog, BACKLOG_FULL))
+        return bound
+
+    # ---------------------------------------------------------------- faults
+
+    def cut(self, sender: str, receiver: str) -> None:
+        """No packet gets through in this direction."""
+        self.link(sender, receiver).is_cut = True
+
+    def heal(self, sender: str, receiver: str) -> None:
+        """Packets get through; what was held back is sent again."""
+        link = self.link(sender, receiver)
+        if link.is_cut:
+            link.is_cut = False
+            held, link.held = link.held, deque()
+            for arrive, arguments in held:
+                self.carry(sender, receiver, arrive, *arguments)
+
+    def heal_all(self) -> None:
+        """Every link is whole and as fast as at the start of the world."""
+        for (sender, receiver), link in self._links.items():
+            link.jitter_us = link.base_us
+            self.heal(sender, receiver)
+
+    def slow(self, sender: str, receiver: str, jitter_us: int) -> None:
+        """Packets of this direction take up to `jitter_us` longer."""
+        self.link(sender, receiver).jitter_us = jitter_us
+
+    def connections(self) -> list[Endpoint]:
+        """One end of every connection that stands, in a fixed order."""
+        return [
+            endpoint
+            for _, host in sorted(self.hosts.items())
+            for _, endpoint in sorted(host.endpoints.items())
+            if endpoint.is_established
+        ]
+
+    def end_process(self, host: NetworkHost, process: Process) -> None:
+        """The process has ended: its kernel closes its sockets and ports."""
+        for port in [port for port in host.ports.values() if port.process is process]:
+            port.close()
+        for _, endpoint in sorted(host.endpoints.items()):
+            if endpoint.process is process:
+                endpoint.close()
+
+    def power_off(self, host: NetworkHost) -> None:
+        """The machine stops without a word: its peers notice nothing until they send."""
+        host.is_up = False
+        host.ports.clear()
+        for endpoint in list(host.endpoints.values()):
+            endpoint.vanish()
+
+    def power_on(self, host: NetworkHost) -> None:
+        """The machine is back; connections from before are unknown to it."""
+        host.is_up = True

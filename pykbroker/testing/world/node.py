@@ -1,0 +1,168 @@
+"""A node of a world: the real BrokerServer on a simulated machine, started and ended by the world.
+
+    DOWN      no process
+    STARTING  the process runs, and does not serve yet
+    UP        it serves
+    STOPPING  it ends in good order
+
+In: `start`, `stop`, `kill`, `power_off`; crash points that the disk meets.
+Out: `on_ended(node)` before the logs of the process are forgotten; `on_up(node)` when it serves.
+A process that ends by itself (`on_fatal`) without a fault that explains it is a violation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from pykbroker.config import BrokerConfig
+from pykbroker.deferred import spawn
+from pykbroker.testing.world.world import Violation, World
+from pykbroker.types import Peer
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+
+PORT = 9092
+CONTROLLER_PORT = 9093
+DATA_DIRECTORY = "/data"
+
+
+class NodeState(Enum):
+    """See the module's text."""
+
+    DOWN = auto()
+    STARTING = auto()
+    UP = auto()
+    STOPPING = auto()
+
+
+def node_address(node_id: int) -> str:
+    """The host that a node runs on."""
+    return f"node-{node_id}"
+
+
+class Node:
+    """See the module's text."""
+
+    def __init__(self, world: World, node_id: int, properties: Mapping[str, str]) -> None:
+        self.world = world
+        self.node_id = node_id
+        self.name = node_address(node_id)
+        self.machine = world.add_machine(self.name)
+        self.machine.files.mkdir(DATA_DIRECTORY)
+        self.machine.files.sync_dir("/")
+        self.peer = Peer(node_id, self.name, PORT)
+        self.state = NodeState.DOWN
+        self.server: BrokerServer | None = None
+        self.may_fail = False
+        """A fault is under way that may make it end by itself, or refuse to start."""
+        self.has_failed = False
+        """The process has given up, and ends at any moment."""
+        self.starts = 0
+        self.on_up: Callable[[Node], None] = _ignore
+        self.on_ended: Callable[[Node, bool], None] = _ignore_end
+        self._properties = dict(properties)
+
+    def note(self, text: str) -> None:
+        """A line of the timeline."""
+        self.world.timeline.note(self.name, text)
+
+    # ---------------------------------------------------------------- up
+
+    def start(self) -> None:
+        """Start the process; nothing happens when there is one."""
+        if self.state is not NodeState.DOWN:
+            return
+        from pykbroker.broker.server import BrokerServer
+
+        self.starts += 1
+        self.has_failed = False
+        self.note(f"starts for the {self.starts}. time")
+        self.state = NodeState.STARTING
+        self.machine.files.now_ms = self.machine.clock.wall_us() // 1000
+        environment = self.machine.boot()
+        config = BrokerConfig.from_properties(self._properties)
+        server = self.server = BrokerServer(environment, config)
+        server.on_fatal = self._fatal
+        # A turn of the event loop later, so that the start runs in the name of the process.
+        environment.scheduler.call_soon(self._run_start, server)
+
+    def _run_start(self, server: BrokerServer) -> None:
+        spawn(server.start()).on_resolved(lambda outcome: self._started(server, outcome))
+
+    def _started(self, server: BrokerServer, outcome: object) -> None:
+        if self.server is not server:
+            return
+        if isinstance(outcome, BaseException):
+            self.note(f"does not start: {type(outcome).__name__}: {outcome}")
+            if not self.may_fail:
+                self.world.fail(outcome)
+            self._end(is_power=False)
+            return
+        self.state = NodeState.UP
+        self.note("serves")
+        self.on_up(self)
+
+    def _fatal(self, message: str) -> None:
+        self.note(f"ends by itself: {message}")
+        self.has_failed = True
+        if not self.may_fail:
+            self.world.fail(Violation(f"{self.name} ended by itself: {message}"))
+        self.world.after(0, self.kill)
+
+    # ---------------------------------------------------------------- down
+
+    def stop(self) -> None:
+        """SIGTERM: end in good order."""
+        server = self.server
+        if self.state is not NodeState.UP or server is None:
+            return
+        self.note("stops")
+        self.state = NodeState.STOPPING
+        process = self.machine.process
+        self.world.queue.after(
+            0,
+            process,
+            lambda: spawn(server.stop()).on_resolved(
+                lambda outcome: self._stopped(server, outcome)
+            ),
+        )
+
+    def _stopped(self, server: BrokerServer, outcome: object) -> None:
+        if self.server is not server:
+            return
+        if isinstance(outcome, BaseException):
+            self.world.fail(outcome)
+        self.note("has stopped")
+        self._end(is_power=False)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        if self.state is not NodeState.DOWN:
+            self.note("is killed")
+            self._end(is_power=False)
+
+    def power_off(self, *, reorder: bool) -> None:
+        """The machine stops; nothing that was not synced is sure to be there afterwards."""
+        if self.state is not NodeState.DOWN:
+            self.note(f"loses its power{', writes reordered' if reorder else ''}")
+            self._end(is_power=True, reorder=reorder)
+
+    def _end(self, *, is_power: bool, reorder: bool = False) -> None:
+        self.state = NodeState.DOWN
+        self.on_ended(self, is_power)
+        self.server = None
+        if is_power:
+            self.machine.power_off(reorder=reorder)
+        else:
+            self.machine.end()
+
+
+def _ignore(node: Node) -> None:
+    """Nobody wants to know."""
+
+
+def _ignore_end(node: Node, is_power: bool) -> None:
+    """Nobody wants to know."""

@@ -1,0 +1,254 @@
+"""The world of one node: everything that a node does today, under every fault.
+
+    1  the node formats itself, an administrator creates topics
+    2  producers, readers, members of a group and the administrator work while faults come
+    3  no more faults; producers end, readers reach the end of every partition
+    4  the logs are compared with all promises; the node stops, starts, and they are compared again
+
+In: a seed, and how much the clients do. Out: `Violation`, or a digest of all that happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pykbroker.testing.world.catalog import Catalog, TopicPromise, TopicState
+from pykbroker.testing.world.clients.administrator import Administrator
+from pykbroker.testing.world.clients.client import Client
+from pykbroker.testing.world.clients.group_member import GroupMember
+from pykbroker.testing.world.clients.producer import ProducerClient
+from pykbroker.testing.world.clients.reader import ReaderClient
+from pykbroker.testing.world.faults import Faults
+from pykbroker.testing.world.group_ledger import GroupLedger
+from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets, PartitionOffsets
+from pykbroker.testing.world.ledger import TopicRules, records_of
+from pykbroker.testing.world.node import DATA_DIRECTORY, Node, NodeState
+from pykbroker.testing.world.world import Violation, World
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.log.partition_log import PartitionLog
+
+SECOND = 1_000_000
+START_US = 60 * SECOND
+DRAIN_US = 120 * SECOND
+CALM_US = 4 * SECOND
+FAULTS_US = (1 * SECOND, 4 * SECOND)
+
+PROPERTIES = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "listeners": "PLAINTEXT://node-1:9092,CONTROLLER://node-1:9093",
+    "advertised.listeners": "PLAINTEXT://node-1:9092",
+    "controller.listener.names": "CONTROLLER",
+    "controller.quorum.voters": "1@node-1:9093",
+    "log.dirs": DATA_DIRECTORY,
+    "auto.create.topics.enable": "false",
+    "offsets.topic.num.partitions": "2",
+    "offsets.topic.replication.factor": "1",
+    "group.initial.rebalance.delay.ms": "50",
+    "log.retention.check.interval.ms": "600",
+    "log.index.size.max.bytes": "8192",
+    "log.initial.task.delay.ms": "100",
+    "log.cleaner.backoff.ms": "400",
+    "log.cleaner.threads": "1",
+    "log.cleaner.dedupe.buffer.size": "4194304",
+    "metadata.log.max.record.bytes.between.snapshots": "3000",
+    "max.incremental.fetch.session.cache.slots": "16",
+}
+
+TOPICS: dict[str, tuple[TopicRules, dict[str, str]]] = {
+    "plain": (TopicRules(), {"segment.ms": "900"}),
+    "flushed": (TopicRules(is_flushed=True), {"flush.messages": "1", "segment.ms": "1500"}),
+    "compacted": (
+        TopicRules(is_compacted=True),
+        {
+            "cleanup.policy": "compact",
+            "segment.ms": "200",
+            "min.cleanable.dirty.ratio": "0.01",
+            "delete.retention.ms": "1000",
+        },
+    ),
+    "retained": (
+        TopicRules(retention_ms=2_000),
+        {"retention.ms": "2000", "segment.ms": "300", "file.delete.delay.ms": "200"},
+    ),
+}
+
+
+class OneNode:
+    """See the module's text."""
+
+    def __init__(self, seed: int, scale: int = 1) -> None:
+        self.world = World(seed)
+        self.dice = self.world.dice("scenario")
+        self.catalog = Catalog()
+        self.node = Node(self.world, 1, PROPERTIES)
+        self.node.on_up = self._settle
+        self.node.on_ended = self._ended
+        self.group = GroupLedger("group")
+        self.scale = scale
+        self.administrator = Administrator(self.world, "admin", [self.node.peer], self.catalog)
+        self.producers: list[ProducerClient] = []
+        self.readers: list[ReaderClient] = []
+        self.members: list[GroupMember] = []
+        self.faults: Faults | None = None
+        nodes = [self.node]
+        self.world.invariants += [
+            PartitionOffsets(nodes),
+            MetadataOffsets(nodes),
+            ImageEveryWhere(nodes),
+        ]
+
+    # ---------------------------------------------------------------- the phases
+
+    def run(self) -> str:
+        """Live one life; the digest of all that happened."""
+        self._begin()
+        self._add_clients()
+        faults = self.faults = Faults(
+            self.world, [self.node], [client.name for client in self._clients()]
+        )
+        for client in self._clients():
+            client.start()
+        faults.start()
+        self.world.run_for(self.dice.randint(*FAULTS_US) * self.scale)
+        faults.heal()
+        self._drain()
+        self._settle(self.node)
+        self.node.stop()
+        self._wait(lambda: self.node.state is NodeState.DOWN, "the node does not stop")
+        self.node.start()
+        self._wait(lambda: self.node.state is NodeState.UP, "the node does not start again")
+        return self.world.timeline.digest
+
+    def _wait(
+        self, condition: Callable[[], bool], otherwise: str, limit_us: int = START_US
+    ) -> None:
+        if not self.world.run_until(condition, self.world.now_us + limit_us):
+            raise Violation(otherwise)
+
+    def _begin(self) -> None:
+        self.node.start()
+        self._wait(lambda: self.node.state is NodeState.UP, "the node does not start")
+        setup = SetUp(self.administrator, self._topic_choice(), self.node)
+        setup.start()
+        self._wait(lambda: setup.is_done, "the topics are not created")
+
+    def _topic_choice(self) -> list[str]:
+        names = [name for name in TOPICS if not self.dice.one_in(3)]
+        return names or ["plain"]
+
+    def _add_clients(self) -> None:
+        world, bootstrap = self.world, [self.node.peer]
+        names = sorted(self.catalog.topics)
+        self.administrator = Administrator(world, "operator", bootstrap, self.catalog)
+        self.administrator.kept.update(names)
+        for number in range(self.dice.randint(1, 3)):
+            batches = self.dice.randint(10, 50) * self.scale
+            self.producers.append(
+                ProducerClient(world, f"producer-{number}", bootstrap, self.catalog, names, batches)
+            )
+        for number in range(self.dice.randint(1, 2)):
+            self.readers.append(
+                ReaderClient(world, f"reader-{number}", bootstrap, self.catalog, names)
+            )
+        topic = self.catalog.topics[names[0]]
+        for number in range(self.dice.choice((0, 2, 3))):
+            self.members.append(
+                GroupMember(world, f"member-{number}", bootstrap, self.group, topic)
+            )
+
+    def _clients(self) -> Sequence[Client]:
+        return [*self.producers, *self.readers, *self.members, self.administrator]
+
+    def _drain(self) -> None:
+        """Producers end by themselves, readers reach the end, then all others stop."""
+        self._wait(
+            lambda: self.node.state is NodeState.UP and all(at.is_done for at in self.producers),
+            "a producer gets no answer although nothing fails any more",
+            DRAIN_US,
+        )
+        self._wait(self._readers_are_done, "a reader does not reach the end", DRAIN_US)
+        self.world.run_for(CALM_US)
+        for client in self._clients():
+            client.stop()
+        self._wait(
+            lambda: all(client.is_done for client in self._clients()),
+            "a client waits although nothing fails any more",
+            DRAIN_US,
+        )
+
+    def _readers_are_done(self) -> bool:
+        server = self.node.server
+        if server is None or self.node.state is not NodeState.UP:
+            return False
+        for reader in self.readers:
+            for position in reader.positions:
+                partition = server.replica_manager.find(position.topic.name, position.index)
+                if partition is None or position.offset < self._readable_end(partition.log):
+                    return False
+        return True
+
+    def _readable_end(self, log: PartitionLog) -> int:
+        """Behind the last record of a log: a compacted one may end with nothing to read."""
+        records = records_of(log)
+        return records[-1].offset + 1 if records else 0
+
+    # ---------------------------------------------------------------- the logs
+
+    def _ended(self, node: Node, is_power: bool) -> None:
+        """Before the process is gone: what must its logs bring back?"""
+        server = node.server
+        assert server is not None
+        self.catalog.process_ends += 1
+        for topic, index, log in self._logs(server):
+            ledger = topic.ledgers[index]
+            ledger.process_ended(log.recovery_point if is_power else log.log_end_offset)
+        if is_power:
+            self.group.power_lost()
+            for topic in self.catalog.topics.values():
+                topic.may_lose = topic.may_lose or not topic.rules.is_flushed
+        if self.faults is not None:
+            self.faults.restart_later(node)
+
+    def _logs(self, server: BrokerServer) -> list[tuple[TopicPromise, int, PartitionLog]]:
+        if not hasattr(server, "replica_manager"):
+            return []
+        found = []
+        for partition in server.replica_manager.partitions():
+            topic = self.catalog.topics.get(partition.topic)
+            if topic is not None and partition.index < len(topic.ledgers):
+                found.append((topic, partition.index, partition.log))
+        return found
+
+    def _settle(self, node: Node) -> None:
+        """Compare every log with its promises."""
+        server = node.server
+        assert server is not None
+        for topic, index, log in self._logs(server):
+            if topic.state is TopicState.THERE:
+                topic.ledgers[index].settle(
+                    records_of(log), log.log_start_offset, log.log_end_offset
+                )
+        node.note("has all that was promised")
+
+
+class SetUp(Client):
+    """Creates the topics of a world before its faults begin, by way of its administrator."""
+
+    def __init__(self, administrator: Administrator, names: Sequence[str], node: Node) -> None:
+        super().__init__(administrator.world, "set-up", administrator.bootstrap)
+        self._administrator = administrator
+        self._names = names
+        self._node = node
+
+    async def script(self) -> None:
+        """Create, and learn the ids."""
+        for name in self._names:
+            rules, configs = TOPICS[name]
+            own = replace(rules, latest_wall_ms=self._node.machine.clock.latest_ms)
+            await self._administrator.create(name, self.dice.randint(1, 2), own, dict(configs))
+        await self._administrator.learn_ids()

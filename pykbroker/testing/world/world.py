@@ -1,0 +1,130 @@
+"""A world: machines, a network, nodes, clients and faults under one seed, one event at a time.
+
+State: the event queue, the machines, the invariants, what has failed.
+In: a scenario adds nodes, clients and invariants, and calls `run_for` and `run_until`.
+Out: `Violation` when an invariant does not hold, a client saw what must not be, or a bug of a node
+came to light: an exception that reached the event loop, an ERROR that no fault explains.
+Invariant: everything that happens depends on the seed alone. `timeline.digest` proves it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from pykbroker.testing.world.machine import Machine
+from pykbroker.testing.world.memory_files import SimulatedCrash
+from pykbroker.testing.world.network import Network
+from pykbroker.testing.world.randomness import Dice
+from pykbroker.testing.world.timeline import Timeline, TimelineHandler
+from pykbroker.testing.world.virtual_time import EventQueue, Process
+
+
+class Violation(AssertionError):
+    """Something happened that must never happen; the text says what."""
+
+
+class Invariant(Protocol):
+    """A rule that holds after every event."""
+
+    def check(self, world: World) -> None:
+        """Raise Violation if it does not hold now."""
+
+
+class World:
+    """See the module's text."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.queue = EventQueue()
+        self.timeline = Timeline(self.queue)
+        self.network = Network(self.queue, Dice(seed, "network"))
+        self.network.on_segment = self.timeline.bytes_arrived
+        self.machines: dict[str, Machine] = {}
+        self.invariants: list[Invariant] = []
+        self.on_crash_point: Callable[[Process], None] | None = None
+        """Called when a process has met the crash that a fault put into its disk."""
+        self.calm_since_us: int | None = None
+        """When the last fault was over; None: faults still come."""
+        self._failure: BaseException | None = None
+
+    def dice(self, purpose: str) -> Dice:
+        """A stream of random numbers for one purpose."""
+        return Dice(self.seed, purpose)
+
+    def add_machine(self, address: str) -> Machine:
+        """A machine joins the network."""
+        machine = Machine(self.seed, self.queue, self.network, address)
+        self.machines[address] = machine
+        return machine
+
+    def fail(self, failure: BaseException) -> None:
+        """Stop the world after this event: `failure` must not have happened."""
+        if self._failure is None:
+            self._failure = failure
+
+    def is_calm(self, for_us: int = 0) -> bool:
+        """Are the faults over, and for so long?"""
+        return self.calm_since_us is not None and self.now_us - self.calm_since_us >= for_us
+
+    # ---------------------------------------------------------------- running
+
+    @property
+    def now_us(self) -> int:
+        """The time of the world."""
+        return self.queue.now_us
+
+    def after(self, delay_us: int, callback: Callable[..., object], *arguments: object) -> None:
+        """Have the world itself do something later."""
+        self.queue.after(delay_us, None, callback, *arguments)
+
+    def step(self) -> bool:
+        """One event, and the invariants after it; False when nothing is left to happen."""
+        try:
+            if not self.queue.step():
+                return False
+        except SimulatedCrash:
+            process = self.queue.current
+            if process is None or self.on_crash_point is None:
+                raise
+            self.on_crash_point(process)
+        if self._failure is not None:
+            raise self._failure
+        for invariant in self.invariants:
+            invariant.check(self)
+        return True
+
+    def run_for(self, duration_us: int) -> None:
+        """Let `duration_us` pass."""
+        end_us = self.queue.now_us + duration_us
+        self.run_until(lambda: False, end_us)
+
+    def run_until(self, condition: Callable[[], bool], end_us: int) -> bool:
+        """Run until `condition` holds after an event, or the time is `end_us`; does it hold?"""
+        while True:
+            if condition():
+                return True
+            due_us = self.queue.next_due_us()
+            if due_us is None or due_us > end_us:
+                self.queue.now_us = max(self.queue.now_us, end_us)
+                return condition()
+            if not self.step():
+                return condition()
+
+    # ---------------------------------------------------------------- logs
+
+    @contextmanager
+    def logs_captured(self, level: int = logging.WARNING) -> Iterator[None]:
+        """Log lines of nodes go into the timeline, and nowhere else."""
+        logger = logging.getLogger("pykbroker")
+        before = logger.level, logger.propagate, logger.handlers[:]
+        logger.handlers[:] = [TimelineHandler(self.timeline, self.queue, level)]
+        logger.setLevel(level)
+        logger.propagate = False
+        try:
+            yield
+        finally:
+            logger.level, logger.propagate, logger.handlers[:] = before
+            logger.setLevel(before[0])

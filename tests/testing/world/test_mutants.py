@@ -1,0 +1,39 @@
+"""Every broken rule is noticed by some life.
+
+The seed that is written down with a mutant comes first; when the world has changed, another one
+may be needed: `python -m pykbroker.testing.world --mutants NAME` finds it.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pykbroker.testing.world.mutants.hunt import MUTANTS, hunt
+from pykbroker.testing.world.mutants.mutant import Mutant, Patch, applied, returning
+
+
+def test_there_are_enough_and_each_is_something_else() -> None:
+    assert len(MUTANTS) >= 30
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({mutant.rule for mutant in MUTANTS}) == len(MUTANTS)
+
+
+def test_a_rule_is_mended_afterwards() -> None:
+    from pykbroker.purgatory import Purgatory
+
+    before = Purgatory.advance
+    mutant = Mutant("m", "r", (Patch("purgatory:Purgatory.advance", returning(7)),))
+    with applied(mutant):
+        assert Purgatory(0).advance(5) == 7
+    assert Purgatory.advance is before
+    with pytest.raises(KeyError), applied(mutant._replace(patches=(*mutant.patches, *UNKNOWN))):
+        raise AssertionError("nothing runs with half a mutant")
+    assert Purgatory.advance is before
+
+
+UNKNOWN = (Patch("purgatory:Purgatory.no_such_rule", returning(7)),)
+
+
+def test_a_hunt_without_a_catch() -> None:
+    assert hunt(MUTANTS[0], range(3), lambda seed: "") is None
+    assert hunt(MUTANTS[0], range(3), lambda seed: "seen" if seed == 2 else "") == (2, "seen")
