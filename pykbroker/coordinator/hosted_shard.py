@@ -11,7 +11,6 @@ Invariants: `parked` is not empty only while `committed < next_offset`. Every De
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from enum import Enum
 from typing import Any, Protocol
@@ -19,6 +18,7 @@ from typing import Any, Protocol
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.deferred import Deferred
+from pykbroker.offset_queue import OffsetQueue
 from pykbroker.timing_wheel import TimerTask
 
 Refuse = Callable[[Any, Any, int], Any]
@@ -64,18 +64,6 @@ class Waiting:
         self.deferred.resolve(self.refuse(self.request, self.context, code))
 
 
-class Parked:
-    """A reply that leaves once everything before `offset` is committed."""
-
-    __slots__ = ("deadline_ms", "offset", "reply", "waiting")
-
-    def __init__(self, offset: int, deadline_ms: int, waiting: Waiting, reply: Any) -> None:
-        self.offset = offset
-        self.deadline_ms = deadline_ms
-        self.waiting = waiting
-        self.reply = reply
-
-
 class HostedShard:
     """See the module's text. `shard` is None until the first request of an empty partition."""
 
@@ -101,7 +89,7 @@ class HostedShard:
         self.shard: Any = None
         self.loader: Iterator[bool] | None = None
         self.waiting: dict[int, Waiting] = {}
-        self.parked: deque[Parked] = deque()
+        self.parked: OffsetQueue[tuple[Waiting, Any]] = OffsetQueue()
         self.timers: dict[Hashable, TimerTask[Any]] = {}
         self.commit_timer: TimerTask[Any] | None = None
         self.next_offset = 0
@@ -116,9 +104,8 @@ class HostedShard:
         if self.commit_timer is not None:
             self.commit_timer.cancel()
             self.commit_timer = None
-        everybody = [parked.waiting for parked in self.parked]
+        everybody = [waiting for waiting, _ in self.parked.clear()]
         everybody.extend(self.waiting.values())
-        self.parked.clear()
         self.waiting.clear()
         self.shard = None
         self.loader = None

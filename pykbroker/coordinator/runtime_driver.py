@@ -30,7 +30,6 @@ from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.hosted_shard import (
     HostedShard,
     HostState,
-    Parked,
     Shard,
     Waiting,
 )
@@ -134,9 +133,9 @@ class CoordinatorRuntime:
             return
         hosted.committed = high_watermark
         parked = hosted.parked
-        while parked and parked[0].offset <= high_watermark:
-            done = parked.popleft()
-            done.waiting.deferred.resolve(done.reply)
+        while (done := parked.release_next(high_watermark)) is not None:
+            waiting, reply = done
+            waiting.deferred.resolve(reply)
         if not parked and hosted.commit_timer is not None:
             hosted.commit_timer.cancel()
             hosted.commit_timer = None
@@ -321,7 +320,7 @@ class CoordinatorRuntime:
             waiting.deferred.resolve(reply)
             return
         deadline = now_ms + self._commit_timeout_ms
-        hosted.parked.append(Parked(hosted.next_offset, deadline, waiting, reply))
+        hosted.parked.park(hosted.next_offset, (waiting, reply), deadline)
         if hosted.commit_timer is None:
             hosted.commit_timer = self._wheel.add(deadline, (hosted, _COMMIT_TIMEOUT))
             self._arm()
@@ -329,12 +328,11 @@ class CoordinatorRuntime:
     def _expire_parked(self, hosted: HostedShard, now_ms: int) -> None:
         """offsets.commit.timeout.ms: the records are in the log, but not committed in time."""
         hosted.commit_timer = None
-        parked = hosted.parked
-        while parked and parked[0].deadline_ms <= now_ms:
-            parked.popleft().waiting.fail(ErrorCode.REQUEST_TIMED_OUT)
-        if parked:
-            item = (hosted, _COMMIT_TIMEOUT)
-            hosted.commit_timer = self._wheel.add(parked[0].deadline_ms, item)
+        while (late := hosted.parked.expire_next(now_ms)) is not None:
+            late[0].fail(ErrorCode.REQUEST_TIMED_OUT)
+        deadline_ms = hosted.parked.next_deadline_ms
+        if deadline_ms is not None:
+            hosted.commit_timer = self._wheel.add(deadline_ms, (hosted, _COMMIT_TIMEOUT))
 
     # ---- loading
 

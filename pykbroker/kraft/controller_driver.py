@@ -15,7 +15,6 @@ Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller.requests import decide
 from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.raft_driver import RaftDriver
+from pykbroker.offset_queue import OffsetQueue
 from pykbroker.protocol.primitives import Message
 
 Decide = Callable[[Controller, int], Decision[MetadataRecord]]
@@ -59,7 +59,7 @@ class ControllerDriver:
         self._on_fatal = on_fatal
         self._raft: RaftDriver | None = None
         self._committed_offset = -1
-        self._waiting: deque[tuple[int, Deferred, Any]] = deque()
+        self._waiting: OffsetQueue[tuple[Deferred, Any]] = OffsetQueue()
         self._appended_since_tick = False
         self._timers: dict[str, Timer] = {}
 
@@ -101,13 +101,14 @@ class ControllerDriver:
 
     def _last_offset(self) -> int:
         """The offset that the latest decision reaches: this answer may not come before it."""
-        return self._waiting[-1][0] if self._waiting else -1
+        last_offset = self._waiting.last_offset
+        return -1 if last_offset is None else last_offset
 
     def _park(self, offset: int, deferred: Deferred, reply: Any) -> None:
         if offset <= self._committed_offset:
             deferred.resolve(reply)
         else:
-            self._waiting.append((offset, deferred, reply))
+            self._waiting.park(offset, (deferred, reply))
 
     def _append(
         self,
@@ -129,14 +130,14 @@ class ControllerDriver:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR) from bug
         if deferred is not None:
             last_offset = prepared.base_offset + len(decision.records) - 1
-            self._waiting.append((last_offset, deferred, decision.reply))
+            self._waiting.park(last_offset, (deferred, decision.reply))
         self._appended_since_tick = True
         try:
             raft.append(prepared)
         except KafkaError:
             # The disk failed, the node stops: nobody who waits here will ever be told more.
             if deferred is not None:
-                self._waiting.pop()
+                self._waiting.take_back()
             self.deactivate()
             raise
 
@@ -145,9 +146,8 @@ class ControllerDriver:
     def on_commit(self, batches: Sequence[LogBatch]) -> None:
         """These are committed and published: release the replies that waited for them."""
         self._committed_offset = batches[-1].last_offset
-        waiting = self._waiting
-        while waiting and waiting[0][0] <= self._committed_offset:
-            _, deferred, reply = waiting.popleft()
+        while (parked := self._waiting.release_next(self._committed_offset)) is not None:
+            deferred, reply = parked
             deferred.resolve(reply)
 
     def on_leader(self, is_me: bool, epoch: int) -> None:
@@ -179,8 +179,7 @@ class ControllerDriver:
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
-        waiting, self._waiting = self._waiting, deque()
-        for _, deferred, _ in waiting:
+        for deferred, _ in self._waiting.clear():
             deferred.resolve(KafkaError(ErrorCode.NOT_CONTROLLER))
 
     # Time.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykbroker.coordinator.hosted_shard import HostedShard, HostState, Parked, Waiting
+from pykbroker.coordinator.hosted_shard import HostedShard, HostState, Waiting
 from pykbroker.deferred import Deferred
 from pykbroker.timing_wheel import TimingWheel
 
@@ -22,7 +22,7 @@ def test_clear_returns_everybody_and_stops_all_timers() -> None:
     hosted = HostedShard(3, 5)
     assert hosted.state is HostState.LOADING
     first, second = waiting(), waiting()
-    hosted.parked.append(Parked(1, 10, first, "reply"))
+    hosted.parked.park(1, (first, "reply"), 10)
     hosted.waiting[7] = second
     hosted.timers["key"] = wheel.add(5, "timer")
     hosted.commit_timer = wheel.add(6, "commit")
