@@ -42,6 +42,7 @@ TESTED_IN = {
     "testing/world/environment": "environment/test_scheduler.py",
     "testing/world/faults": "testing/world/test_one_node.py",
     "testing/world/invariants": "testing/world/test_one_node.py",
+    "testing/world/links": "testing/world/test_network.py",
     "testing/world/mutants/*": "testing/world/test_mutants.py",
     "testing/world/node": "testing/world/test_one_node.py",
     "testing/world/sockets": "environment/test_transport.py",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pykbroker.environment import Environment
 from pykbroker.environment.files import Files
 from pykbroker.testing.world.background import SimulatedBackground
-from pykbroker.testing.world.network import Network, NetworkHost
+from pykbroker.testing.world.network import Network
 from pykbroker.testing.world.randomness import Dice, SeededSource
+from pykbroker.testing.world.sockets import NetworkHost
 from pykbroker.testing.world.transport import SimulatedTransport
 from pykbroker.testing.world.virtual_time import (
     EventQueue,

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykbroker.deferred import Deferred
-from pykbroker.testing.world.sockets import BACKLOG_FULL, Endpoint, Port, Stream
+from pykbroker.testing.world.links import Links
+from pykbroker.testing.world.sockets import BACKLOG_FULL, Endpoint, NetworkHost, Port, Stream
 from pykbroker.testing.world.virtual_time import EventQueue, Process
 
 if TYPE_CHECKING:
@@ -30,79 +31,17 @@ if TYPE_CHECKING:
 SYN_RETRY_US = 1_000_000
 
 
-class Link:
-    """One direction between two hosts."""
-
-    __slots__ = ("base_us", "held", "is_cut", "jitter_us")
-
-    def __init__(self, base_us: int, jitter_us: int) -> None:
-        self.base_us = base_us
-        self.jitter_us = jitter_us
-        self.is_cut = False
-        self.held: deque[tuple[Callable[..., None], tuple[object, ...]]] = deque()
-
-
-class NetworkHost:
-    """A machine in the network: its address, its ports and the ends of its connections."""
-
-    __slots__ = ("address", "endpoints", "is_up", "next_descriptor", "next_port", "ports")
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.is_up = True
-        self.ports: dict[int, Port] = {}
-        self.endpoints: dict[int, Endpoint] = {}
-        """By descriptor."""
-        self.next_descriptor = 10
-        self.next_port = 40_000
-
-    def take_descriptor(self) -> int:
-        """A number for a new socket."""
-        self.next_descriptor += 1
-        return self.next_descriptor
-
-
-class Network:
+class Network(Links):
     """See the module's text."""
 
     def __init__(self, queue: EventQueue, dice: Dice) -> None:
-        self.queue = queue
-        self.dice = dice
+        super().__init__(queue, dice)
         self.hosts: dict[str, NetworkHost] = {}
-        self._links: dict[tuple[str, str], Link] = {}
-        self.on_segment: Callable[[str, str, bytes], None] | None = None
-        """Called with sender, receiver and bytes when bytes arrive: for the trace."""
 
     def add_host(self, address: str) -> NetworkHost:
         """A machine joins."""
         host = self.hosts[address] = NetworkHost(address)
         return host
-
-    # ---------------------------------------------------------------- packets
-
-    def link(self, sender: str, receiver: str) -> Link:
-        """The direction from one host to another; its usual delay is drawn at its first use."""
-        found = self._links.get((sender, receiver))
-        if found is None:
-            base_us = 10 if sender == receiver else self.dice.choice((40, 150, 400, 2_000))
-            found = self._links[sender, receiver] = Link(base_us, base_us)
-        return found
-
-    def carry(
-        self, sender: str, receiver: str, arrive: Callable[..., None], *arguments: object
-    ) -> None:
-        """Have a packet arrive after the link's delay, or when the link is healed."""
-        link = self.link(sender, receiver)
-        delay_us = link.base_us + self.dice.randrange(link.jitter_us + 1)
-        self.queue.after(delay_us, None, self._arrive, link, arrive, arguments)
-
-    def _arrive(
-        self, link: Link, arrive: Callable[..., None], arguments: tuple[object, ...]
-    ) -> None:
-        if link.is_cut:
-            link.held.append((arrive, arguments))
-        else:
-            arrive(*arguments)
 
     # ---------------------------------------------------------------- connecting
 

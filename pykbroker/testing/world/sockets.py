@@ -10,19 +10,36 @@ from __future__ import annotations
 import errno
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from pykbroker.environment.transport import Bytes
+from pykbroker.testing.world.links import Links
 from pykbroker.testing.world.virtual_time import Event, Process
-
-if TYPE_CHECKING:
-    from pykbroker.testing.world.network import Network, NetworkHost
 
 BACKLOG_FULL = 128
 LARGEST_SEGMENT = 16_384
 RETRANSMIT_US = 250_000
 TURN_US = 5
 """How long a turn of an event loop takes: readiness is reported once a turn."""
+
+
+class NetworkHost:
+    """A machine in the network: its address, its ports and the ends of its connections."""
+
+    __slots__ = ("address", "endpoints", "is_up", "next_descriptor", "next_port", "ports")
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.is_up = True
+        self.ports: dict[int, Port] = {}
+        self.endpoints: dict[int, Endpoint] = {}
+        """By descriptor."""
+        self.next_descriptor = 10
+        self.next_port = 40_000
+
+    def take_descriptor(self) -> int:
+        """A number for a new socket."""
+        self.next_descriptor += 1
+        return self.next_descriptor
 
 
 class Stream:
@@ -39,9 +56,7 @@ class Stream:
         "unread",
     )
 
-    def __init__(
-        self, network: Network, sender: Endpoint, receiver: Endpoint, capacity: int
-    ) -> None:
+    def __init__(self, network: Links, sender: Endpoint, receiver: Endpoint, capacity: int) -> None:
         self._network = network
         self.sender = sender
         self.receiver = receiver
@@ -124,7 +139,7 @@ class Endpoint:
     outgoing: Stream
 
     def __init__(
-        self, network: Network, host: NetworkHost, process: Process, peer: tuple[str, int]
+        self, network: Links, host: NetworkHost, process: Process, peer: tuple[str, int]
     ) -> None:
         self.network = network
         self.host = host
@@ -309,7 +324,7 @@ class Port:
     )
 
     def __init__(
-        self, network: Network, host: NetworkHost, process: Process, port: int, backlog: int
+        self, network: Links, host: NetworkHost, process: Process, port: int, backlog: int
     ) -> None:
         self._network = network
         self._host = host

@@ -8,8 +8,8 @@ from typing import cast
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import FileSlice
 from pykbroker.environment.transport import ListeningSocket, StreamSocket
-from pykbroker.testing.world.network import Network, NetworkHost
-from pykbroker.testing.world.sockets import Endpoint, Port
+from pykbroker.testing.world.network import Network
+from pykbroker.testing.world.sockets import Endpoint, NetworkHost, Port
 from pykbroker.testing.world.virtual_time import Process
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
