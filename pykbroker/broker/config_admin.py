@@ -159,6 +159,9 @@ class Alteration(NamedTuple):
 
 def alter(alteration: Alteration, services: NodeServices, request: Request) -> Message | Deferred:
     """Check, have the controller decide the rest, answer all in the order of the request."""
+    if request.connection.listener.is_controller:
+        # A broker has checked it; what its own configuration says, only that broker knows.
+        return to_controller(services, request)
     message = request.message
     refused = refusals(services, message.resources, alteration.merge)
 

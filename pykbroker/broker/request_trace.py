@@ -40,11 +40,10 @@ class TracingWorker(Worker):
         services: NodeServices,
         channel: RequestChannel,
         *,
-        end_round: Callable[[], None],
         turn_ended: Callable[[], None],
         halt: Callable[[BaseException], None],
     ) -> None:
-        super().__init__(services, channel, end_round=end_round, turn_ended=turn_ended, halt=halt)
+        super().__init__(services, channel, turn_ended=turn_ended, halt=halt)
         self._monotonic_ns = services.environment.clock.monotonic_ns
         self._taken_ns: dict[Request, int] = {}
 

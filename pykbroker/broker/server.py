@@ -25,17 +25,18 @@ from pykbroker.broker.dynamic_config import DynamicConfig
 from pykbroker.broker.groups import Groups
 from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.metadata_view import MetadataView
+from pykbroker.broker.outgoing import Outgoing
 from pykbroker.broker.publisher_steps import RegistrationStep, ReplicaManagerStep
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
-from pykbroker.broker.services import BrokerServices
+from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import BrokerConfig, ConfigError, Endpoint, TopicConfig
-from pykbroker.deferred import Cancelled, Deferred, resolved
+from pykbroker.deferred import Cancelled, Deferred
 from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.scheduler import within
-from pykbroker.errors import ErrorCode, KafkaError, StartError
+from pykbroker.errors import KafkaError, StartError
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.node_driver import KraftNodeDriver
 from pykbroker.kraft.publisher import UnsupportedCluster
@@ -47,17 +48,15 @@ from pykbroker.kraft.storage_format import (
     ensure_storage,
     survey_directories,
 )
-from pykbroker.log.checkpoints import CLEAN_SHUTDOWN, CleanShutdown, CorruptCheckpoint
+from pykbroker.log.checkpoints import clean_shutdown_epoch
 from pykbroker.log.directory_loader import recover_in_workers
 from pykbroker.log.housekeeping_driver import HousekeepingDriver, run_flushes
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.network.socket_server import SocketServer
-from pykbroker.protocol.primitives import Message
 from pykbroker.purgatory import Purgatory
 from pykbroker.replication.replica_manager import ReplicaManager
-from pykbroker.types import Peer
 
 if TYPE_CHECKING:  # imported when the node serves
     from pykbroker.log.cleaner_driver import CleanerDriver
@@ -95,6 +94,7 @@ class BrokerServer:
         self.now_ms = environment.clock.now_ms
         self._disk_threads = environment.background.threads("disk", DISK_THREADS)
         self.purgatory = Purgatory(self.now_ms())
+        self.outgoing = Outgoing(environment, config.node_id)
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self._watches_directories = False
         self.network: SocketServer
@@ -103,6 +103,7 @@ class BrokerServer:
         self.kraft: KraftNodeDriver
         self.metadata: MetadataView
         self.replica_manager: ReplicaManager
+        self.node_services: NodeServices
         self.services: BrokerServices
         self.worker: Worker
         self.housekeeping: HousekeepingDriver
@@ -130,8 +131,16 @@ class BrokerServer:
             self._bind()
             self._open_storage()
             self._open_quorum()
-            await self._build_services()
-            await self._serve()
+            self._serve_controllers()
+            await self.kraft.catch_up()
+            # A log that is compacted only by an override is not to be cut at its gaps.
+            self.dynamic_config.follow(self.log_manager.on_config)
+            self.dynamic_config.take(self.kraft.image)
+            if self.config.is_broker:
+                await self._build_services()
+                await self._serve()
+            else:
+                self.kraft.publish_to([self.dynamic_config, self.metadata])
         except (Exception, Cancelled):
             await self.stop()
             raise
@@ -190,48 +199,32 @@ class BrokerServer:
         except ConfigError as fault:  # of an older Kafka, with other limits
             raise StartError(f"topic {topic}: {fault}") from fault
 
-    def _clean_epoch(self) -> int | None:
-        """The broker epoch that the last stop left behind; None when that was not a clean one."""
-        epochs = []
-        for directory in self.config.log_directories:
-            path = f"{directory}/{CLEAN_SHUTDOWN}"
-            try:
-                epochs.append(
-                    CleanShutdown.from_bytes(self.files.read_file(path), path).broker_epoch
-                )
-            except (OSError, CorruptCheckpoint):
-                return None
-        return min(epochs)
-
     def _open_quorum(self) -> None:
-        """Read the metadata log and become the active controller of a quorum of one."""
-        clean_epoch = self._clean_epoch()
+        """Read the metadata log and take part in the quorum; one of one voter is led at once."""
+        clean_epoch = clean_shutdown_epoch(self.files, self.config.log_directories)
         self.kraft = KraftNodeDriver(
             config=self.config,
             storage=self.storage,
             environment=self.environment,
             on_fatal=self.halt,
-            send=_no_peers,
+            send=self.outgoing.send,
+            purgatory=self.purgatory,
             is_clean=clean_epoch is not None,
             previous_broker_epoch=-1 if clean_epoch is None else clean_epoch,
             controller_ports={at.name: at.port for at in self.network.listeners},
         )
-        self._undo.append(self.kraft.close)
+        self._undo += [self.outgoing.close, self.kraft.close, self.kraft.leave_quorum]
         try:
             self.kraft.open()
             check_log_directories(self.config, self.kraft.image.features)
         except (StorageError, UnsupportedCluster) as fault:
             raise StartError(str(fault)) from fault
-        # A log that is compacted only by an override is not to be cut at its gaps.
-        self.dynamic_config.follow(self.log_manager.on_config)
-        self.dynamic_config.take(self.kraft.image)
 
     async def _build_services(self) -> None:
         """Make all that follows the metadata, and publish to it what there is: this loads the logs.
 
         What clients ask is published last: what serves them is there before they are sent to it.
         """
-        self.metadata = MetadataView(self.cluster_id)
         self.replica_manager = ReplicaManager(
             self.node_id,
             self.log_manager,
@@ -240,9 +233,6 @@ class BrokerServer:
             on_placed=self.kraft.broker.assign_directories,
         )
         self.dynamic_config.follow(self.replica_manager.on_broker_config)
-        timer = PurgatoryTimer(
-            self.scheduler, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
-        )
         groups = Groups(
             node_id=self.node_id,
             environment=self.environment,
@@ -258,15 +248,7 @@ class BrokerServer:
             on_failure=self.replica_manager.on_directory_failure,
         )
         self.services = BrokerServices(
-            environment=self.environment,
-            node_id=self.node_id,
-            cluster_id=self.cluster_id,
-            dynamic_config=self.dynamic_config,
-            counters=self.counters,
-            routes=self.routes,
-            metadata=self.metadata,
-            controller=self.kraft.channel,
-            quorum=self.kraft.raft,
+            **self.node_services.parts(),
             replica_manager=self.replica_manager,
             log_manager=self.log_manager,
             purgatory=self.purgatory,
@@ -277,12 +259,11 @@ class BrokerServer:
             find_mover=lambda: self.housekeeping.mover,
             wake=self.wake,
         )
-        self._make_worker(timer)
         try:
             await self.log_manager.open_logs(self.environment.clock.wall_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
-        self._undo += [self._close_logs, groups.stop, validation.stop, timer.cancel]
+        self._undo += [self._close_logs, groups.stop, validation.stop]
         self.kraft.publish_to(
             [
                 RegistrationStep(self.node_id, self.kraft.broker),
@@ -294,6 +275,27 @@ class BrokerServer:
         )
         self._undo.append(self.housekeeping.stop)
 
+    def _serve_controllers(self) -> None:
+        """Serve other nodes of the quorum: they ask for votes before this node knows anything."""
+        self.metadata = MetadataView(self.cluster_id)
+        self.node_services = NodeServices(
+            environment=self.environment,
+            node_id=self.node_id,
+            cluster_id=self.cluster_id,
+            dynamic_config=self.dynamic_config,
+            counters=self.counters,
+            routes=self.routes,
+            metadata=self.metadata,
+            controller=self.kraft.channel,
+            quorum=self.kraft.service,
+        )
+        timer = PurgatoryTimer(
+            self.scheduler, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
+        )
+        self._undo.append(timer.cancel)
+        self._make_worker(timer)
+        self.network.start(controllers=True)
+
     def _make_worker(self, timer: PurgatoryTimer) -> None:
         make: type[Worker] = Worker
         if logging.getLogger(REQUEST_LOG).isEnabledFor(logging.DEBUG):
@@ -301,16 +303,14 @@ class BrokerServer:
 
             make = TracingWorker
         self.worker = make(
-            self.services,
+            self.node_services,
             self.network.channel,
-            end_round=self._end_round,
             turn_ended=timer.arm,
             halt=self.halt,
         )
 
     async def _serve(self) -> None:
         """Register, be seen by clients, accept them."""
-        self.network.start(controllers=True)
         self._watches_directories = True
         for failed in (each for each in self.log_manager.directories if not each.is_online):
             loss = self.log_manager.loss_of(failed, self.config.metadata_log_directory)
@@ -323,6 +323,7 @@ class BrokerServer:
         self.housekeeping.start()
         timer = self.scheduler.call_later(CLEANER_DELAY_MS, self._start_cleaner)
         self._undo.append(timer.cancel)
+        self.worker.serve_brokers(self.services, self._end_round)
         self.network.start(controllers=False)
         shown = ", ".join(map(str, self.listeners))
         _log.info("node %d of cluster %s serves %s", self.node_id, self.cluster_id, shown)
@@ -377,7 +378,8 @@ class BrokerServer:
 
     async def _leave_cluster(self) -> None:
         """Accept no more, give leadership away, let what is queued be written and answered."""
-        self.network.stop_accepting()
+        # The controller here may be the one that decides on the broker's shutdown.
+        self.network.stop_accepting(controllers=False)
         if self._in_doubt:
             return
         try:
@@ -449,8 +451,3 @@ class BrokerServer:
             raise
         await self.scheduler.sleep(0)
         return value
-
-
-def _no_peers(peer: Peer, message: Message, deadline_ms: int) -> Deferred:
-    """A quorum of one reaches its controller by a call."""
-    return resolved(KafkaError(ErrorCode.NETWORK_EXCEPTION, f"{peer} is not reached"))

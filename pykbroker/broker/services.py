@@ -16,9 +16,9 @@ Parts that not every node needs are made, and their modules imported, when they 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.dynamic_config import DynamicConfig
@@ -30,7 +30,7 @@ from pykbroker.config import BrokerConfig
 from pykbroker.environment import Environment
 from pykbroker.kraft.controller_channel_driver import ControllerChannel
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
-from pykbroker.kraft.raft_driver import RaftDriver
+from pykbroker.kraft.raft_service import RaftService
 from pykbroker.log.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.purgatory import Purgatory
@@ -66,12 +66,16 @@ class NodeServices:
     metadata: MetadataView
     controller: ControllerChannel
     """Takes requests to the active controller, in this process or elsewhere."""
-    quorum: RaftDriver
-    """This node's replica of the metadata log."""
+    quorum: RaftService
+    """This node's replica of the metadata log, as other nodes ask it."""
 
     def __post_init__(self) -> None:
         self.now_ms = self.environment.clock.now_ms
         self.wall_ms = self.environment.clock.wall_ms
+
+    def parts(self) -> dict[str, Any]:
+        """Each part by its name: what the services of a broker are made of, beside its own."""
+        return {field.name: getattr(self, field.name) for field in fields(NodeServices)}
 
     @property
     def config(self) -> BrokerConfig:

@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any
 
 from pykbroker.broker.handlers import Route
-from pykbroker.broker.services import NodeServices
+from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import CloseConnection, Request
@@ -63,7 +63,6 @@ class Worker:
         services: NodeServices,
         channel: RequestChannel,
         *,
-        end_round: Callable[[], None],
         turn_ended: Callable[[], None],
         halt: Callable[[BaseException], None],
     ) -> None:
@@ -72,7 +71,7 @@ class Worker:
         self._counters = services.counters
         self._halt = halt
         self._channel = channel
-        self._end_round = end_round
+        self._end_round: Callable[[], None] = _nothing_to_write
         self._turn_ended = turn_ended
         self._on_broker: list[Route | None] = [None] * _KEYS
         self._on_controller: list[Route | None] = [None] * _KEYS
@@ -82,6 +81,11 @@ class Worker:
             if route.on_controller:
                 self._on_controller[route.api.key] = route
         channel.attach_worker(self.run_turn)
+
+    def serve_brokers(self, services: BrokerServices, end_round: Callable[[], None]) -> None:
+        """The node is ready to serve as a broker; `end_round` writes what a round has appended."""
+        self._services = services
+        self._end_round = end_round
 
     def run_turn(self) -> None:
         """Serve what is queued; called by the event loop."""
@@ -219,3 +223,7 @@ class Worker:
         self._counters.unexpected_errors += 1
         _log.exception("cannot serve %r of %s", request, request.connection.peer)
         request.connection.close()
+
+
+def _nothing_to_write() -> None:
+    """A node that is no broker, or not yet one, appends nothing for its clients."""

@@ -101,7 +101,11 @@ class BrokerConfig(BrokerFields):
                 setattr(self, key.attribute, self._values[name])
         self._resolve_times()
         self._resolve_roles_and_directories()
-        self._resolve_listeners(resolve_listeners(self._values, merged, is_controller=True))
+        self._resolve_listeners(
+            resolve_listeners(
+                self._values, merged, is_broker=self.is_broker, is_controller=self.is_controller
+            )
+        )
         self.max_connections_per_ip_by_address = _address_limits(self)
         _check(self)
 
@@ -185,10 +189,6 @@ class BrokerConfig(BrokerFields):
     def _resolve_roles_and_directories(self) -> None:
         self.is_broker = "broker" in self.process_roles
         self.is_controller = "controller" in self.process_roles
-        if not (self.is_broker and self.is_controller):
-            roles = ",".join(self.process_roles)
-            why = "only broker,controller together is built yet"
-            raise ConfigError(f"process.roles: {roles}: {why}", "process.roles")
         directories = self.log_dir if self.log_dirs is None else self.log_dirs
         self.log_directories = tuple(dict.fromkeys(map(_plain_path, directories)))
         if not self.log_directories:
@@ -337,7 +337,7 @@ def _check(config: BrokerConfig) -> None:
 
 
 def _check_quorum(config: BrokerConfig) -> None:
-    """The quorum must be this node alone, however it is named."""
+    """The voters, or where to find them, and this node's place among them."""
     voters_key, servers_key = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
     voters = [parse_voter(voters_key, each) for each in config.controller_quorum_voters]
     servers = [
@@ -350,20 +350,16 @@ def _check_quorum(config: BrokerConfig) -> None:
             servers_key,
         )
     ids = [voter for voter, _, _ in voters]
-    if voters and config.node_id not in ids:
+    shown = "{" + ", ".join(map(str, ids)) + "}"
+    if voters and config.is_controller and config.node_id not in ids:
         raise ConfigError(
             "If process.roles contains the 'controller' role, the node id "
-            f"{config.node_id} must be included in the set of voters {voters_key}="
-            f"{'{' + ', '.join(map(str, ids)) + '}'}",
+            f"{config.node_id} must be included in the set of voters {voters_key}={shown}",
             voters_key,
         )
-    alone = "a quorum of more than one node is not built yet"
-    if len(voters) > 1:
-        raise ConfigError(f"{voters_key}: {alone}", voters_key)
-    ports = {each.port for each in config.controller_endpoints}
-    ports |= {each.port for each in config.advertised_controller_endpoints}
-    if len(servers) > 1 or not {port for _, port in servers} <= ports:
+    if voters and not config.is_controller and config.node_id in ids:
         raise ConfigError(
-            f"{servers_key}: must name a controller listener of this node only ({alone})",
-            servers_key,
+            "If process.roles contains just the 'broker' role, the node id "
+            f"{config.node_id} must not be included in the set of voters {voters_key}={shown}",
+            voters_key,
         )

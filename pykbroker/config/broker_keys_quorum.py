@@ -7,14 +7,14 @@ from typing import Final
 from pykbroker.config.definition import BOOLEAN, HIGH, INT, LIST, LONG, LOW, STRING, Key
 from pykbroker.config.validators import at_least, quorum_bootstrap_servers, quorum_voters
 
-QUORUM: Final = "a quorum of more than one node is not built yet"
+QUORUM: Final = "voters cannot be added while the quorum runs yet"
 
 KEYS: Final = (
     Key("controller.quorum.voters", LIST, (), quorum_voters(), HIGH).honoured(
-        "The voters, id@host:port. Must name this node only."
+        "The voters, id@host:port, of a quorum whose voters never change."
     ),
     Key("controller.quorum.bootstrap.servers", LIST, (), quorum_bootstrap_servers(), HIGH).honoured(
-        "Where the quorum is found, host:port. Must name a controller listener of this node only."
+        "Where some voters are found, host:port."
     ),
     Key("controller.quorum.auto.join.enable", BOOLEAN, False, importance=LOW).refused(
         "Whether this node adds itself to the voters.", QUORUM
@@ -23,29 +23,26 @@ KEYS: Final = (
         "Longest time that records of the metadata log are gathered before they are written.",
         "records are written at once, those of one decision together",
     ),
-    Key("controller.quorum.election.timeout.ms", INT, 1000, at_least(0), HIGH).accepted(
-        "How long a voter waits without a leader before it starts an election.",
-        "the only voter elects itself at once",
+    Key("controller.quorum.election.timeout.ms", INT, 1000, at_least(0), HIGH).honoured(
+        "How long a voter waits without a leader before it starts an election."
     ),
-    Key("controller.quorum.election.backoff.max.ms", INT, 1000, at_least(0), HIGH).accepted(
-        "Longest pause before another election.", "the only voter elects itself at once"
+    Key("controller.quorum.election.backoff.max.ms", INT, 1000, at_least(0), HIGH).honoured(
+        "Longest pause before another election."
     ),
-    Key("controller.quorum.fetch.timeout.ms", INT, 2000, at_least(0), HIGH).accepted(
-        "How long a follower of the quorum waits for its leader.", "the only voter follows nobody"
+    Key("controller.quorum.fetch.timeout.ms", INT, 2000, at_least(0), HIGH).honoured(
+        "How long a follower of the quorum waits for its leader."
     ),
-    Key("controller.quorum.request.timeout.ms", INT, 2000, at_least(0)).accepted(
-        "How long requests within the quorum may take.", "the only voter sends no requests"
+    Key("controller.quorum.request.timeout.ms", INT, 2000, at_least(0)).honoured(
+        "How long requests within the quorum may take."
     ),
-    Key("controller.quorum.retry.backoff.ms", INT, 20, at_least(0), LOW).accepted(
-        "Pause before such a request is sent again.", "the only voter sends no requests"
+    Key("controller.quorum.retry.backoff.ms", INT, 20, at_least(0), LOW).honoured(
+        "Pause before such a request is sent again."
     ),
-    Key("controller.quorum.fetch.max.bytes", INT, 1048576, at_least(1), LOW).accepted(
-        "Most bytes of the metadata log in one fetch of a follower.",
-        "the only voter has no followers",
+    Key("controller.quorum.fetch.max.bytes", INT, 1048576, at_least(1), LOW).honoured(
+        "Most bytes of the metadata log in one fetch of a follower."
     ),
-    Key("controller.quorum.fetch.snapshot.max.bytes", INT, 1048576, at_least(1), LOW).accepted(
-        "Most bytes of a metadata snapshot in one fetch of a follower.",
-        "the only voter has no followers",
+    Key("controller.quorum.fetch.snapshot.max.bytes", INT, 1048576, at_least(1), LOW).honoured(
+        "Most bytes of a metadata snapshot in one fetch of a follower."
     ),
     Key("controller.quota.window.num", INT, 11, at_least(1), LOW).accepted(
         "Windows in which changes of metadata are counted against quotas.",

@@ -104,7 +104,11 @@ def _ip_version(endpoint: Endpoint) -> int:
 
 
 def resolve_listeners(
-    values: Mapping[str, object], given: Mapping[str, str], *, is_controller: bool
+    values: Mapping[str, object],
+    given: Mapping[str, str],
+    *,
+    is_broker: bool,
+    is_controller: bool,
 ) -> Listeners:
     """All that follows from the keys of listeners.
 
@@ -141,7 +145,12 @@ def resolve_listeners(
         advertised_controller=_advertised_controllers(controller, advertised_all),
         inter_broker_name=inter_broker,
     )
-    _check(resolved, controller_names, everything, is_controller=is_controller)
+    _check_controllers(
+        resolved, controller_names, everything, is_broker=is_broker, is_controller=is_controller
+    )
+    if is_broker:
+        _check_brokers(resolved, everything)
+    _check_routable(resolved)
     return resolved
 
 
@@ -183,28 +192,50 @@ def _inter_broker_name(
     return upper
 
 
-def _check(
+def _check_controllers(
     resolved: Listeners,
     controller_names: Sequence[str],
     everything: Sequence[Endpoint],
     *,
+    is_broker: bool,
     is_controller: bool,
 ) -> None:
     names = [each.listener_name for each in everything]
-    advertised = [each.listener_name for each in resolved.advertised]
+    key = "controller.listener.names"
     roles = "configuration when running the KRaft controller role"
-    if is_controller and not resolved.controller:
+    if not is_controller:
+        if not controller_names:
+            raise ConfigError(
+                f"{key} must contain at least one value when running KRaft with just the broker "
+                "role",
+                key,
+            )
+        if resolved.controller:
+            raise ConfigError(
+                f"{key} must not contain a value appearing in the 'listeners' configuration when "
+                "running KRaft with just the broker role",
+                key,
+            )
+        return
+    if not resolved.controller:
         raise ConfigError(
-            "controller.listener.names must contain at least one value appearing in the "
-            f"'listeners' {roles}",
-            "controller.listener.names",
+            f"{key} must contain at least one value appearing in the 'listeners' {roles}", key
         )
-    if is_controller and not all(name.upper() in names for name in controller_names):
+    if not all(name.upper() in names for name in controller_names):
         raise ConfigError(
-            "controller.listener.names must only contain values appearing in the "
-            f"'listeners' {roles}",
-            "controller.listener.names",
+            f"{key} must only contain values appearing in the 'listeners' {roles}", key
         )
+    if not is_broker and resolved.broker:
+        raise ConfigError(
+            "The listeners config must only contain KRaft controller listeners from "
+            f"{key} when process.roles=controller",
+            "listeners",
+        )
+
+
+def _check_brokers(resolved: Listeners, everything: Sequence[Endpoint]) -> None:
+    names = [each.listener_name for each in everything]
+    advertised = [each.listener_name for each in resolved.advertised]
     if not advertised:
         raise ConfigError(
             "There must be at least one broker advertised listener. Perhaps all listeners "
@@ -224,6 +255,9 @@ def _check(
             f"configuration are {','.join(names)}",
             "advertised.listeners",
         )
+
+
+def _check_routable(resolved: Listeners) -> None:
     for each in (*resolved.advertised, *resolved.advertised_controller):
         if each.host == _UNROUTABLE:
             raise ConfigError(

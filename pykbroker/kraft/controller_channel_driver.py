@@ -15,7 +15,7 @@ Source: Kafka's `NodeToControllerRequestThread.java`, `ForwardingManagerImpl.jav
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from ipaddress import ip_address
 from typing import Any, NamedTuple, Protocol
 
@@ -92,7 +92,7 @@ class ControllerChannel:
         if local is not None and local.is_active:
             version = request_api(message).max_version
             return self._until(local.submit(message, version), deadline_ms)
-        return spawn(self._ask(message, deadline_ms))
+        return spawn(refusal_as_value(self._ask(message, deadline_ms)))
 
     def local(self, message: Message, version: int, deadline_ms: int) -> Deferred:
         """Have the controller of this process decide, or nobody: NOT_CONTROLLER."""
@@ -105,7 +105,7 @@ class ControllerChannel:
         local = self._local
         if local is not None and local.is_active:
             return self._until(local.submit(message, version), deadline_ms)
-        return spawn(self._forward(message, version, caller, deadline_ms))
+        return spawn(refusal_as_value(self._forward(message, version, caller, deadline_ms)))
 
     def _until(self, answer: Deferred, deadline_ms: int) -> Deferred:
         """The answer, or REQUEST_TIMED_OUT at the deadline; what was decided stays decided."""
@@ -177,6 +177,14 @@ class ControllerChannel:
             if left_ms <= 0:
                 raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
             await self._scheduler.sleep(min(RETRY_MS, left_ms))
+
+
+async def refusal_as_value(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """What it returns; a KafkaError that it raises is an outcome like any other."""
+    try:
+        return await coroutine
+    except KafkaError as refusal:
+        return refusal
 
 
 async def value_of(deferred: Deferred) -> Any:

@@ -47,7 +47,13 @@ from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
 from pykbroker.protocol.control_records import decode_message
 from pykbroker.protocol.primitives import METADATA_TOPIC_ID
-from pykbroker.protocol.record_batch import CorruptBatch, check_crc, iter_batches, iter_records
+from pykbroker.protocol.record_batch import (
+    BatchHeader,
+    CorruptBatch,
+    check_crc,
+    iter_batches,
+    iter_records,
+)
 from pykbroker.types import TopicPartition
 
 METADATA_PARTITION: Final = TopicPartition(CLUSTER_METADATA_TOPIC, 0)
@@ -126,11 +132,44 @@ class MetadataLog:
         epoch = self.log.leader_epochs.latest_epoch
         return LogEnd(0 if epoch is None else epoch, end_offset)
 
+    @property
+    def start_offset(self) -> int:
+        """The first offset that the log holds; what is before it is in a snapshot."""
+        return self.log.log_start_offset
+
+    def end_of_epoch(self, epoch: int) -> LogEnd:
+        """Where the largest epoch not above `epoch` ends: what a replica with `epoch` agrees to."""
+        found, end_offset = self.log.end_offset_for_epoch(epoch)
+        if found < 0:
+            return self.end
+        earliest = self.snapshots[0] if self.snapshots else None
+        if earliest is not None and end_offset == self.start_offset == earliest.offset:
+            return LogEnd(earliest.epoch, end_offset)
+        return LogEnd(found, end_offset)
+
+    def truncation_offset(self, epoch: int, end_offset: int) -> int:
+        """Where to cut this log, when the leader's has `epoch` only up to `end_offset`."""
+        if epoch == 0:
+            return min(end_offset, self.end.offset)
+        mine = self.end_of_epoch(epoch)
+        return min(mine.offset, end_offset) if mine.epoch == epoch else mine.offset
+
+    def truncate_to(self, offset: int) -> None:
+        """Cut everything from `offset` on. LogDirFailure on a bad disk."""
+        self.log.truncate_to(offset)
+
+    def begin_at(self, snapshot_id: SnapshotId) -> None:
+        """Drop the log: a snapshot that reaches beyond its end takes its place."""
+        self.log.truncate_fully_and_start_at(snapshot_id.offset)
+        for old in [at for at in self.snapshots if at < snapshot_id]:
+            self.snapshots.remove(old)
+            self.files.unlink(f"{self.directory}/{old.file_name}")
+
     def append(self, batch: Buffer, now_ms: int) -> None:
         """Write a batch whose offsets follow the end of the log. LogDirFailure on a bad disk."""
         outcome = self.log.append_as_follower(batch, now_ms)
         if outcome.error:
-            raise RuntimeError(f"our own metadata batch was refused: {outcome.error_message}")
+            raise RuntimeError(f"a metadata batch was refused: {outcome.error_message}")
         self.log.write_pending()
 
     def prepare_flush(self) -> FlushJob | None:
@@ -158,27 +197,8 @@ class MetadataLog:
             for header, batch in iter_batches(content, partial_tail=True):
                 if header.last_offset < offset:
                     continue
-                if not check_crc(batch):
-                    raise CorruptBatch(
-                        f"the batch at offset {header.base_offset} fails its checksum"
-                    )
-                records: list[MetadataRecord] = []
-                control: list[ControlRecord] = []
-                for record in iter_records(batch, header):
-                    if header.is_control:
-                        control.append(ControlRecord(record.offset, decode_message(record)))
-                    else:
-                        records.append(decode_metadata_record(record.value or b""))
                 offset = header.next_offset
-                yield LogBatch(
-                    header.base_offset,
-                    header.last_offset,
-                    header.partition_leader_epoch,
-                    header.max_timestamp,
-                    header.size_bytes,
-                    records,
-                    control,
-                )
+                yield decode_log_batch(header, batch)
 
     def close(self) -> None:
         """Everything on disk, cleanly."""
@@ -211,6 +231,14 @@ class MetadataLog:
         """Load a snapshot. CorruptSnapshot when it is damaged."""
         content = self.files.read_file(f"{self.directory}/{snapshot_id.file_name}")
         return decode_snapshot(snapshot_id, content)
+
+    def snapshot_size(self, snapshot_id: SnapshotId) -> int:
+        """Bytes of a snapshot file."""
+        return self.files.size(f"{self.directory}/{snapshot_id.file_name}")
+
+    def read_snapshot_slice(self, snapshot_id: SnapshotId, position: int, length: int) -> bytes:
+        """A part of a snapshot file."""
+        return self.files.read_range(f"{self.directory}/{snapshot_id.file_name}", position, length)
 
     def write_snapshot(self, snapshot_id: SnapshotId, batches: Iterator[bytearray]) -> int:
         """Write a snapshot durably; answers its size. Blocks: call it from a thread."""
@@ -278,3 +306,25 @@ class MetadataLog:
             _log.info("Deleting the metadata snapshot %s", old.file_name)
             self.files.unlink(f"{self.directory}/{old.file_name}")
         return True
+
+
+def decode_log_batch(header: BatchHeader, batch: memoryview) -> LogBatch:
+    """A batch of the metadata log. CorruptBatch when its checksum or its records are wrong."""
+    if not check_crc(batch):
+        raise CorruptBatch(f"the batch at offset {header.base_offset} fails its checksum")
+    records: list[MetadataRecord] = []
+    control: list[ControlRecord] = []
+    for record in iter_records(batch, header):
+        if header.is_control:
+            control.append(ControlRecord(record.offset, decode_message(record)))
+        else:
+            records.append(decode_metadata_record(record.value or b""))
+    return LogBatch(
+        header.base_offset,
+        header.last_offset,
+        header.partition_leader_epoch,
+        header.max_timestamp,
+        header.size_bytes,
+        records,
+        control,
+    )

@@ -16,53 +16,61 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, spawn
 from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
-from pykbroker.environment.scheduler import Timer
 from pykbroker.errors import KafkaError
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
 from pykbroker.kraft.controller.controller import Controller
-from pykbroker.kraft.controller_channel_driver import ControllerChannel, Send
+from pykbroker.kraft.controller_channel_driver import ControllerChannel, value_of
 from pykbroker.kraft.controller_driver import ControllerDriver
 from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.metadata_bootstrap import (
+    bootstrap_of,
+    bootstrap_servers,
+    refuse_lost_metadata,
+    static_voters,
+)
 from pykbroker.kraft.metadata_log import LogBatch, MetadataLog
 from pykbroker.kraft.metadata_log_check import CorruptMetadataLog
 from pykbroker.kraft.metadata_snapshot import (
     BOOTSTRAP,
     CorruptSnapshot,
     Snapshot,
-    SnapshotId,
-    decode_snapshot,
 )
-from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES, unsupported_features
+from pykbroker.kraft.metadata_snapshots_driver import MetadataSnapshots
+from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES, supports_controller_registration
 from pykbroker.kraft.publisher import MetadataLoader, Publisher, UnsupportedCluster
 from pykbroker.kraft.quorum_state import CorruptQuorumState
 from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_driver import RaftDriver
+from pykbroker.kraft.raft_fetcher_driver import RaftFetcher
+from pykbroker.kraft.raft_messenger_driver import RaftMessenger
+from pykbroker.kraft.raft_peers import RaftPeers
+from pykbroker.kraft.raft_service import RaftService
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.kraft.storage_format import (
-    METADATA_DIRECTORY,
     Storage,
     StorageError,
     local_voter,
     metadata_log_path,
 )
-from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterEndpoint, VoterNode, VoterSet
-from pykbroker.log.partition_directories import parse_directory_name
+from pykbroker.kraft.voters import QuorumHistory, VoterNode
 from pykbroker.protocol.messages import controller_registration_request as registration
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
 from pykbroker.protocol.primitives import Message
-from pykbroker.types import Peer
+from pykbroker.purgatory import Purgatory
 
-# KafkaRaftClient.java: old snapshots are looked for once a minute.
-_CLEAN_INTERVAL_MS = 60_000
 # BrokerServer.scala: how long a broker tries to reach a controller, where no session limits it.
 _REQUEST_TIMEOUT_MS = 60_000
+_REGISTRATION_RETRY_MS = 1_000
+_CATCH_UP_POLL_MS = 10
+_WAIT_LOG_MS = 10_000
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +85,8 @@ class KraftNodeDriver:
         storage: Storage,
         environment: Environment,
         on_fatal: Callable[[BaseException], None],
-        send: Send,
+        send: Callable[..., Deferred],
+        purgatory: Purgatory,
         is_clean: bool = False,
         previous_broker_epoch: int = -1,
         controller_ports: Mapping[str, int] | None = None,
@@ -92,18 +101,20 @@ class KraftNodeDriver:
         self._new_uuid = environment.random.new_uuid
         self._on_fatal = on_fatal
         self._send = send
+        self._purgatory = purgatory
         self._is_clean = is_clean
         self._controller_ports = controller_ports
         self._loader = MetadataLoader()
-        self._clean_timer: Timer | None = None
-        self._snapshot_ms = 0
-        self._snapshot_running = False
         self._closed = False
         self._log: MetadataLog | None = None
         self._is_open = False
         self.raft: RaftDriver
-        self.controller: ControllerDriver
+        self.controller: ControllerDriver | None = None  # of a node with that role
         self.channel: ControllerChannel
+        self.service: RaftService
+        self._snapshots: MetadataSnapshots
+        self._messenger: RaftMessenger
+        self._fetcher: RaftFetcher
         ids = storage.directory_ids
         log_ids = [ids[directory] for directory in config.log_directories if directory in ids]
         self.broker = BrokerLifecycleDriver(
@@ -161,40 +172,35 @@ class KraftNodeDriver:
         self._log = log
         snapshot_id = log.latest_snapshot_id()
         snapshot = None if snapshot_id is None else log.read_snapshot(snapshot_id)
-        bootstrap = self._bootstrap(log, snapshot)
-        if log.end.offset == 0:
-            self._refuse_lost_metadata(directory)
+        bootstrap = bootstrap_of(self.config, self._files, log, snapshot)
         if snapshot is not None and snapshot.id != BOOTSTRAP:
             self._loader.load_snapshot(snapshot)
-        self._snapshot_ms = now_ms
         directory_id = self.storage.directory_ids[self.config.metadata_log_directory]
         local = local_voter(self.config, directory_id, self._controller_ports)
-        history = QuorumHistory(self._static_voters(local))
-        self._make_drivers(log, history, local, bootstrap)
+        history = QuorumHistory(static_voters(self.config, local))
+        voters = history.voters
+        if snapshot is not None and snapshot.voters is not None:
+            voters = snapshot.voters
+        alone = voters.ids == [local.key.id]
+        if alone and log.end.offset == 0:
+            refuse_lost_metadata(self.config, self._files, log, bootstrap)
+        self._make_raft(log, history, local)
+        self._make_controllers(bootstrap)
         self._is_open = True
         self.raft.open(snapshot)
-        if not self.controller.is_active:
-            voters = history.voters.ids
-            if voters == [local.key.id]:
-                raise UnsupportedCluster(
-                    "The voter of this cluster is another directory of this node: the directory.id "
-                    f"of {self.config.metadata_log_directory} is not the one in the metadata log"
-                )
+        if alone and not self.raft.raft.is_leader:
             raise UnsupportedCluster(
-                "This version serves quorums of one voter; the voters of this one are "
-                f"{voters}, and this node is {local.key.id}"
+                "The voter of this cluster is another directory of this node: the directory.id "
+                f"of {self.config.metadata_log_directory} is not the one in the metadata log"
             )
-        self._register_controller(local)
-        self._schedule_clean()
+        self._fetcher.start()
+        self._snapshots.start()
+        if self.controller is not None:
+            spawn(self._register_controller(local))
 
-    def _make_drivers(
-        self,
-        log: MetadataLog,
-        history: QuorumHistory,
-        local: VoterNode,
-        bootstrap: list[MetadataRecord],
-    ) -> None:
+    def _make_raft(self, log: MetadataLog, history: QuorumHistory, local: VoterNode) -> None:
         config = self.config
+        cluster_id = self.storage.cluster_id
         raft = Raft(
             local=local,
             history=history,
@@ -203,14 +209,12 @@ class KraftNodeDriver:
             election_backoff_max_ms=config.controller_quorum_election_backoff_max_ms,
             random=self._random,
         )
-        self.controller = ControllerDriver(
-            make_controller=self._make_controller,
-            scheduler=self._scheduler,
-            now_ms=self._now_ms,
-            bootstrap=bootstrap,
-            idle_interval_ms=config.metadata_max_idle_interval_ms,
-            fence_interval_ms=max(config.broker_session_timeout_ms // 4, 1),
-            on_fatal=self._on_fatal,
+        self.peers = RaftPeers(
+            local=local,
+            voters=lambda: history.voters,
+            bootstrap_servers=bootstrap_servers(config),
+            listener=local.endpoints[0].name,
+            random=self._random,
         )
         self.raft = RaftDriver(
             log=log,
@@ -221,11 +225,67 @@ class KraftNodeDriver:
             listener=self,
             on_fatal=self._on_fatal,
         )
-        self.controller.attach(self.raft)
+        self._messenger = RaftMessenger(
+            raft=raft,
+            peers=self.peers,
+            cluster_id=cluster_id,
+            send=partial(self._send, purpose="votes"),
+            step=self.raft.step,
+            scheduler=self._scheduler,
+            now_ms=self._now_ms,
+            request_timeout_ms=config.controller_quorum_request_timeout_ms,
+            retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
+        )
+        self.raft.messenger = self._messenger
+        self._fetcher = RaftFetcher(
+            driver=self.raft,
+            peers=self.peers,
+            cluster_id=cluster_id,
+            send=partial(self._send, purpose="metadata"),
+            scheduler=self._scheduler,
+            threads=self._threads,
+            now_ms=self._now_ms,
+            request_timeout_ms=config.controller_quorum_request_timeout_ms,
+            retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
+            max_bytes=config.controller_quorum_fetch_max_bytes,
+            max_snapshot_bytes=config.controller_quorum_fetch_snapshot_max_bytes,
+            on_fatal=self._on_fatal,
+        )
+        self.raft.on_role = self._fetcher.wake
+        self.service = RaftService(
+            driver=self.raft,
+            peers=self.peers,
+            cluster_id=cluster_id,
+            purgatory=self._purgatory,
+            now_ms=self._now_ms,
+        )
+        self._snapshots = MetadataSnapshots(
+            raft=self.raft,
+            loader=self._loader,
+            config=config,
+            scheduler=self._scheduler,
+            threads=self._threads,
+            now_ms=self._now_ms,
+            on_fatal=self._on_fatal,
+        )
+
+    def _make_controllers(self, bootstrap: list[MetadataRecord]) -> None:
+        config = self.config
+        if config.is_controller:
+            self.controller = ControllerDriver(
+                make_controller=self._make_controller,
+                scheduler=self._scheduler,
+                now_ms=self._now_ms,
+                bootstrap=bootstrap,
+                idle_interval_ms=config.metadata_max_idle_interval_ms,
+                fence_interval_ms=max(config.broker_session_timeout_ms // 4, 1),
+                on_fatal=self._on_fatal,
+            )
+            self.controller.attach(self.raft)
         self.channel = ControllerChannel(
             local=self.controller,
-            leader=self._active_controller,
-            send=self._send,
+            leader=lambda: self.peers.find(self.raft.raft.leader_id),
+            send=partial(self._send, purpose="controller"),
             scheduler=self._scheduler,
             now_ms=self._now_ms,
         )
@@ -242,55 +302,8 @@ class KraftNodeDriver:
             kraft_version=kraft_version,
         )
 
-    def _bootstrap(self, log: MetadataLog, latest: Snapshot | None) -> list[MetadataRecord]:
-        """The records for an empty log: of the checkpoint that formatting left."""
-        records: list[MetadataRecord] = []
-        if latest is not None and latest.id == BOOTSTRAP:
-            records = latest.records
-        elif latest is None:
-            # Kafka before 4.3 kept them beside the metadata log, in the log directory itself.
-            path = f"{self.config.metadata_log_directory}/bootstrap.checkpoint"
-            if self._files.exists(path):
-                records = decode_snapshot(BOOTSTRAP, self._files.read_file(path)).records
-            elif log.end.offset == 0:
-                self._refuse_lost_metadata(log.directory)
-                raise StorageError(f"{log.directory} holds no metadata: format the directory again")
-        levels = {
-            record.message.name: record.message.feature_level
-            for record in records
-            if type(record.message).__name__ == "FeatureLevelRecord"
-        }
-        reasons = unsupported_features(levels)
-        if reasons:
-            raise UnsupportedCluster("This broker cannot serve the cluster: " + "; ".join(reasons))
-        return records
-
-    def _refuse_lost_metadata(self, directory: str) -> None:
-        """An empty metadata log knows no topic: the node would set every partition aside."""
-        for log_directory in self.config.log_directories:
-            if not self._files.is_dir(log_directory):
-                continue
-            for name in self._files.listdir(log_directory):
-                parsed = parse_directory_name(name)
-                if parsed is None or parsed.kind or name == METADATA_DIRECTORY:
-                    continue
-                raise StorageError(
-                    f"{directory} has lost its records, but {log_directory} holds partitions "
-                    f"({name}): without their metadata all of them would be set aside"
-                )
-
-    def _static_voters(self, local: VoterNode) -> VoterSet:
-        """controller.quorum.voters: `1@host:9093`; used while kraft.version is 0."""
-        nodes = []
-        name = local.endpoints[0].name
-        for entry in self.config.controller_quorum_voters:
-            node_id, _, address = str(entry).partition("@")
-            host, _, port = address.rpartition(":")
-            endpoint = VoterEndpoint(name, host, int(port))
-            nodes.append(VoterNode(ReplicaKey(int(node_id)), (endpoint,)))
-        return VoterSet(nodes or [local._replace(key=ReplicaKey(local.key.id))])
-
-    def _register_controller(self, local: VoterNode) -> None:
+    async def _register_controller(self, local: VoterNode) -> None:
+        """ControllerRegistrationManager.java: tried again until a leader has taken it."""
         protocols = {
             at.listener_name: at.security_protocol for at in self.config.controller_endpoints
         }
@@ -313,8 +326,46 @@ class KraftNodeDriver:
                 for name, (low, high) in SUPPORTED_FEATURES.items()
             ],
         )
-        deadline_ms = self._now_ms() + _REQUEST_TIMEOUT_MS
-        self.channel.send(request, deadline_ms).on_resolved(_log_refusal)
+        while not self._closed:
+            if not supports_controller_registration(self.image.metadata_version):
+                await self._scheduler.sleep(_REGISTRATION_RETRY_MS)
+                continue
+            deadline_ms = self._now_ms() + _REQUEST_TIMEOUT_MS
+            reply = await value_of(self.channel.send(request, deadline_ms))
+            if not isinstance(reply, KafkaError) or self._closed:
+                return
+            _log.warning("This controller is not registered in the cluster yet: %s", reply)
+            await self._scheduler.sleep(_REGISTRATION_RETRY_MS)
+
+    async def catch_up(self) -> None:
+        """Wait until this node has read what the quorum had committed; a quorum of one has."""
+        waited_ms = 0
+        while not (self._closed or self.raft.is_caught_up):
+            if waited_ms % _WAIT_LOG_MS == 0 and waited_ms:
+                _log.info(
+                    "Waiting for the metadata quorum: %s, read up to offset %d",
+                    self._where_the_quorum_is(),
+                    self.image.offset,
+                )
+            await self._scheduler.sleep(_CATCH_UP_POLL_MS)
+            waited_ms += _CATCH_UP_POLL_MS
+
+    def _where_the_quorum_is(self) -> str:
+        raft = self.raft.raft
+        if raft.leader_id >= 0:
+            return f"node {raft.leader_id} leads epoch {raft.epoch}"
+        return f"no leader is known in epoch {raft.epoch}"
+
+    async def leave_quorum(self) -> None:
+        """A leader resigns, and gives its messages a moment to reach the other voters."""
+        if not self._is_open or not self.raft.raft.is_leader:
+            return
+        if self.controller is not None:
+            self.controller.deactivate()
+        self.raft.resign()
+        until_ms = self._now_ms() + self.config.controller_quorum_request_timeout_ms
+        while self._messenger.in_flight and self._now_ms() < until_ms:
+            await self._scheduler.sleep(_CATCH_UP_POLL_MS)
 
     def publish_to(self, publishers: Sequence[Publisher]) -> None:
         """Tell these, in this order: all there is now, then every change."""
@@ -327,6 +378,10 @@ class KraftNodeDriver:
     def unfence(self) -> Deferred:
         """Have clients see this broker; resolved when they do (or with a KafkaError)."""
         return self.broker.unfence()
+
+    def take_snapshot(self) -> None:
+        """Write a snapshot of the published metadata now."""
+        self._snapshots.take()
 
     def controlled_shutdown(self) -> Deferred:
         """Resolved when this broker leads nothing any more and is fenced."""
@@ -345,12 +400,14 @@ class KraftNodeDriver:
             return
         self._closed = True
         self.broker.stop()
-        if self._clean_timer is not None:
-            self._clean_timer.cancel()
         if self._is_open:
-            if self.controller.is_active:
+            if self.controller is not None:
                 self.controller.deactivate()
+            if self.raft.raft.is_leader:
                 self.raft.resign()
+            self._messenger.stop()
+            self._fetcher.stop()
+            self._snapshots.stop()
             self.raft.stop()
         self._threads.close()
         if self._log is not None:
@@ -366,72 +423,20 @@ class KraftNodeDriver:
             timeout_ms = _REQUEST_TIMEOUT_MS
         return self.channel.send(request, self._now_ms() + timeout_ms)
 
-    def _active_controller(self) -> Peer | None:
-        """Where another node leads the quorum, as far as this one knows."""
-        raft = self.raft.raft
-        node = raft.voters.nodes.get(raft.leader_id)
-        if node is None or raft.leader_id == self.config.node_id:
-            return None
-        _, host, port = node.endpoints[0]
-        return Peer(raft.leader_id, host, port)
-
     # What the quorum tells.
 
     def on_commit(self, batches: Sequence[LogBatch]) -> None:
         """Publish first, then release the replies that tell of it."""
         self._loader.on_commit(batches)
-        self.controller.on_commit(batches)
-        self._maybe_snapshot()
+        if self.controller is not None:
+            self.controller.on_commit(batches)
+        self._snapshots.on_commit()
+
+    def on_snapshot(self, snapshot: Snapshot) -> None:
+        """A snapshot of the leader replaces what this node knew; publish what that changes."""
+        self._loader.load_snapshot(snapshot)
 
     def on_leader(self, leader_id: int, epoch: int) -> None:
         """Who leads the quorum."""
-        self.controller.on_leader(leader_id == self.config.node_id, epoch)
-
-    # Snapshots.
-
-    def _maybe_snapshot(self) -> None:
-        """metadata.log.max.record.bytes.between.snapshots, metadata.log.max.snapshot.interval.ms"""
-        if self._snapshot_running or self._closed or self._loader.in_transaction:
-            return
-        now_ms = self._now_ms()
-        interval = self.config.metadata_log_max_snapshot_interval_ms
-        size_due = (
-            self._loader.bytes_since_snapshot
-            >= self.config.metadata_log_max_record_bytes_between_snapshots
-        )
-        time_due = interval > 0 and now_ms - self._snapshot_ms >= interval
-        if size_due or time_due:
-            self.take_snapshot()
-
-    def take_snapshot(self) -> None:
-        """Write a snapshot of the published image, in a thread."""
-        image = self._loader.image
-        snapshot_id = SnapshotId(image.offset + 1, image.provenance.epoch)
-        latest = self.raft.log.latest_snapshot_id()
-        if image.offset < 0 or (latest is not None and latest >= snapshot_id):
-            return
-        self._snapshot_running = True
-        self._snapshot_ms = self._now_ms()
-        self._loader.bytes_since_snapshot = 0
-        _log.info("Writing the metadata snapshot %s", snapshot_id.file_name)
-
-        def done() -> None:
-            self._snapshot_running = False
-
-        self.raft.write_snapshot(
-            snapshot_id, lambda: list(image.records()), image.provenance.timestamp_ms, done
-        )
-
-    def _schedule_clean(self) -> None:
-        def run() -> None:
-            if not self._closed:
-                self.raft.clean()
-                self._schedule_clean()
-
-        self._clean_timer = self._scheduler.call_later(_CLEAN_INTERVAL_MS, run)
-
-
-def _log_refusal(reply: object) -> None:
-    """A controller that is not registered decides all the same; others only do not see it."""
-    if isinstance(reply, KafkaError):
-        _log.warning("This controller is not registered in the cluster: %s", reply)
+        if self.controller is not None:
+            self.controller.on_leader(leader_id == self.config.node_id, epoch)

@@ -1,9 +1,11 @@
 """Carries the quorum out: the log, its fsyncs, the quorum-state file, and who is told of commits.
 
 State: the raft machine, the metadata log, the batches that are written but not yet committed.
-In:    `open`, `append` (the active controller's records), timers, the ends of fsyncs.
-Out:   `on_commit(batches)` and `on_leader(leader_id, epoch)` of the listener; `on_fatal` when the
-       disk fails: a node without its metadata log must stop.
+In:    `open`, `append` (the active controller's records), what the fetcher got from the leader,
+       `answer` (requests of other replicas), timers, the ends of fsyncs.
+Out:   `on_commit(batches)`, `on_snapshot` and `on_leader(leader_id, epoch)` of the listener;
+       messages of the messenger; `on_progress` when what other replicas fetch may have grown;
+       `on_fatal` when the disk fails: a node without its metadata log must stop.
 Invariants: batches are told in the order of the log, each once, and only once they are committed;
        `on_leader` with this node's id comes after the last batch of the epochs before.
 
@@ -18,48 +20,60 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple, Protocol
+from typing import Protocol, assert_never
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.deferred import Deferred
 from pykbroker.environment.background import Threads
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft import raft_events as ev
-from pykbroker.kraft.metadata_log import ControlRecord, LogBatch, MetadataLog
-from pykbroker.kraft.metadata_record_codec import encode_metadata_record
-from pykbroker.kraft.metadata_snapshot import Snapshot, SnapshotId, encode_snapshot
+from pykbroker.kraft.metadata_batches import PreparedAppend, cut_into_batches
+from pykbroker.kraft.metadata_log import (
+    ControlRecord,
+    LogBatch,
+    MetadataLog,
+    decode_log_batch,
+)
+from pykbroker.kraft.metadata_snapshot import Snapshot
 from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_events import LogEnd
+from pykbroker.kraft.raft_roles import Follower, Leader
 from pykbroker.kraft.voters import VoterSet
 from pykbroker.log.flush import FlushJob
 from pykbroker.protocol.control_records import build_control_batch
 from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
 from pykbroker.protocol.messages.voters_record import VotersRecord
-from pykbroker.protocol.record_batch import build_batch
-
-# QuorumController.java: a decision that is not atomic is cut into batches of so many records.
-MAX_RECORDS_PER_BATCH: Final = 10_000
-MAX_BATCH_BYTES: Final = 8 << 20
+from pykbroker.protocol.record_batch import CorruptBatch, build_batch, iter_batches
 
 _log = logging.getLogger(__name__)
 
 
-class PreparedAppend(NamedTuple):
-    """Records and their bytes, in batches, the first of them for `base_offset`."""
-
-    base_offset: int
-    chunks: list[list[tuple[MetadataRecord, bytes]]]
-
-
 class RaftListener(Protocol):
-    """Who is told what the quorum has decided."""
+    """Listener for committed records, loaded snapshots and leader changes."""
 
     def on_commit(self, batches: Sequence[LogBatch]) -> None:
         """These batches are committed, in the order of the log."""
 
+    def on_snapshot(self, snapshot: Snapshot) -> None:
+        """Everything up to the snapshot's end is committed, and is in it."""
+
     def on_leader(self, leader_id: int, epoch: int) -> None:
-        """Who leads now; -1: nobody that this replica knows of."""
+        """Who leads now; -1: no leader is known."""
+
+
+class Messenger(Protocol):
+    """What carries messages to other voters."""
+
+    def send_vote(self, effect: ev.SendVote) -> None:
+        """Ask a voter for its vote."""
+
+    def send_begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
+        """Tell a voter that this replica leads."""
+
+    def send_end_epoch(self, effect: ev.SendEndEpoch) -> None:
+        """Tell a voter that this replica resigns."""
 
 
 class RaftDriver:
@@ -93,6 +107,32 @@ class RaftDriver:
         self._timer_ms = -1
         self._stopped = False
         self._opening = True
+        self._reply: ev.Reply | None = None
+        self._last_role: tuple[int, int, type] = (-1, -1, type(None))
+        self._flush_waiters: list[Deferred] = []
+        self.messenger: Messenger | None = None  # of a quorum of several
+        self.on_progress: Callable[[], None] = _nothing
+        self.on_role: Callable[[], None] = _nothing
+
+    @property
+    def is_stopped(self) -> bool:
+        """Does the node stop?"""
+        return self._stopped
+
+    @property
+    def is_caught_up(self) -> bool:
+        """Has the listener been told all that the leader, as it last answered, had committed?"""
+        role = self.raft.role
+        if isinstance(role, Leader):
+            return self._delivered_offset > role.epoch_start_offset
+        if not isinstance(role, Follower) or role.leader_high_watermark < 0:
+            return False
+        return self._delivered_offset >= role.leader_high_watermark
+
+    @property
+    def delivered_offset(self) -> int:
+        """The listener has been told everything before this offset."""
+        return self._delivered_offset
 
     @property
     def high_watermark(self) -> int:
@@ -130,7 +170,7 @@ class RaftDriver:
         lead, or they are too many for one batch."""
         if not self.raft.is_leader or self._stopped:
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
-        return PreparedAppend(self.log.log.next_offset, _chunks(records, atomic))
+        return PreparedAppend(self.log.log.next_offset, cut_into_batches(records, atomic=atomic))
 
     def append(self, prepared: PreparedAppend) -> None:
         """Append as the leader, right after `prepare`. The records are committed when `on_commit`
@@ -143,6 +183,80 @@ class RaftDriver:
             self._write(batch, [record for record, _ in chunk], [], now_ms)
         self._start_flush()
 
+    def answer(self, event: ev.Event) -> ev.Reply:
+        """Take in a request of another replica; what to answer, which may be told at once."""
+        self._step(event)
+        reply, self._reply = self._reply, None
+        assert reply is not None, f"{event} got no reply"
+        return reply
+
+    def step(self, event: ev.Event) -> None:
+        """Take in any other event."""
+        if not self._stopped:
+            self._step(event)
+
+    # Following the leader.
+
+    def append_from_leader(self, content: bytes | memoryview) -> None:
+        """Append batches that were fetched. CorruptBatch: nothing was appended.
+
+        Batches of a later epoch than this replica's are not from the leader that it follows.
+        """
+        fetched = [
+            (decode_log_batch(header, batch), batch)
+            for header, batch in iter_batches(content, partial_tail=True)
+            if header.partition_leader_epoch <= self.raft.epoch
+        ]
+        now_ms = self._now_ms()
+        for decoded, batch in fetched:
+            if decoded.base_offset != self.log.log.next_offset:
+                raise CorruptBatch(
+                    f"a batch at offset {decoded.base_offset} does not follow the end of the log"
+                )
+            self.log.append(batch, now_ms)
+            self._note_control(decoded.control)
+            self._uncommitted.append(decoded)
+        if fetched:
+            self._start_flush()
+
+    def truncate(self, epoch: int, end_offset: int) -> None:
+        """The leader's log has `epoch` only up to `end_offset`: cut back to where both agree."""
+        offset = self.log.truncation_offset(epoch, end_offset)
+        if offset < self.raft.high_watermark:
+            raise DivergedBelowCommit(
+                f"the leader asks for a truncation to offset {offset}, below the high watermark "
+                f"{self.raft.high_watermark}: a committed record would be lost"
+            )
+        _log.info("Truncating the metadata log to offset %d", offset)
+        self.log.truncate_to(offset)
+        self.raft.history.truncate_to(offset)
+        while self._uncommitted and self._uncommitted[-1].last_offset >= offset:
+            self._uncommitted.pop()
+        self._step(ev.Truncated(self.log.end))
+
+    def load_snapshot(self, snapshot: Snapshot) -> None:
+        """A snapshot of the leader, which is on disk already, takes the place of the log."""
+        history = self.raft.history
+        self.log.snapshot_written(snapshot.id)
+        self.log.begin_at(snapshot.id)
+        self._uncommitted.clear()
+        history.truncate_to(-1)
+        history.add_kraft_version(snapshot.id.offset - 1, snapshot.kraft_version)
+        if snapshot.voters is not None:
+            history.add_voters(snapshot.id.offset - 1, snapshot.voters)
+        self._delivered_offset = snapshot.id.offset
+        self._tell(lambda: self._listener.on_snapshot(snapshot))
+        self._step(ev.SnapshotLoaded(self.log.end))
+
+    def flushed(self) -> Deferred:
+        """Resolved with None once everything that was appended is on disk."""
+        waiter = Deferred()
+        if self._flushing or self._flush_again:
+            self._flush_waiters.append(waiter)
+        else:
+            waiter.resolve(None)
+        return waiter
+
     def resign(self) -> None:
         """Give leadership up, before the node stops."""
         self._step(ev.Resign())
@@ -154,51 +268,6 @@ class RaftDriver:
             self._timer.cancel()
             self._timer = None
 
-    # Snapshots.
-
-    def write_snapshot(
-        self,
-        snapshot_id: SnapshotId,
-        records: Callable[[], list[MetadataRecord]],
-        timestamp_ms: int,
-        done: Callable[[], None],
-    ) -> None:
-        """Write a snapshot of what was committed, in the thread; then clean the log."""
-        kraft_version, voters = self.raft.history.at(snapshot_id.offset)
-        now_ms = self._now_ms()
-
-        def job() -> None:
-            self.log.write_snapshot(
-                snapshot_id,
-                encode_snapshot(
-                    snapshot_id,
-                    records(),
-                    kraft_version=kraft_version,
-                    voters=voters if kraft_version > 0 else None,
-                    last_contained_log_timestamp_ms=timestamp_ms,
-                    now_ms=now_ms,
-                ),
-            )
-
-        def written(outcome: object) -> None:
-            if isinstance(outcome, BaseException):
-                self._fatal(outcome)
-                return
-            self.log.snapshot_written(snapshot_id)
-            self.clean()
-            done()
-
-        self._threads.run(job).on_resolved(written)
-
-    def clean(self) -> None:
-        """Drop old snapshots and the log before them."""
-        if not self._stopped:
-            now_ms = self._now_ms()
-            self.log.clean(now_ms, self.high_watermark)
-            for deletion in self.log.chores.due_deletions(now_ms):
-                for path in deletion.paths:
-                    self.log.files.unlink(path)
-
     # The machine.
 
     def _step(self, event: ev.Event) -> None:
@@ -206,22 +275,42 @@ class RaftDriver:
         for effect in effects:
             self._carry_out(effect)
         self._arm()
+        role = (self.raft.epoch, self.raft.leader_id, type(self.raft.role))
+        if role != self._last_role:
+            self._last_role = role
+            self.on_role()
 
     def _carry_out(self, effect: ev.Effect) -> None:
-        if isinstance(effect, ev.HighWatermarkMoved):
-            self._deliver()
-        elif isinstance(effect, ev.SaveElection):
-            history = self.raft.history
-            self.log.write_election(effect.election, history.kraft_version, history.voters.ids)
-        elif isinstance(effect, ev.AppendControl):
-            self._append_control(effect)
-        elif isinstance(effect, ev.LeaderChanged):
-            self._news = effect
-            self._news_offset = self.log.log.next_offset
-            self._tell_leader()
-        else:
-            # Votes and epochs of other voters: a quorum of one has nobody to send them to.
-            _log.warning("The quorum has one voter: %r goes nowhere", effect)
+        match effect:
+            case ev.HighWatermarkMoved():
+                self._deliver()
+                self.on_progress()
+            case ev.SaveElection():
+                history = self.raft.history
+                self.log.write_election(effect.election, history.kraft_version, history.voters.ids)
+            case ev.AppendControl():
+                self._append_control(effect)
+            case ev.LeaderChanged():
+                self._news = effect
+                self._news_offset = self.log.log.next_offset
+                self._tell_leader()
+                self.on_progress()
+            case ev.Reply():
+                self._reply = effect
+            case ev.SendVote():
+                # An election must not be won with records that a crash then takes away.
+                self.flushed().on_resolved(lambda _: self._messenger.send_vote(effect))
+            case ev.SendBeginEpoch():
+                self._messenger.send_begin_epoch(effect)
+            case ev.SendEndEpoch():
+                self._messenger.send_end_epoch(effect)
+            case _:
+                assert_never(effect)
+
+    @property
+    def _messenger(self) -> Messenger:
+        assert self.messenger is not None, "a quorum of one has no other voters"
+        return self.messenger
 
     def _append_control(self, effect: ev.AppendControl) -> None:
         now_ms = self._now_ms()
@@ -272,6 +361,7 @@ class RaftDriver:
         """Have what is written synced, then tell the machine."""
         end = self.log.end
         self._step_appended(end)
+        self.on_progress()
         if self._opening:
             job = self.log.prepare_flush()
             if job is not None:
@@ -302,6 +392,10 @@ class RaftDriver:
         self._flushed(job)
         if again and not self._flushing:
             self._start_flush()
+        if not (self._flushing or self._flush_again):
+            waiters, self._flush_waiters = self._flush_waiters, []
+            for waiter in waiters:
+                waiter.resolve(None)
 
     def _flushed(self, job: FlushJob) -> None:
         self.log.log.mark_flushed(job.offset, self._now_ms())
@@ -366,23 +460,9 @@ class RaftDriver:
             self._on_fatal(failure)
 
 
-def _chunks(
-    records: Sequence[MetadataRecord], atomic: bool
-) -> list[list[tuple[MetadataRecord, bytes]]]:
-    """The records with their bytes, in batches; one batch when they must take effect together."""
-    encoded = [(record, encode_metadata_record(record)) for record in records]
-    if atomic:
-        if sum(len(value) for _, value in encoded) > MAX_BATCH_BYTES:
-            raise KafkaError(ErrorCode.POLICY_VIOLATION, "The request changes too much at once.")
-        return [encoded]
-    chunks: list[list[tuple[MetadataRecord, bytes]]] = [[]]
-    size = 0
-    for entry in encoded:
-        if chunks[-1] and (
-            len(chunks[-1]) >= MAX_RECORDS_PER_BATCH or size + len(entry[1]) > MAX_BATCH_BYTES // 2
-        ):
-            chunks.append([])
-            size = 0
-        chunks[-1].append(entry)
-        size += len(entry[1])
-    return chunks
+class DivergedBelowCommit(Exception):
+    """The leader's log lacks a record that this replica knows to be committed."""
+
+
+def _nothing() -> None:
+    """Nobody listens."""

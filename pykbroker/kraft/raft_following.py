@@ -65,6 +65,7 @@ def leader_answered(raft: RaftState, event: ev.LeaderAnswered, now_ms: int) -> N
     if not isinstance(role, Follower) or event.epoch != raft.epoch:
         return
     role.has_fetched = True
+    role.leader_high_watermark = max(role.leader_high_watermark, event.high_watermark)
     role.fetch_deadline_ms = now_ms + raft.fetch_timeout_ms
     offset = min(event.high_watermark, raft.log_end.offset)
     if offset > raft.high_watermark:

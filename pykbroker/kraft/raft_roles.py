@@ -90,6 +90,7 @@ class Follower:
     fetch_deadline_ms: int
     voted: ReplicaKey | None = None
     has_fetched: bool = False
+    leader_high_watermark: int = -1
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
+from pykbroker.environment.files import Files
 from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_str
 from pykbroker.types import TopicPartition
 
@@ -243,3 +244,15 @@ class CleanShutdown(NamedTuple):
             return cls(int(content["brokerEpoch"]), int(content["version"]))
         except (ValueError, KeyError, TypeError):
             raise CorruptCheckpoint(name, 1, "no broker epoch in it") from None
+
+
+def clean_shutdown_epoch(files: Files, directories: Iterable[str]) -> int | None:
+    """The broker epoch that the last stop left behind; None when that was not a clean one."""
+    epochs = []
+    for directory in directories:
+        path = f"{directory}/{CLEAN_SHUTDOWN}"
+        try:
+            epochs.append(CleanShutdown.from_bytes(files.read_file(path), path).broker_epoch)
+        except (OSError, CorruptCheckpoint):
+            return None
+    return min(epochs, default=None)

@@ -162,13 +162,18 @@ class SocketServer:
         for acceptor in self._acceptors:
             acceptor.start()
 
-    def stop_accepting(self) -> None:
-        """Give up the ports; open connections go on."""
+    def stop_accepting(self, *, controllers: bool = True) -> None:
+        """Give up the ports, those of controllers only if so asked; open connections stay."""
+        kept = []
         for acceptor in self._acceptors:
-            acceptor.stop()
-        self._acceptors.clear()
+            if acceptor.listener.is_controller and not controllers:
+                kept.append(acceptor)
+            else:
+                acceptor.stop()
+        self._acceptors = kept
         for listener in self.listeners:
-            listener.close()
+            if controllers or not listener.is_controller:
+                listener.close()
 
     def stop(self) -> None:
         """Close everything."""

@@ -17,8 +17,11 @@ KAFKA_4_4 = {
     60: (0, 2), 61: (0, 0), 74: (0, 1), 75: (0, 0),
     64: (0, 0),
 }  # fmt: skip
-# On the listener of a controller. Fetch and the raft APIs come with quorums of several voters.
-ON_CONTROLLER = {18, 19, 20, 32, 33, 37, 43, 44, 45, 46, 55, 57, 58, 60, 62, 63, 64, 67, 70, 73}
+# On the listener of a controller.
+ON_CONTROLLER = {
+    1, 18, 19, 20, 32, 33, 37, 43, 44, 45, 46, 52, 53, 54, 55, 57, 58, 59, 60, 62, 63, 64, 67, 70,
+    73,
+}  # fmt: skip
 
 
 def test_the_apis_and_versions_are_those_of_kafka() -> None:
@@ -47,5 +50,7 @@ def test_every_handler_serves_what_the_table_says(served: tuple[str, str]) -> No
 
 
 def test_routes_come_in_the_order_of_their_keys() -> None:
-    keys = [route.api.key for route in make_routes()]
-    assert keys == sorted(set(keys))
+    for on_broker in (True, False):
+        routes = [route for route in make_routes() if route.on_broker == on_broker]
+        keys = [route.api.key for route in routes]
+        assert keys == sorted(set(keys))

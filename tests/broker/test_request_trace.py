@@ -38,10 +38,10 @@ def node_that_tells(handle: Any) -> Node:
     node.worker = TracingWorker(
         node,  # type: ignore[arg-type]
         node.channel,
-        end_round=node._end_round,
         turn_ended=node._turn_ended,
         halt=node.halt,
     )
+    node.worker.serve_brokers(node, node._end_round)  # type: ignore[arg-type]
     return node
 
 

@@ -106,10 +106,10 @@ class Node:
         self.worker = Worker(
             self,  # type: ignore[arg-type]
             self.channel,
-            end_round=self._end_round,
             turn_ended=self._turn_ended,
             halt=self.halt,
         )
+        self.worker.serve_brokers(self, self._end_round)  # type: ignore[arg-type]
 
     def now_ms(self) -> int:
         return 1234

@@ -136,7 +136,25 @@ REFUSED = [
     ),
     (
         {"process.roles": "broker"},
-        "process.roles: broker: only broker,controller together is built yet",
+        (
+            "controller.listener.names must not contain a value appearing in the 'listeners' "
+            "configuration when running KRaft with just the broker role"
+        ),
+    ),
+    (
+        {"process.roles": "broker", "listeners": "PLAINTEXT://:9092", "node.id": "1"}
+        | {"controller.quorum.voters": "1@localhost:9093"},
+        (
+            "If process.roles contains just the 'broker' role, the node id 1 must not be included "
+            "in the set of voters controller.quorum.voters={1}"
+        ),
+    ),
+    (
+        {"process.roles": "controller"},
+        (
+            "The listeners config must only contain KRaft controller listeners from "
+            "controller.listener.names when process.roles=controller"
+        ),
     ),
     (
         {"log.dirs": ""},
@@ -194,18 +212,6 @@ REFUSED = [
             "If process.roles contains the 'controller' role, the node id 1 must be "
             "included in the "
             "set of voters controller.quorum.voters={2}"
-        ),
-    ),
-    (
-        {"controller.quorum.voters": "1@localhost:9093,2@localhost:9094"},
-        "controller.quorum.voters: a quorum of more than one node is not built yet",
-    ),
-    (
-        {"controller.quorum.bootstrap.servers": "localhost:9999"},
-        (
-            "controller.quorum.bootstrap.servers: must name a controller listener of this "
-            "node only "
-            "(a quorum of more than one node is not built yet)"
         ),
     ),
     (
@@ -281,3 +287,24 @@ def test_dynamic_layers() -> None:
     assert nearer.log_retention_time_ms == 6
     with pytest.raises(ConfigError, match="Not a number of type LONG"):
         config.with_dynamic({}, {"log.retention.ms": "soon"})
+
+
+def test_roles_apart() -> None:
+    quorum = {"controller.quorum.voters": "1@a:9093,2@b:9093,3@c:9093"}
+    names = {"controller.listener.names": "CONTROLLER"}
+    controller = BrokerConfig.from_properties(
+        {"process.roles": "controller", "node.id": "2", "listeners": "CONTROLLER://:9093"}
+        | {"log.dirs": "/d"}
+        | quorum
+        | names
+    )
+    assert (controller.is_broker, controller.is_controller) == (False, True)
+    assert controller.endpoints == ()
+    broker = BrokerConfig.from_properties(
+        {"process.roles": "broker", "node.id": "9", "listeners": "PLAINTEXT://:9092"}
+        | {"log.dirs": "/d"}
+        | quorum
+        | names
+    )
+    assert (broker.is_broker, broker.is_controller) == (True, False)
+    assert broker.controller_endpoints == ()

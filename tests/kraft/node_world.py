@@ -16,6 +16,7 @@ from pykbroker.kraft.node_driver import KraftNodeDriver
 from pykbroker.kraft.registration import Listener
 from pykbroker.kraft.storage_format import ensure_storage
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from pykbroker.purgatory import Purgatory
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import Peer
 
@@ -148,6 +149,7 @@ class NodeWorld:
             environment=self.environment(),
             on_fatal=self.fatal.append,
             send=self.send,
+            purgatory=Purgatory(self.scheduler.now_ms),
             is_clean=is_clean,
         )
         self.node.open()
@@ -188,7 +190,7 @@ class NodeWorld:
         )
         return self.node.controller.submit(request, 7)
 
-    def send(self, peer: Peer, message: object, deadline_ms: int) -> Deferred:
+    def send(self, peer: Peer, message: object, deadline_ms: int, purpose: str) -> Deferred:
         raise AssertionError(f"a quorum of one asks {peer} for {message}")
 
     def stop(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.raft_driver import MAX_RECORDS_PER_BATCH
+from pykbroker.kraft.metadata_batches import MAX_RECORDS_PER_BATCH
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
 from tests.kraft.node_world import NodeWorld

@@ -66,7 +66,12 @@ class Route:
     )
 
     def __init__(
-        self, name: str, module: str, on_controller: bool, advertised_min_version: int | None
+        self,
+        name: str,
+        module: str,
+        on_controller: bool,
+        advertised_min_version: int | None,
+        on_broker: bool = True,
     ) -> None:
         api = API_BY_NAME[name]
         self.api: Api = api
@@ -76,7 +81,7 @@ class Route:
         if advertised_min_version is None:
             advertised_min_version = api.min_version
         self.advertised_min_version = advertised_min_version
-        self.on_broker = "broker" in api.listeners
+        self.on_broker = on_broker and "broker" in api.listeners
         self.on_controller = on_controller
         self.loaded = False
         self.request_count = 0
@@ -103,20 +108,27 @@ class Route:
 class Served(NamedTuple):
     """One line of HANDLERS: Kafka's name of the API, its module, and what is special about it.
 
-    `on_controller`: also served on controller listeners. `advertised_min_version`: what ApiVersions
-    says in place of the real minimum.
+    `on_controller`: also served on controller listeners; `on_broker`: on those of brokers, where
+    the API has a place there. `advertised_min_version`: what ApiVersions says in place of the real
+    minimum.
     """
 
     name: str
     module: str
     on_controller: bool = False
     advertised_min_version: int | None = None
+    on_broker: bool = True
 
 
 HANDLERS: tuple[Served, ...] = (
     # Kafka lists Produce from 0 on, for old librdkafka, and refuses 0 to 2 (KAFKA-18659).
     Served("Produce", "produce", advertised_min_version=0),
     Served("Fetch", "fetch"),
+    Served("Fetch", "fetch_metadata", on_controller=True, on_broker=False),
+    Served("FetchSnapshot", "fetch_snapshot", on_controller=True),
+    Served("Vote", "vote", on_controller=True),
+    Served("BeginQuorumEpoch", "begin_quorum_epoch", on_controller=True),
+    Served("EndQuorumEpoch", "end_quorum_epoch", on_controller=True),
     Served("ListOffsets", "list_offsets"),
     Served("OffsetForLeaderEpoch", "offset_for_leader_epoch"),
     Served("DeleteRecords", "delete_records"),

@@ -30,7 +30,7 @@ def test_every_version(version: int) -> None:
     assert (answer.error_code, answer.error_message) == (0, "")
     (partition,) = answer.topics[0].partitions
     assert (partition.leader_id, partition.leader_epoch) == (1, 1)
-    assert partition.high_watermark == broker.quorum.log.log.log_end_offset
+    assert partition.high_watermark == broker.node.raft.log.log.log_end_offset
     (voter,) = partition.current_voters
     assert (voter.replica_id, voter.log_end_offset) == (1, partition.high_watermark)
     assert partition.observers == []

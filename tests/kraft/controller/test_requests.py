@@ -13,10 +13,15 @@ from tests.kraft.controller.controller_world import ControllerWorld, names_of, t
 # Served by a controller, and answered from what it knows without a decision.
 WITHOUT_DECISION = {
     "ApiVersions",
-    "DescribeConfigs",
+    "BeginQuorumEpoch",
     "DescribeCluster",
+    "DescribeConfigs",
     "DescribeQuorum",
+    "EndQuorumEpoch",
     "Envelope",
+    "Fetch",
+    "FetchSnapshot",
+    "Vote",
 }
 
 

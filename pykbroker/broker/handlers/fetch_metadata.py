@@ -1,0 +1,38 @@
+"""Fetch (1) on a controller listener: replicas of the quorum fetch the metadata log.
+
+Behaviour: only the leader answers with records; a replica whose log is not a prefix of the leader's
+learns where to cut it, one that is too far behind which snapshot to fetch. With nothing new the
+answer waits up to `max_wait_ms`, or until more is committed than the replica knows (v18, KIP-1166).
+No sessions. The rules are in `kraft/raft_service.py`.
+Versions: 4-18; topic ids from 13.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.deferred import Deferred
+from pykbroker.protocol.messages.fetch_response import FetchResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.services import NodeServices
+    from pykbroker.network.request import Request
+
+API_KEY = 1
+
+
+def handle(services: NodeServices, request: Request) -> FetchResponse | Deferred:
+    """The replica of the metadata log answers."""
+    return services.quorum.fetch(request.message)
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> FetchResponse:
+    """The whole request gets `code`."""
+    return FetchResponse(error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=4, max_version=18, error_reply=error_reply
+)

@@ -1,0 +1,36 @@
+"""Vote (52): a voter of the metadata quorum asks for votes (KIP-595, KIP-996).
+
+Behaviour: the rules are in `kraft/raft_roles.py`; a vote is on disk before it is answered. Another
+cluster is INCONSISTENT_CLUSTER_ID, an impossible log INVALID_REQUEST, an old epoch
+FENCED_LEADER_EPOCH, another directory INVALID_VOTER_KEY.
+Versions: 0-2.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.protocol.messages.vote_response import VoteResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.services import NodeServices
+    from pykbroker.network.request import Request
+
+API_KEY = 52
+
+
+def handle(services: NodeServices, request: Request) -> VoteResponse:
+    """The replica of the metadata log answers."""
+    return services.quorum.vote(request.message)
+
+
+def error_reply(request: Request, code: int, message: str | None = None) -> VoteResponse:
+    """The whole request gets `code`."""
+    return VoteResponse(error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=2, error_reply=error_reply
+)

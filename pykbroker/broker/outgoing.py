@@ -1,0 +1,46 @@
+"""Requests of this node to others, through the client pool.
+
+The pool and its code are made when the first request leaves: a node alone never needs them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.deferred import Deferred
+from pykbroker.environment import Environment
+
+if TYPE_CHECKING:
+    from pykbroker.network.client_pool import ClientPool
+    from pykbroker.protocol.primitives import Message
+    from pykbroker.types import Peer
+
+
+class Outgoing:
+    """See the module's text."""
+
+    def __init__(self, environment: Environment, node_id: int) -> None:
+        self._environment = environment
+        self._node_id = node_id
+        self._pool: ClientPool | None = None
+
+    def send(
+        self,
+        peer: Peer,
+        message: Message,
+        deadline_ms: int,
+        purpose: str = "requests",
+        max_version: int | None = None,
+    ) -> Deferred:
+        """Send a request to another node; see `ClientPool.send`."""
+        if self._pool is None:
+            from pykbroker.network.client_pool import ClientPool, ClientSettings
+
+            settings = ClientSettings(client_id=f"broker-{self._node_id}")
+            self._pool = ClientPool(self._environment, settings)
+        return self._pool.send(peer, message, deadline_ms, purpose, max_version)
+
+    def close(self) -> None:
+        """Close every connection; requests that wait fail."""
+        if self._pool is not None:
+            self._pool.close()

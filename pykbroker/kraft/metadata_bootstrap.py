@@ -1,0 +1,96 @@
+"""What a node begins with before it has read anything of the quorum: bootstrap records, voters.
+
+Functions over the configuration and the formatted directories.
+Source: Kafka's `BootstrapDirectory.java`, `QuorumConfig.java`.
+"""
+
+from __future__ import annotations
+
+from pykbroker.config import BrokerConfig
+from pykbroker.decision import MetadataRecord
+from pykbroker.environment.files import Files
+from pykbroker.kraft.metadata_log import MetadataLog
+from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, Snapshot, decode_snapshot
+from pykbroker.kraft.metadata_version import unsupported_features
+from pykbroker.kraft.publisher import UnsupportedCluster
+from pykbroker.kraft.storage_format import METADATA_DIRECTORY, StorageError
+from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
+from pykbroker.log.partition_directories import parse_directory_name
+
+
+def bootstrap_of(
+    config: BrokerConfig, files: Files, log: MetadataLog, latest: Snapshot | None
+) -> list[MetadataRecord]:
+    """The records for an empty log: of the checkpoint that formatting left; empty without one.
+
+    UnsupportedCluster: they finalise a feature that this node does not know.
+    """
+    records: list[MetadataRecord] = []
+    if latest is not None and latest.id == BOOTSTRAP:
+        records = latest.records
+    elif latest is None:
+        # Kafka before 4.3 kept them beside the metadata log, in the log directory itself.
+        path = f"{config.metadata_log_directory}/bootstrap.checkpoint"
+        if files.exists(path):
+            records = decode_snapshot(BOOTSTRAP, files.read_file(path)).records
+    levels = {
+        record.message.name: record.message.feature_level
+        for record in records
+        if type(record.message).__name__ == "FeatureLevelRecord"
+    }
+    reasons = unsupported_features(levels)
+    if reasons:
+        raise UnsupportedCluster("This broker cannot serve the cluster: " + "; ".join(reasons))
+    return records
+
+
+def refuse_lost_metadata(
+    config: BrokerConfig, files: Files, log: MetadataLog, bootstrap: list[MetadataRecord]
+) -> None:
+    """A lone controller with an empty log knows no topic: its node would set all partitions aside.
+
+    StorageError: the log has lost its records, or was never formatted.
+    """
+    for log_directory in config.log_directories:
+        if not files.is_dir(log_directory):
+            continue
+        for name in files.listdir(log_directory):
+            parsed = parse_directory_name(name)
+            if parsed is None or parsed.kind or name == METADATA_DIRECTORY:
+                continue
+            raise StorageError(
+                f"{log.directory} has lost its records, but {log_directory} holds partitions "
+                f"({name}): without their metadata all of them would be set aside"
+            )
+    if not bootstrap:
+        raise StorageError(f"{log.directory} holds no metadata: format the directory again")
+
+
+def static_voters(config: BrokerConfig, local: VoterNode) -> VoterSet:
+    """controller.quorum.voters: `1@host:9093`; they hold while kraft.version is 0.
+
+    A controller that has neither these nor a bootstrap server other than itself is a quorum of its
+    own.
+    """
+    nodes = []
+    name = local.endpoints[0].name
+    for entry in config.controller_quorum_voters:
+        node_id, _, address = str(entry).partition("@")
+        host, _, port = address.rpartition(":")
+        endpoint = VoterEndpoint(name, host.strip("[]"), int(port))
+        nodes.append(VoterNode(ReplicaKey(int(node_id)), (endpoint,)))
+    own = {at.port for at in config.controller_endpoints}
+    own |= {at.port for at in config.advertised_controller_endpoints}
+    others = [port for _, port in bootstrap_servers(config) if port not in own]
+    if not nodes and config.is_controller and not others:
+        nodes.append(local._replace(key=ReplicaKey(local.key.id)))
+    return VoterSet(nodes)
+
+
+def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
+    """controller.quorum.bootstrap.servers: `host:port`."""
+    found = []
+    for entry in config.controller_quorum_bootstrap_servers:
+        host, _, port = str(entry).rpartition(":")
+        found.append((host.strip("[]"), int(port)))
+    return found
