@@ -81,6 +81,7 @@ TESTED_IN = {
     "offline/partition_files": "offline/test_layout.py",
     "protocol/codegen_*": "protocol/test_codegen.py",
     "replication/fetch_request": "replication/test_fetch_reader.py",
+    "replication/fetcher_driver": "replication/test_fetcher.py",
     "replication/partition_events": "replication/test_partition.py",
     "spark/columns": "spark/test_tasks.py",
     "spark/faults": "spark/test_options.py",

@@ -262,6 +262,8 @@ def _changed(session: FetchSession, answers: Answers) -> Answers:
         if entry.error_code:
             must_tell = True
             asked.sent_high_watermark = -1  # tell again once the error is gone
+        if entry.diverging_epoch is not None:
+            asked.sent_high_watermark = -1  # the follower cuts its log and takes nothing else over
         if must_tell:
             told.append(pair)
         if has_records and partitions.pop(asked.key, None) is not None:
@@ -354,7 +356,8 @@ class FetchSessions:
         self._next_shard = (self._next_shard + 1) % SHARDS
         partitions = {}
         for asked, entry in answers:
-            asked.sent_high_watermark = entry.high_watermark
+            has_diverged = entry.diverging_epoch is not None
+            asked.sent_high_watermark = -1 if has_diverged else entry.high_watermark
             asked.sent_log_start_offset = entry.log_start_offset
             partitions[asked.key] = asked
         return shard.make(partitions, by_id, privileged, now_ms)
@@ -397,6 +400,8 @@ def _update(
         if known is None:
             partitions[asked.key] = asked
             continue
+        if known.current_leader_epoch != asked.current_leader_epoch:
+            known.sent_high_watermark = -1  # it has dropped what it was told in the old epoch
         known.fetch_offset = asked.fetch_offset
         known.max_bytes = asked.max_bytes
         known.current_leader_epoch = asked.current_leader_epoch

@@ -211,6 +211,7 @@ class LogAppending(LogState):
         self, view: memoryview, batches: list[tuple[int, BatchHeader]], now_ms: int
     ) -> None:
         self._now_ms = now_ms
+        run_start = run_end = -1  # batches that lie side by side are one part of the writev
         for position, header in batches:
             size = header.batch_length + LOG_OVERHEAD
             batch = view[position : position + size]
@@ -221,7 +222,12 @@ class LogAppending(LogState):
                 update = self.producers.prepare(header, batch, header.base_offset, REPLICATION)
                 if update is not None:
                     self._apply(update)
-            self._parts.append(batch)
+            if position == run_end and self._parts:  # empty after a roll
+                self._parts[-1] = view[run_start : position + size]
+            else:
+                run_start = position
+                self._parts.append(batch)
+            run_end = position + size
             self._headers.append(header)
             self._pending_bytes += size
             self.next_offset = header.next_offset

@@ -5,8 +5,10 @@
     answered    each partition gets its own answer and leaves the queue
                 one that the answer left out stays, and is sent again
     no answer, or an error of the whole request: sent again after RETRY_MS
+    UNSUPPORTED_VERSION: sent again in the other form, version 2 has no broker epochs
 
-State: the queued changes by partition, those in flight included; whether a request is in flight.
+State: the queued changes by partition, those in flight included; whether a request is in flight;
+the form that the controller understands.
 In:  `submit` (replica manager). Out: ProposalAccepted and ProposalRefused, as steps of the
 partition.
 Invariants: one request in flight; a queued change is answered once.
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.deferred import Deferred
 from pykbroker.environment.scheduler import Scheduler, Timer
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 RETRY_MS = 50
 REQUEST_TIMEOUT_MS = 30_000
+UNSUPPORTED = int(ErrorCode.UNSUPPORTED_VERSION)
 NOT_ATTEMPTED = int(ErrorCode.OPERATION_NOT_ATTEMPTED)
 
 _log = logging.getLogger(__name__)
@@ -78,6 +81,7 @@ class AlterPartitionDriver:
         self._on_progress = on_progress
         self._queued: dict[PartitionKey, tuple[Partition, ProposeIsr]] = {}
         self._is_in_flight = False
+        self._with_epochs = True
         self._retry: Timer | None = None
         self._is_closed = False
 
@@ -119,14 +123,7 @@ class AlterPartitionDriver:
                 PartitionData(
                     partition_index=index,
                     leader_epoch=proposal.leader_epoch,
-                    new_isr=[replica for replica, _ in proposal.isr],
-                    new_isr_with_epochs=[
-                        BrokerState(
-                            broker_id=replica,
-                            broker_epoch=broker_epoch if replica == local_id else epoch,
-                        )
-                        for replica, epoch in proposal.isr
-                    ],
+                    **self._isr_fields(proposal, broker_epoch),
                     leader_recovery_state=proposal.leader_recovery_state,
                     partition_epoch=proposal.partition_epoch,
                 )
@@ -134,6 +131,18 @@ class AlterPartitionDriver:
         return AlterPartitionRequest(
             broker_id=local_id, broker_epoch=broker_epoch, topics=list(topics.values())
         )
+
+    def _isr_fields(self, proposal: ProposeIsr, broker_epoch: int) -> dict[str, Any]:
+        if not self._with_epochs:
+            return {"new_isr": [replica for replica, _ in proposal.isr]}
+        local_id = self._manager.node_id
+        states = [
+            BrokerState(
+                broker_id=replica, broker_epoch=broker_epoch if replica == local_id else epoch
+            )
+            for replica, epoch in proposal.isr
+        ]
+        return {"new_isr_with_epochs": states}
 
     def _answered(
         self,
@@ -147,6 +156,8 @@ class AlterPartitionDriver:
             if not isinstance(response, KafkaError):
                 raise response
             _log.warning("AlterPartition got no answer: %s; sending it again", response)
+            if response.code == UNSUPPORTED:
+                self._with_epochs = not self._with_epochs
         elif response.error_code:
             _log.warning(
                 "the controller refused AlterPartition: %s; sending it again",

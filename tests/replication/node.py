@@ -45,10 +45,11 @@ def batch(*values: bytes, timestamp_ms: int = NOW_MS, **options: Any) -> memoryv
 class Node:
     """See the module's text."""
 
-    def __init__(self, overrides: dict[str, str] | None = None) -> None:
+    def __init__(self, overrides: dict[str, str] | None = None, node_id: int = NODE_ID) -> None:
         self.files = MemoryFiles()
         self.now_ms = NOW_MS
-        properties = standalone_properties("/data", port=0, node_id=NODE_ID) | (overrides or {})
+        self.node_id = node_id
+        properties = standalone_properties("/data", port=0, node_id=node_id) | (overrides or {})
         self.config = BrokerConfig.from_properties(properties)
         self.image = MetadataImage()
         self.open()
@@ -58,7 +59,7 @@ class Node:
         self.log_manager = LogManager(self.config.log_directories, self.config, self.files)
         self.log_manager.load(self.now_ms)
         self.purgatory = Purgatory(self.now_ms)
-        self.manager = ReplicaManager(NODE_ID, self.log_manager, self.purgatory, self.config)
+        self.manager = ReplicaManager(self.node_id, self.log_manager, self.purgatory, self.config)
 
     def restart(self, cleanly: bool = True) -> None:
         """Stop and start on the same disk, then publish the whole image."""

@@ -18,6 +18,7 @@ from pykbroker.protocol.primitives import Message
 from pykbroker.replication.alter_partition_driver import RETRY_MS, AlterPartitionDriver
 from pykbroker.replication.isr_check_driver import IsrCheckDriver
 from pykbroker.replication.partition import Partition
+from tests.broker.handlers.data_plane import through_the_wire
 from tests.kraft.node_world import ManualScheduler
 from tests.replication.node import Node, topic_id_of
 from tests.replication.test_hosting import changed
@@ -70,7 +71,12 @@ def partitions_of(leader: Leader, count: int, isr: tuple[int, ...] = (1,)) -> li
 
 
 def asked(message: AlterPartitionRequest) -> list[tuple[int, list[int]]]:
-    return [(p.partition_index, p.new_isr) for topic in message.topics for p in topic.partitions]
+    return [(p.partition_index, new_isr(p)) for topic in message.topics for p in topic.partitions]
+
+
+def new_isr(entry: Any) -> list[int]:
+    assert not (entry.new_isr and entry.new_isr_with_epochs)
+    return entry.new_isr or [state.broker_id for state in entry.new_isr_with_epochs]
 
 
 def answer_of(message: AlterPartitionRequest, **changes: Any) -> AlterPartitionResponse:
@@ -85,7 +91,7 @@ def answer_of(message: AlterPartitionRequest, **changes: Any) -> AlterPartitionR
                             "partition_index": p.partition_index,
                             "leader_id": 1,
                             "leader_epoch": p.leader_epoch,
-                            "isr": p.new_isr,
+                            "isr": new_isr(p),
                             "partition_epoch": p.partition_epoch + 1,
                             **changes,
                         }
@@ -142,6 +148,22 @@ def test_what_was_not_answered_is_sent_again_after_a_pause(failure: object) -> N
     assert asked(message) == [(0, [1, 2])]
     answer.resolve(answer_of(message))
     assert partition.isr.members == {1, 2}
+
+
+def test_a_controller_of_version_2_gets_no_broker_epochs() -> None:
+    leader = Leader()
+    (partition,) = partitions_of(leader, 1)
+    leader.node.follower_fetch(partition, 0)
+    message, answer = leader.sent[0]
+    assert through_the_wire(message, 3) is not None
+    answer.resolve(KafkaError(ErrorCode.UNSUPPORTED_VERSION))
+    leader.scheduler.advance(RETRY_MS)
+    message, answer = leader.sent[1]
+    assert asked(through_the_wire(message, 2)) == [(0, [1, 2])]
+    assert message.topics[0].partitions[0].new_isr_with_epochs == []
+    answer.resolve(KafkaError(ErrorCode.UNSUPPORTED_VERSION))  # another controller by now
+    leader.scheduler.advance(RETRY_MS)
+    assert asked(through_the_wire(leader.sent[2][0], 3)) == [(0, [1, 2])]
 
 
 def test_an_unknown_error_of_a_partition_is_tried_again_after_a_pause() -> None:

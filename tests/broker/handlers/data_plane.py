@@ -30,8 +30,8 @@ LISTENER = "PLAINTEXT"
 class Broker:
     """What handlers use of a BrokerServer."""
 
-    def __init__(self, overrides: dict[str, str] | None = None) -> None:
-        self.node = Node(overrides)
+    def __init__(self, overrides: dict[str, str] | None = None, node_id: int = 1) -> None:
+        self.node = Node(overrides, node_id)
         self.config = self.node.config
         self.counters = Counters()
         self.purgatory = self.node.purgatory

@@ -191,3 +191,46 @@ def test_closing_the_connection_drops_a_cold_parked_fetch(broker: Broker) -> Non
     call.request.connection.closed = True
     broker.threads.finish()
     assert call.is_waiting
+
+
+@pytest.mark.parametrize("is_new_session", [True, False])
+def test_a_follower_that_diverged_is_told_the_high_watermark_again(is_new_session: bool) -> None:
+    """It has cut its log after the answer that diverged, and took nothing else of it over."""
+    broker = Broker()
+    broker.node.register(2, epoch=10)
+    partition = broker.node.create_topic(replicas=(1, 2), isr=(1,))
+    broker.node.append(partition, b"a", b"b", acks=1)
+    broker.node.apply(changed(leader=1))
+    assert partition.high_watermark == 2
+    first = 4
+    if not is_new_session:
+        known_to_leader = {"current_leader_epoch": 1, "last_fetched_epoch": 0}
+        made = fetch(
+            broker, request(0, session_epoch=0, partition=known_to_leader, **as_follower())
+        ).answer
+    diverged = {"current_leader_epoch": 1, "last_fetched_epoch": 0}
+    message = request(first, session_epoch=0, partition=diverged, **as_follower())
+    if not is_new_session:
+        message.session_id, message.session_epoch = made.session_id, 1
+    answer = fetch(broker, message).answer
+    assert answer.responses[0].partitions[0].diverging_epoch.end_offset == 2
+    message = request(
+        2, session_id=answer.session_id, partition=diverged, max_wait_ms=0, **as_follower()
+    )
+    message.session_epoch = 1 if is_new_session else 2
+    assert only(fetch(broker, message)).high_watermark == 2
+
+
+def test_a_follower_in_a_new_epoch_is_told_the_high_watermark_again() -> None:
+    """What it was told in the old epoch may have arrived after it left that epoch."""
+    broker = Broker()
+    broker.node.register(2, epoch=10)
+    partition = broker.node.create_topic(replicas=(1, 2), isr=(1,))
+    broker.node.append(partition, b"a", acks=1)
+    epochs = {"current_leader_epoch": 0, "last_fetched_epoch": 0}
+    made = fetch(broker, request(1, session_epoch=0, partition=epochs, **as_follower())).answer
+    broker.node.apply(changed(leader=1))
+    epochs = {"current_leader_epoch": 1, "last_fetched_epoch": 0}
+    message = request(1, partition=epochs, session_id=made.session_id, **as_follower())
+    message.session_epoch = 1
+    assert only(fetch(broker, message)).high_watermark == 1

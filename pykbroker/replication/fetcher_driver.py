@@ -1,0 +1,83 @@
+"""The fetchers of a node: which partition is fetched by which of them.
+
+    (leader, number) -> Fetcher      `num.replica.fetchers` numbers for each leader, by partition
+
+State: the fetchers, and where each partition is.
+In:  `follow`, `leave` (replica manager). Out: fetchers, each with a connection of its own.
+Source: Kafka's `AbstractFetcherManager.scala`, `ReplicaFetcherManager.scala`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykbroker.deferred import spawn
+from pykbroker.environment.files import LogDirFailure
+from pykbroker.replication.fetcher import Fetcher, FetcherWorld, Send
+
+if TYPE_CHECKING:
+    from pykbroker.replication.partition import Partition
+
+
+class FetcherDriver:
+    """See the module's text. `connect(purpose)` is how requests of one connection are sent."""
+
+    def __init__(
+        self, world: FetcherWorld, connect: Callable[[str], Send], fetchers_per_leader: int
+    ) -> None:
+        self._world = world
+        self._connect = connect
+        self._count = fetchers_per_leader
+        self._fetchers: dict[tuple[int, int], Fetcher] = {}
+        self._places: dict[Partition, tuple[int, int]] = {}
+        self._is_closed = False
+
+    def follow(self, partition: Partition) -> None:
+        """See `Following`; a partition without a leader is left."""
+        self.leave(partition)
+        if partition.leader < 0 or self._is_closed:
+            return
+        try:
+            # What this node appended in this turn, as leader, has to be in the log to be cut.
+            partition.log.write_pending()
+        except LogDirFailure as failure:
+            self._world.manager.on_directory_failure(failure)
+            return
+        place = (partition.leader, self._number_of(partition))
+        fetcher = self._fetchers.get(place)
+        if fetcher is None:
+            send = self._connect(f"fetcher-{place[1]}")
+            fetcher = self._fetchers[place] = Fetcher(place[0], self._world, send)
+            fetcher.follow(partition)
+            self._world.scheduler.call_soon(_start, fetcher)
+        else:
+            fetcher.follow(partition)
+        self._places[partition] = place
+
+    def leave(self, partition: Partition) -> None:
+        """See `Following`. A fetcher without partitions ends."""
+        place = self._places.pop(partition, None)
+        if place is None:
+            return
+        fetcher = self._fetchers[place]
+        fetcher.leave(partition)
+        if not fetcher.partitions:
+            del self._fetchers[place]
+            fetcher.close()
+
+    def close(self) -> None:
+        """End every fetcher."""
+        self._is_closed = True
+        self._places.clear()
+        fetchers, self._fetchers = self._fetchers, {}
+        for fetcher in fetchers.values():
+            fetcher.close()
+
+    def _number_of(self, partition: Partition) -> int:
+        return (int.from_bytes(partition.topic_id[-4:], "big") + partition.index) % self._count
+
+
+def _start(fetcher: Fetcher) -> None:
+    """In the turn after `follow`: all partitions of an image are asked for together."""
+    spawn(fetcher.run())

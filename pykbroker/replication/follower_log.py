@@ -1,0 +1,121 @@
+"""What a follower does to its replica: append what the leader sent, cut, carry offsets over.
+
+In:  a partition that follows, and what its leader answered. Out: where to fetch next.
+Invariants: batches keep the leader's offsets and epochs; the high watermark is at most the log end;
+the log start only grows, except by a cut.
+Source: `ReplicaFetcherThread.processPartitionData`, `Partition.truncateTo`,
+`Partition.appendRecordsToFollowerOrFutureReplica`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from pykbroker.environment.files import Buffer
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.record_batch import unpack_header
+
+if TYPE_CHECKING:
+    from pykbroker.log.partition_log import AppendOutcome
+    from pykbroker.protocol.messages.fetch_response import PartitionData
+    from pykbroker.replication.partition import Partition
+
+UNEXPECTED_OFFSET = int(ErrorCode.OFFSET_OUT_OF_RANGE)
+
+_log = logging.getLogger(__name__)
+
+
+class OffsetMismatch(Exception):
+    """The log does not end where the follower fetched: a bug of ours, the partition stops."""
+
+
+def start_offset(partition: Partition) -> int:
+    """Where a follower begins to fetch: without any epoch in its log only the high watermark is
+    sure to be the leader's as well."""
+    log = partition.log
+    return log.log_end_offset if latest_epoch(partition) is not None else partition.high_watermark
+
+
+def latest_epoch(partition: Partition) -> int | None:
+    """The leader epoch of the replica's last batch."""
+    return partition.log.leader_epochs.latest_epoch
+
+
+def append_fetched(
+    partition: Partition, fetch_offset: int, leader_epoch: int, entry: PartitionData, now_ms: int
+) -> bool:
+    """Append the batches of an answer and take over its offsets; True: the high watermark moved.
+
+    KafkaError(CORRUPT_MESSAGE) for batches that are damaged; KafkaError for others that do not fit.
+    """
+    log = partition.log
+    if fetch_offset != log.log_end_offset:
+        raise OffsetMismatch(
+            f"{partition.topic_partition}: fetched offset {fetch_offset},"
+            f" but the log ends at {log.log_end_offset}"
+        )
+    records: Buffer | None = entry.records  # type: ignore[assignment]
+    if records:
+        outcome = log.append_as_follower(records, now_ms, leader_epoch)
+        if outcome.error == UNEXPECTED_OFFSET and _begins_below(partition, records):
+            outcome = _begin_lower(partition, records, leader_epoch, now_ms)
+        if outcome.error:
+            raise KafkaError(outcome.error, outcome.error_message)
+        log.write_pending()
+    return take_over(partition, entry.high_watermark, entry.log_start_offset)
+
+
+def take_over(partition: Partition, high_watermark: int, log_start_offset: int) -> bool:
+    """Carry the leader's high watermark and log start over; True: the high watermark moved."""
+    log = partition.log
+    before = partition.high_watermark
+    partition.high_watermark = max(log.log_start_offset, min(high_watermark, log.log_end_offset))
+    if log.log_start_offset < log_start_offset <= partition.high_watermark:
+        log.advance_log_start_offset(log_start_offset)
+    return partition.high_watermark != before
+
+
+def truncate(partition: Partition, offset: int, now_ms: int) -> None:
+    """Cut the replica at `offset`."""
+    if offset < partition.high_watermark:
+        _log.warning(
+            "%s: truncating to offset %d, below the high watermark %d",
+            partition.topic_partition,
+            offset,
+            partition.high_watermark,
+        )
+    partition.log.truncate_to(offset, now_ms)
+    partition.high_watermark = min(partition.high_watermark, partition.log.log_end_offset)
+
+
+def truncate_fully(partition: Partition, offset: int, now_ms: int) -> None:
+    """Delete everything and continue at `offset`."""
+    partition.log.truncate_fully_and_start_at(offset, now_ms)
+    partition.high_watermark = offset
+
+
+def _begins_below(partition: Partition, records: Buffer) -> bool:
+    """Does the first batch hold the log start of a log that is empty?
+
+    The leader's log start is inside a batch after DeleteRecords; the batch is sent whole.
+    """
+    log = partition.log
+    header = unpack_header(memoryview(records))
+    return (
+        log.log_start_offset == log.log_end_offset
+        and header.base_offset < log.log_end_offset <= header.last_offset
+    )
+
+
+def _begin_lower(
+    partition: Partition, records: Buffer, leader_epoch: int, now_ms: int
+) -> AppendOutcome:
+    first_offset = unpack_header(memoryview(records)).base_offset
+    _log.info(
+        "%s: the log begins at offset %d, with the batch that holds the leader's log start",
+        partition.topic_partition,
+        first_offset,
+    )
+    truncate_fully(partition, first_offset, now_ms)
+    return partition.log.append_as_follower(records, now_ms, leader_epoch)
