@@ -3,10 +3,11 @@ the same order backwards; each step is one method below.
 
     start   bind the ports        a port in use leaves no trace
             open the storage      directories locked, formatted if empty, identity checked
-            open the quorum       metadata log read, this node elected, controller active
-            build the services    replica manager, coordinators, publishers: all that is told of
+            open the quorum       metadata log read; controllers are served from here on
+            catch up              a leader is known, and what it has committed is here
+            build the services    replica manager, coordinators, publishers: all that follows the
                                   metadata; logs are loaded and recovered
-            serve                 registered, unfenced, accepting
+            serve                 registered, unfenced, accepting (`node_state.py` has the states)
 
 State: the parts. It decides nothing and serves nothing itself.
 In: `start`, `stop`; turns of the worker; deadlines. Out: `listeners`; `on_fatal` when the node has
@@ -25,6 +26,7 @@ from pykbroker.broker.dynamic_config import DynamicConfig
 from pykbroker.broker.groups import Groups
 from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.metadata_view import MetadataView
+from pykbroker.broker.node_state import NodeState, StateKeeper
 from pykbroker.broker.outgoing import Outgoing
 from pykbroker.broker.publisher_steps import RegistrationStep, ReplicaManagerStep
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
@@ -94,6 +96,7 @@ class BrokerServer:
         self.now_ms = environment.clock.now_ms
         self._disk_threads = environment.background.threads("disk", DISK_THREADS)
         self.purgatory = Purgatory(self.now_ms())
+        self._states = StateKeeper(config.node_id, environment.scheduler)
         self.outgoing = Outgoing(environment, config.node_id)
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self._watches_directories = False
@@ -109,6 +112,11 @@ class BrokerServer:
         self.housekeeping: HousekeepingDriver
         self.cleaner: CleanerDriver
         self._undo: list[Callable[[], Any]] = []
+
+    @property
+    def state(self) -> NodeState:
+        """What the node is doing."""
+        return self._states.state
 
     @property
     def config(self) -> BrokerConfig:
@@ -127,20 +135,27 @@ class BrokerServer:
 
         This and `stop` await Deferreds only: see `deferred.spawn`.
         """
+        enter = self._states.enter
         try:
+            enter(NodeState.BINDING)
             self._bind()
+            enter(NodeState.LOCKING)
             self._open_storage()
+            enter(NodeState.OPENING)
             self._open_quorum()
+            enter(NodeState.CATCHING_UP)
             self._serve_controllers()
             await self.kraft.catch_up()
             # A log that is compacted only by an override is not to be cut at its gaps.
             self.dynamic_config.follow(self.log_manager.on_config)
             self.dynamic_config.take(self.kraft.image)
             if self.config.is_broker:
+                enter(NodeState.LOADING)
                 await self._build_services()
                 await self._serve()
             else:
                 self.kraft.publish_to([self.dynamic_config, self.metadata])
+            enter(NodeState.SERVING)
         except (Exception, Cancelled):
             await self.stop()
             raise
@@ -317,8 +332,10 @@ class BrokerServer:
             if loss is not None:
                 raise StartError(f"{loss}: {failed.failure}")
             self._report_offline(failed)
+        self._states.enter(NodeState.REGISTERING)
         await self.settled(self.kraft.register_broker(self._advertised()))
         self._undo.append(self._leave_cluster)
+        self._states.enter(NodeState.FENCED)
         await self.settled(self.kraft.unfence())
         self.housekeeping.start()
         timer = self.scheduler.call_later(CLEANER_DELAY_MS, self._start_cleaner)
@@ -367,6 +384,7 @@ class BrokerServer:
 
     async def stop(self) -> None:
         """Bring the node down in good order; also half a node, whose start failed."""
+        self._states.enter(NodeState.STOPPING)
         while self._undo:
             undo = self._undo.pop()
             try:
@@ -375,6 +393,7 @@ class BrokerServer:
                     await outcome
             except Exception:  # a bug of ours, which must not keep the rest from being closed
                 _log.exception("a step of the way down failed")
+        self._states.enter(NodeState.STOPPED)
 
     async def _leave_cluster(self) -> None:
         """Accept no more, give leadership away, let what is queued be written and answered."""

@@ -51,9 +51,8 @@ KEYS: Final = (
         "A broker that has not been heard of for this long is fenced.",
         "the controller lives in the same process: the broker cannot be lost without it",
     ),
-    Key("initial.broker.registration.timeout.ms", INT, 60000).accepted(
-        "How long a broker waits at start to be registered.",
-        "registration is written by the controller in the same process, without waiting",
+    Key("initial.broker.registration.timeout.ms", INT, 60000).honoured(
+        "How long a broker tries at start to be registered by the controller."
     ),
     Key("controlled.shutdown.enable", BOOLEAN, True).accepted(
         "Whether a stopping broker moves its leaders away first.",
