@@ -263,13 +263,13 @@ class BrokerServer:
             on_failure=self.replica_manager.on_directory_failure,
         )
         self.services = BrokerServices(
-            **self.node_services.parts(),
+            self.node_services,
             replica_manager=self.replica_manager,
             log_manager=self.log_manager,
             purgatory=self.purgatory,
             cold_reads=ColdReads(self._disk_threads, self.files, self.wake),
             validation=validation,
-            groups_holder=groups,
+            groups=groups,
             allocate_producer_ids=self.kraft.allocate_producer_ids,
             find_mover=lambda: self.housekeeping.mover,
             wake=self.wake,
@@ -302,7 +302,8 @@ class BrokerServer:
             routes=self.routes,
             metadata=self.metadata,
             controller=self.kraft.channel,
-            quorum=self.kraft.service,
+            raft=self.kraft.raft.raft,
+            find_quorum=lambda: self.kraft.service,
         )
         timer = PurgatoryTimer(
             self.scheduler, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt

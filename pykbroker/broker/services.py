@@ -16,9 +16,8 @@ Parts that not every node needs are made, and their modules imported, when they 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.dynamic_config import DynamicConfig
@@ -30,7 +29,7 @@ from pykbroker.config import BrokerConfig
 from pykbroker.environment import Environment
 from pykbroker.kraft.controller_channel_driver import ControllerChannel
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
-from pykbroker.kraft.raft_service import RaftService
+from pykbroker.kraft.raft import Raft
 from pykbroker.log.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.purgatory import Purgatory
@@ -42,6 +41,7 @@ if TYPE_CHECKING:  # imported by the first request that needs them
     from pykbroker.broker.topic_creation import TopicCreation
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
     from pykbroker.deferred import Deferred
+    from pykbroker.kraft.raft_service import RaftService
     from pykbroker.log.log_mover_driver import LogMover
 
 
@@ -53,29 +53,44 @@ class Features(NamedTuple):
     finalized_epoch: int
 
 
-@dataclass(kw_only=True)
 class NodeServices:
     """What every node has."""
 
-    environment: Environment
-    node_id: int
-    cluster_id: str
-    dynamic_config: DynamicConfig
-    counters: Counters
-    routes: list[Route]
-    metadata: MetadataView
-    controller: ControllerChannel
-    """Takes requests to the active controller, in this process or elsewhere."""
-    quorum: RaftService
-    """This node's replica of the metadata log, as other nodes ask it."""
+    def __init__(
+        self,
+        *,
+        environment: Environment,
+        node_id: int,
+        cluster_id: str,
+        dynamic_config: DynamicConfig,
+        counters: Counters,
+        routes: list[Route],
+        metadata: MetadataView,
+        controller: ControllerChannel,
+        raft: Raft,
+        find_quorum: Callable[[], RaftService],
+    ) -> None:
+        """controller: takes requests to the active controller, in this process or elsewhere.
 
-    def __post_init__(self) -> None:
-        self.now_ms = self.environment.clock.now_ms
-        self.wall_ms = self.environment.clock.wall_ms
+        raft: this node's replica of the metadata log; find_quorum: answers the others' requests.
+        """
+        self.environment = environment
+        self.node_id = node_id
+        self.cluster_id = cluster_id
+        self.dynamic_config = dynamic_config
+        self.counters = counters
+        self.routes = routes
+        self.metadata = metadata
+        self.controller = controller
+        self.raft = raft
+        self.now_ms = environment.clock.now_ms
+        self.wall_ms = environment.clock.wall_ms
+        self._find_quorum = find_quorum
 
-    def parts(self) -> dict[str, Any]:
-        """Each part by its name: what the services of a broker are made of, beside its own."""
-        return {field.name: getattr(self, field.name) for field in fields(NodeServices)}
+    @property
+    def quorum(self) -> RaftService:
+        """This node's replica of the metadata log, as other nodes ask it."""
+        return self._find_quorum()
 
     @property
     def config(self) -> BrokerConfig:
@@ -86,37 +101,62 @@ class NodeServices:
         """What this node supports and what the cluster has finalised."""
         image = self.metadata.image
         levels = dict(image.features)
-        kraft_version = self.quorum.raft.history.kraft_version
+        kraft_version = self.raft.history.kraft_version
         if kraft_version > 0:
             levels["kraft.version"] = kraft_version
         supported = {name: (low, high) for name, (low, high) in SUPPORTED_FEATURES.items()}
         return Features(supported, levels, image.offset)
 
 
-@dataclass(kw_only=True)
 class BrokerServices(NodeServices):
     """What a broker has beside it."""
 
-    replica_manager: ReplicaManager
-    log_manager: LogManager
-    purgatory: Purgatory
-    cold_reads: ColdReads
-    validation: ValidationPool
-    groups_holder: Groups
-    allocate_producer_ids: Callable[[], Deferred]
-    find_mover: Callable[[], LogMover]
-    wake: Callable[[], None]
-    """Something was appended or resolved outside of a turn: have one soon."""
+    def __init__(
+        self,
+        node: NodeServices,
+        *,
+        replica_manager: ReplicaManager,
+        log_manager: LogManager,
+        purgatory: Purgatory,
+        cold_reads: ColdReads,
+        validation: ValidationPool,
+        groups: Groups,
+        allocate_producer_ids: Callable[[], Deferred],
+        find_mover: Callable[[], LogMover],
+        wake: Callable[[], None],
+    ) -> None:
+        """wake: something was appended or resolved outside of a turn, have one soon."""
+        super().__init__(
+            environment=node.environment,
+            node_id=node.node_id,
+            cluster_id=node.cluster_id,
+            dynamic_config=node.dynamic_config,
+            counters=node.counters,
+            routes=node.routes,
+            metadata=node.metadata,
+            controller=node.controller,
+            raft=node.raft,
+            find_quorum=node._find_quorum,
+        )
+        self.replica_manager = replica_manager
+        self.log_manager = log_manager
+        self.purgatory = purgatory
+        self.cold_reads = cold_reads
+        self.validation = validation
+        self.wake = wake
+        self._groups = groups
+        self._allocate_producer_ids = allocate_producer_ids
+        self._find_mover = find_mover
 
     @property
     def groups(self) -> GroupCoordinator:
         """The group coordinator; it is made when it is first asked for."""
-        return self.groups_holder.coordinator()
+        return self._groups.coordinator()
 
     @property
     def mover(self) -> LogMover:
         """What moves partitions between log directories."""
-        return self.find_mover()
+        return self._find_mover()
 
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
@@ -131,7 +171,7 @@ class BrokerServices(NodeServices):
         """Producer ids out of the blocks that the controller gives."""
         from pykbroker.broker.producer_ids import ProducerIds
 
-        return ProducerIds(self.allocate_producer_ids)
+        return ProducerIds(self._allocate_producer_ids)
 
     @cached_property
     def topic_creation(self) -> TopicCreation:

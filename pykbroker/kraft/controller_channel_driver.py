@@ -17,19 +17,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine
 from ipaddress import ip_address
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pykbroker.deferred import Deferred, resolved, spawn
 from pykbroker.environment.scheduler import Scheduler
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.api import API_BY_NAME, Api, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
-from pykbroker.protocol.messages.default_principal_data import DefaultPrincipalData
-from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
-from pykbroker.protocol.messages.envelope_response import EnvelopeResponse
 from pykbroker.protocol.parts_writer import Parts
 from pykbroker.protocol.primitives import DecodeError, Message
 from pykbroker.types import Peer
+
+if TYPE_CHECKING:  # imported when something is forwarded
+    from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
 
 # NodeToControllerRequestThread.java: without a controller it looks again after so long.
 RETRY_MS = 100
@@ -139,6 +139,8 @@ class ControllerChannel:
     async def _forward(
         self, message: Message, version: int, caller: Caller, deadline_ms: int
     ) -> Message:
+        from pykbroker.protocol.messages.envelope_response import EnvelopeResponse
+
         api = request_api(message)
         envelope = make_envelope(message, version, caller)
         reply: Any = await self._retried(envelope, version, deadline_ms, inner=message)
@@ -210,6 +212,9 @@ def request_api(message: Message) -> Api:
 
 def make_envelope(message: Message, version: int, caller: Caller) -> EnvelopeRequest:
     """A client's request with whose it is (KIP-590)."""
+    from pykbroker.protocol.messages.default_principal_data import DefaultPrincipalData
+    from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
+
     out: Parts = []
     encode_request(request_api(message), version, NO_CORRELATION, caller.client_id, message, out)
     framed = b"".join(bytes(part) for part in out)  # type: ignore[arg-type]

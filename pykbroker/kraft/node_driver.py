@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
@@ -52,7 +52,6 @@ from pykbroker.kraft.raft_driver import RaftDriver
 from pykbroker.kraft.raft_fetcher_driver import RaftFetcher
 from pykbroker.kraft.raft_messenger_driver import RaftMessenger
 from pykbroker.kraft.raft_peers import RaftPeers
-from pykbroker.kraft.raft_service import RaftService
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.kraft.storage_format import (
     Storage,
@@ -62,10 +61,13 @@ from pykbroker.kraft.storage_format import (
 )
 from pykbroker.kraft.voters import QuorumHistory, VoterNode
 from pykbroker.protocol.messages import controller_registration_request as registration
-from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
-from pykbroker.protocol.messages.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
+from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
+from pykbroker.protocol.messages.broker_registration_request import BrokerRegistrationRequest
 from pykbroker.protocol.primitives import Message
 from pykbroker.purgatory import Purgatory
+
+if TYPE_CHECKING:  # imported when another replica asks
+    from pykbroker.kraft.raft_service import RaftService
 
 # BrokerServer.scala: how long a broker tries to reach a controller, where no session limits it.
 _REQUEST_TIMEOUT_MS = 60_000
@@ -121,7 +123,6 @@ class KraftNodeDriver:
         self.raft: RaftDriver
         self.controller: ControllerDriver | None = None  # of a node with that role
         self.channel: ControllerChannel
-        self.service: RaftService
         self._snapshots: MetadataSnapshots
         self._messenger: RaftMessenger
         self._fetcher: RaftFetcher
@@ -142,6 +143,19 @@ class KraftNodeDriver:
     def image(self) -> MetadataImage:
         """The metadata as it is committed and published."""
         return self._loader.image
+
+    @cached_property
+    def service(self) -> RaftService:
+        """Answers other replicas of the quorum; made when the first of them asks."""
+        from pykbroker.kraft.raft_service import RaftService
+
+        return RaftService(
+            driver=self.raft,
+            peers=self.peers,
+            cluster_id=self.storage.cluster_id,
+            purgatory=self._purgatory,
+            now_ms=self._now_ms,
+        )
 
     @property
     def broker_epoch(self) -> int:
@@ -262,13 +276,6 @@ class KraftNodeDriver:
             on_fatal=self._on_fatal,
         )
         self.raft.on_role = self._fetcher.wake
-        self.service = RaftService(
-            driver=self.raft,
-            peers=self.peers,
-            cluster_id=cluster_id,
-            purgatory=self._purgatory,
-            now_ms=self._now_ms,
-        )
         self._snapshots = MetadataSnapshots(
             raft=self.raft,
             loader=self._loader,
@@ -440,9 +447,9 @@ class KraftNodeDriver:
 
     def _send_to_controller(self, request: Message) -> Deferred:
         """BrokerServer.scala: a heartbeat is given up when its session is over anyway."""
-        timeout_ms = self.config.broker_session_timeout_ms
-        if isinstance(request, (AllocateProducerIdsRequest, AssignReplicasToDirsRequest)):
-            timeout_ms = _REQUEST_TIMEOUT_MS
+        timeout_ms = _REQUEST_TIMEOUT_MS
+        if isinstance(request, (BrokerHeartbeatRequest, BrokerRegistrationRequest)):
+            timeout_ms = self.config.broker_session_timeout_ms
         return self.channel.send(request, self._now_ms() + timeout_ms)
 
     # What the quorum tells.

@@ -8,21 +8,23 @@ Source: Kafka's `RaftUtil.java`, `RaftRequest.java`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.kraft.metadata_snapshot import SnapshotId
 from pykbroker.kraft.raft_events import LogEnd
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
 from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint, VoterNode
-from pykbroker.protocol.messages import (
-    begin_quorum_epoch_request,
-    end_quorum_epoch_request,
-    fetch_request,
-    fetch_snapshot_request,
-    update_raft_voter_request,
-    vote_request,
-)
 from pykbroker.protocol.primitives import METADATA_TOPIC_ID
+
+if TYPE_CHECKING:  # imported when they are sent: a quorum of one sends none
+    from pykbroker.protocol.messages import (
+        begin_quorum_epoch_request,
+        end_quorum_epoch_request,
+        fetch_request,
+        fetch_snapshot_request,
+        update_raft_voter_request,
+        vote_request,
+    )
 
 PARTITION = 0
 
@@ -31,6 +33,8 @@ def make_vote(
     cluster_id: str, voter: ReplicaKey, me: ReplicaKey, epoch: int, end: LogEnd, pre_vote: bool
 ) -> vote_request.VoteRequest:
     """Ask `voter` for its vote."""
+    from pykbroker.protocol.messages import vote_request
+
     partition = vote_request.PartitionData(
         partition_index=PARTITION,
         replica_epoch=epoch,
@@ -49,6 +53,8 @@ def make_begin_epoch(
     cluster_id: str, voter: ReplicaKey, leader: VoterNode, epoch: int
 ) -> begin_quorum_epoch_request.BeginQuorumEpochRequest:
     """Tell `voter` that `leader` leads in `epoch`."""
+    from pykbroker.protocol.messages import begin_quorum_epoch_request
+
     messages = begin_quorum_epoch_request
     partition = messages.PartitionData(
         partition_index=PARTITION,
@@ -71,6 +77,8 @@ def make_end_epoch(
     cluster_id: str, leader: VoterNode, epoch: int, successors: Sequence[ReplicaKey]
 ) -> end_quorum_epoch_request.EndQuorumEpochRequest:
     """Tell a voter that `leader` resigns, and who should follow, best first."""
+    from pykbroker.protocol.messages import end_quorum_epoch_request
+
     messages = end_quorum_epoch_request
     partition = messages.PartitionData(
         partition_index=PARTITION,
@@ -103,6 +111,8 @@ def make_fetch(
     max_bytes: int,
 ) -> fetch_request.FetchRequest:
     """Fetch the metadata log from its end on."""
+    from pykbroker.protocol.messages import fetch_request
+
     partition = fetch_request.FetchPartition(
         partition=PARTITION,
         current_leader_epoch=epoch,
@@ -129,6 +139,8 @@ def make_fetch_snapshot(
     cluster_id: str, me: ReplicaKey, epoch: int, snapshot: SnapshotId, position: int, max_bytes: int
 ) -> fetch_snapshot_request.FetchSnapshotRequest:
     """Fetch a part of a snapshot of the leader."""
+    from pykbroker.protocol.messages import fetch_snapshot_request
+
     messages = fetch_snapshot_request
     partition = messages.PartitionSnapshot(
         partition=PARTITION,
@@ -149,6 +161,8 @@ def make_update_voter(
     cluster_id: str, me: VoterNode, epoch: int
 ) -> update_raft_voter_request.UpdateRaftVoterRequest:
     """Tell the leader where this voter listens and which kraft.version it supports (KIP-853)."""
+    from pykbroker.protocol.messages import update_raft_voter_request
+
     messages = update_raft_voter_request
     return messages.UpdateRaftVoterRequest(
         cluster_id=cluster_id,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pykbroker.environment.background import Threads
 from pykbroker.environment.clock import Clock
 from pykbroker.environment.transport import Transport
@@ -12,18 +10,40 @@ from pykbroker.network.peer_log import PeerLog
 from pykbroker.network.request_channel import RequestChannel
 
 
-@dataclass(slots=True, frozen=True)
 class ConnectionResources:
     """See the module. `cold_reads` are the threads that fetch what the page cache does not hold."""
 
-    transport: Transport
-    clock: Clock
-    channel: RequestChannel
-    cold_reads: Threads
-    counters: Counters
-    peer_log: PeerLog
-    max_request_bytes: int
+    __slots__ = (
+        "_monotonic_ns",
+        "channel",
+        "clock",
+        "cold_reads",
+        "counters",
+        "max_request_bytes",
+        "peer_log",
+        "transport",
+    )
+
+    def __init__(
+        self,
+        *,
+        transport: Transport,
+        clock: Clock,
+        channel: RequestChannel,
+        cold_reads: Threads,
+        counters: Counters,
+        peer_log: PeerLog,
+        max_request_bytes: int,
+    ) -> None:
+        self.transport = transport
+        self.clock = clock
+        self.channel = channel
+        self.cold_reads = cold_reads
+        self.counters = counters
+        self.peer_log = peer_log
+        self.max_request_bytes = max_request_bytes
+        self._monotonic_ns = clock.monotonic_ns
 
     def now_ms(self) -> int:
         """Milliseconds of the clock that measures: idle times, windows of log lines."""
-        return self.clock.monotonic_ns() // 1_000_000
+        return self._monotonic_ns() // 1_000_000

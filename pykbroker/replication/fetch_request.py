@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.protocol.messages.fetch_response import PartitionData
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.partition import LOG_END, READ_COMMITTED, READ_UNCOMMITTED, Partition
+
+if TYPE_CHECKING:  # imported by the first fetch
+    from pykbroker.protocol.messages.fetch_response import PartitionData
 
 FUTURE_REPLICA_ID = -3
 

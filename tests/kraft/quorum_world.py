@@ -135,7 +135,10 @@ class QuorumNode:
             client_address="127.0.0.1",
         )
         services: Any = SimpleNamespace(
-            controller=self.driver.channel, quorum=self.driver.service, routes=make_routes()
+            controller=self.driver.channel,
+            quorum=self.driver.service,
+            raft=self.driver.raft.raft,
+            routes=make_routes(),
         )
         try:
             outcome = route.handle(services, request)

@@ -38,7 +38,7 @@ def handle(services: NodeServices, request: Request) -> DescribeClusterResponse:
         controller_id = services.metadata.controller_id()
     else:
         nodes = _controllers(services, request)
-        controller_id = services.quorum.raft.leader_id
+        controller_id = services.raft.leader_id
     known = any(node.broker_id == controller_id for node in nodes)
     operations = NOT_ASKED
     if message.include_cluster_authorized_operations:

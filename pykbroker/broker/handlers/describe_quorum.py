@@ -41,7 +41,7 @@ def handle(services: NodeServices, request: Request) -> DescribeQuorumResponse:
     )
     if not valid:
         return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    role = services.quorum.raft.role
+    role = services.raft.role
     if not isinstance(role, Leader):
         return _refused(request, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     partition = _describe(services, role, request.received_ms, request.api_version)
@@ -53,7 +53,7 @@ def handle(services: NodeServices, request: Request) -> DescribeQuorumResponse:
 
 
 def _describe(services: NodeServices, role: Leader, now_ms: int, version: int) -> PartitionData:
-    raft = services.quorum.raft
+    raft = services.raft
     end_offset = raft.log_end.offset
 
     def state(key: ReplicaKey, progress: VoterProgress) -> ReplicaState:
@@ -91,7 +91,7 @@ def _nodes(services: NodeServices) -> list[Node]:
             node_id=voter,
             listeners=[Listener(name=at.name, host=at.host, port=at.port) for at in node.endpoints],
         )
-        for voter, node in services.quorum.raft.voters.nodes.items()
+        for voter, node in services.raft.voters.nodes.items()
     ]
 
 

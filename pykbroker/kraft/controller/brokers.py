@@ -47,7 +47,6 @@ from pykbroker.protocol.messages.register_controller_record import (
     RegisterControllerRecord,
 )
 from pykbroker.protocol.messages.unregister_broker_record import UnregisterBrokerRecord
-from pykbroker.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
 
 _FENCE, _UNFENCE = 1, -1
 
@@ -282,6 +281,8 @@ def fence_stale_broker(state: ControllerState, now_ms: int) -> Decision[Metadata
 
 def unregister_broker(state: ControllerState, broker_id: int) -> Decision[MetadataRecord]:
     """Decide an UnregisterBrokerRequest: forget the broker, its replicas stay assigned."""
+    from pykbroker.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
+
     broker = state.broker(broker_id)
     if broker is None:
         raise KafkaError(

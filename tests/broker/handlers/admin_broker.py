@@ -40,6 +40,7 @@ class AdminBroker:
         self.node_id = self.config.node_id
         self.cluster_id = self.node.storage.cluster_id
         self.controller = self.node.channel
+        self.raft = self.node.raft.raft
         self.quorum = self.node.service
         self.metadata = MetadataView(self.cluster_id)
         self.routes = make_routes()
