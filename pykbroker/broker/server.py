@@ -30,6 +30,7 @@ from pykbroker.broker.node_state import NodeState, StateKeeper
 from pykbroker.broker.outgoing import Outgoing
 from pykbroker.broker.publisher_steps import RegistrationStep, ReplicaManagerStep
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
+from pykbroker.broker.replication_drivers import ReplicationDrivers
 from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
@@ -248,6 +249,17 @@ class BrokerServer:
             on_placed=self.kraft.broker.assign_directories,
         )
         self.dynamic_config.follow(self.replica_manager.on_broker_config)
+        replication = ReplicationDrivers(
+            manager=self.replica_manager,
+            environment=self.environment,
+            config=self.config,
+            outgoing=self.outgoing,
+            channel=self.kraft.channel,
+            broker_epoch=lambda: self.kraft.broker_epoch,
+            wake=self.wake,
+        )
+        self._undo.append(replication.close)
+        self.dynamic_config.follow(replication.on_config)
         groups = Groups(
             node_id=self.node_id,
             environment=self.environment,

@@ -333,7 +333,24 @@ def _check(config: BrokerConfig) -> None:
     if "classic" not in config.group_coordinator_rebalance_protocols:
         why = "Disabling the 'classic' protocol is not supported."
         raise ConfigError(why, "group.coordinator.rebalance.protocols")
+    _check_replication(config)
     _check_quorum(config)
+
+
+def _check_replication(config: BrokerConfig) -> None:
+    wait_key = "replica.fetch.wait.max.ms"
+    if config.replica_fetch_wait_max_ms > config.replica_socket_timeout_ms:
+        raise ConfigError(
+            f"replica.socket.timeout.ms should always be at least {wait_key} to prevent "
+            "unnecessary socket timeouts",
+            wait_key,
+        )
+    if config.replica_fetch_wait_max_ms > config.replica_lag_time_max_ms:
+        raise ConfigError(
+            f"{wait_key} should always be less than or equal to replica.lag.time.max.ms to "
+            "prevent frequent changes in ISR",
+            wait_key,
+        )
 
 
 def _check_quorum(config: BrokerConfig) -> None:

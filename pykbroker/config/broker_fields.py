@@ -124,6 +124,7 @@ class BrokerFields:
     num_partitions: int
     num_recovery_threads_per_data_dir: int
     num_replica_alter_log_dirs_threads: int | None
+    num_replica_fetchers: int
     offset_metadata_max_bytes: int
     offsets_commit_timeout_ms: int
     offsets_load_buffer_size: int
@@ -138,7 +139,15 @@ class BrokerFields:
     producer_id_expiration_ms: int
     producer_purgatory_purge_interval_requests: int
     queued_max_requests: int
+    replica_fetch_backoff_ms: int
+    replica_fetch_max_bytes: int
+    replica_fetch_min_bytes: int
+    replica_fetch_response_max_bytes: int
+    replica_fetch_wait_max_ms: int
     replica_high_watermark_checkpoint_interval_ms: int
+    replica_lag_time_max_ms: int
+    replica_socket_receive_buffer_bytes: int
+    replica_socket_timeout_ms: int
     request_timeout_ms: int
     share_coordinator_state_topic_min_isr: int
     share_coordinator_state_topic_num_partitions: int

@@ -21,38 +21,38 @@ REPLICATION: Final = "replication between brokers is not built yet"
 QUOTA: Final = "quotas are not built yet"
 
 KEYS: Final = (
-    Key("replica.fetch.backoff.ms", INT, 1000, at_least(0)).refused(
-        "Pause of a follower after a failed fetch.", REPLICATION
+    Key("replica.fetch.backoff.ms", INT, 1000, at_least(0)).honoured(
+        "Pause of a follower after a failed fetch."
     ),
-    Key("replica.fetch.max.bytes", INT, 1048576, at_least(0)).refused(
-        "Bytes per partition that a follower asks for.", REPLICATION
+    Key("replica.fetch.max.bytes", INT, 1048576, at_least(0)).honoured(
+        "Bytes per partition that a follower asks for."
     ),
-    Key("replica.fetch.min.bytes", INT, 1, importance=HIGH).refused(
-        "Bytes that a follower's fetch waits for.", REPLICATION
+    Key("replica.fetch.min.bytes", INT, 1, importance=HIGH).honoured(
+        "Bytes that a follower's fetch waits for."
     ),
-    Key("replica.fetch.response.max.bytes", INT, 10485760, at_least(0)).refused(
-        "Bytes that a follower asks for in all.", REPLICATION
+    Key("replica.fetch.response.max.bytes", INT, 10485760, at_least(0)).honoured(
+        "Bytes that a follower asks for in all."
     ),
-    Key("replica.fetch.wait.max.ms", INT, 500, importance=HIGH).refused(
-        "Longest wait of a follower's fetch.", REPLICATION
+    Key("replica.fetch.wait.max.ms", INT, 500, importance=HIGH).honoured(
+        "Longest wait of a follower's fetch."
     ),
     Key("replica.high.watermark.checkpoint.interval.ms", LONG, 5000, importance=HIGH).honoured(
         "How often high watermarks are written to their checkpoint file."
     ),
-    Key("replica.lag.time.max.ms", LONG, 30000, importance=HIGH).refused(
-        "A follower that has not caught up for this long leaves the in-sync replicas.", REPLICATION
+    Key("replica.lag.time.max.ms", LONG, 30000, importance=HIGH).honoured(
+        "A follower that has not caught up for this long leaves the in-sync replicas."
     ),
     Key("replica.selector.class", STRING, None).refused(
         "Java class that chooses the replica a consumer reads from.", REPLICATION
     ),
-    Key("replica.socket.receive.buffer.bytes", INT, 65536, importance=HIGH).refused(
-        "SO_RCVBUF of a follower's connection.", REPLICATION
+    Key("replica.socket.receive.buffer.bytes", INT, 65536, importance=HIGH).accepted(
+        "SO_RCVBUF of a follower's connection.", "the operating system sizes the buffers"
     ),
-    Key("replica.socket.timeout.ms", INT, 30000, importance=HIGH).refused(
-        "Timeout of a follower's requests.", REPLICATION
+    Key("replica.socket.timeout.ms", INT, 30000, importance=HIGH).honoured(
+        "Timeout of a follower's requests."
     ),
-    Key("num.replica.fetchers", INT, 1, at_least(1), HIGH, CLUSTER_WIDE).refused(
-        "Fetchers per source broker.", REPLICATION
+    Key("num.replica.fetchers", INT, 1, at_least(1), HIGH, CLUSTER_WIDE).honoured(
+        "Fetchers per source broker."
     ),
     Key("num.replica.alter.log.dirs.threads", INT, None, importance=HIGH).accepted(
         "Workers that move replicas between directories.",

@@ -34,6 +34,7 @@ _RESIZED_IN_STEPS: Final = (
     "num.io.threads",
     "num.network.threads",
     "num.recovery.threads.per.data.dir",
+    "num.replica.fetchers",
     "background.threads",
 )
 

@@ -66,6 +66,14 @@ class FetcherDriver:
             del self._fetchers[place]
             fetcher.close()
 
+    def resize(self, fetchers_per_leader: int) -> None:
+        """`num.replica.fetchers` changed: spread the partitions anew."""
+        if fetchers_per_leader == self._count:
+            return
+        self._count = fetchers_per_leader
+        for partition in list(self._places):
+            self.follow(partition)
+
     def close(self) -> None:
         """End every fetcher."""
         self._is_closed = True

@@ -51,9 +51,7 @@ class Hosting:
         self._node_id = node_id
         self._log_manager = log_manager
         self._config = config
-        lag_max_ms = config.value("replica.lag.time.max.ms")
-        assert isinstance(lag_max_ms, int)
-        self._lag_max_ms = lag_max_ms
+        self._lag_max_ms = config.replica_lag_time_max_ms
         self._loaded = False
         self._are_new = False  # partitions without a log: made just now, or missing since the start
         self.offline: set[tuple[str, int]] = set()  # ours, but their log could not be made

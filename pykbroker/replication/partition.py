@@ -1,4 +1,4 @@
-"""One partition of this node: its role, its in-sync replicas, its high watermark, its log.
+"""One partition of this node: its role, in-sync replicas, high watermark and log.
 
 State: the last registration from the metadata image (replicas, leader, epochs), the ISR with the
 change that the controller has not answered yet, the followers' progress (as leader), the high
@@ -198,8 +198,9 @@ class Partition:
 
     def _start_epoch(self, leader_epoch: int, is_new_leader: bool, now_ms: int) -> BecameLeader:
         # The epoch is noted before its first record, so that a follower with records of a later,
-        # lost epoch learns where to cut (makeLeader in Partition.scala).
-        start_offset = self.log.log_end_offset
+        # lost epoch learns where to cut (makeLeader in Partition.scala). What is queued in this
+        # turn belongs to the epoch before.
+        start_offset = self.log.next_offset
         self.log.assign_epoch_start(leader_epoch, start_offset)
         self.leader_epoch_start_offset = start_offset
         for follower in self.followers.values():

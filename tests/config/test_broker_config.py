@@ -116,6 +116,20 @@ def parses_off_default(name: str, text: str) -> bool:
 
 
 REFUSED = [
+    (
+        {"replica.fetch.wait.max.ms": "600", "replica.socket.timeout.ms": "500"},
+        (
+            "replica.socket.timeout.ms should always be at least replica.fetch.wait.max.ms to "
+            "prevent unnecessary socket timeouts"
+        ),
+    ),
+    (
+        {"replica.fetch.wait.max.ms": "600", "replica.lag.time.max.ms": "500"},
+        (
+            "replica.fetch.wait.max.ms should always be less than or equal to "
+            "replica.lag.time.max.ms to prevent frequent changes in ISR"
+        ),
+    ),
     ({"num.partition": "1"}, "num.partition: unknown configuration. Did you mean num.partitions?"),
     ({"zzz": "1"}, "zzz: unknown configuration."),
     ({"ssl.keystore.location": "/k"}, "ssl.keystore.location: TLS listeners are not built yet"),

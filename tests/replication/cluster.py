@@ -70,6 +70,7 @@ class Member:
         self.run = 0  # of its lives
         self.applied = 0  # records of the controller's log
         self.broker_epoch = -1
+        self.registered_at = 0  # in the controller's log
 
     @property
     def partitions(self) -> list[Partition]:
@@ -132,8 +133,8 @@ class Member:
         self.files.kill()
 
     def learn(self, log: list[Any], end: int) -> None:
-        """The records of the metadata log up to `end`."""
-        if self.is_up and self.applied < end:
+        """The records of the metadata log up to `end`, from its registration on."""
+        if self.is_up and max(self.applied, self.registered_at) < end:
             records = log[self.applied : end]
             self.applied = end
             self.broker.node.now_ms = self.cluster.scheduler.now_ms
@@ -181,7 +182,9 @@ class Cluster:
 
     def start(self, node_id: int) -> None:
         self.members[node_id].start()
-        self.members[node_id].broker_epoch = self.controller.register(node_id)
+        member = self.members[node_id]
+        member.registered_at = len(self.controller.log)
+        member.broker_epoch = self.controller.register(node_id)
 
     def crash(self, node_id: int) -> None:
         """The process is killed; the controller notices it a moment later."""

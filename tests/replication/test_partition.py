@@ -62,6 +62,17 @@ def test_becoming_leader_notes_the_epochs_start(partition: Partition) -> None:
     assert partition.leader_epoch_start_offset == 3
 
 
+def test_what_is_queued_belongs_to_the_epoch_before(partition: Partition) -> None:
+    """Else followers would cut and fetch it again, without end."""
+    partition.step(assigned(), NOW_MS)
+    partition.append_as_leader(batch(b"a", b"b"), 1, NOW_MS, AppendOrigin.CLIENT)
+    effects = partition.step(assigned(leader_epoch=4, partition_epoch=1), NOW_MS)
+    assert effects == [BecameLeader(4, 2)]
+    write(partition, 1)
+    assert partition.log.leader_epochs.epochs.entries == [(0, 0), (4, 2)]
+    assert partition.log.end_offset_for_epoch(0) == (0, 2)
+
+
 def test_an_older_partition_epoch_is_ignored(partition: Partition) -> None:
     partition.step(assigned(partition_epoch=5), NOW_MS)
     assert partition.step(assigned(leader=2, leader_epoch=9, partition_epoch=4), NOW_MS) == []
