@@ -5,8 +5,10 @@
 
 State: the broker's epoch (given at registration); what it wants next.
 In:    `register`, `unfence`, `controlled_shutdown`; the controller's answers; a timer.
-Out:   BrokerRegistration and BrokerHeartbeat requests through `send`, which answers with a
-       Deferred: the controller of the same process, or (later) the active one over the network.
+Out:   BrokerRegistration and BrokerHeartbeat requests through `send`, which reaches the active
+       controller in this process or over the network, and returns a Deferred.
+Invariant: one heartbeat is in flight at a time; what comes up meanwhile goes with the next one, at
+       once.
 Source: Kafka's `BrokerLifecycleManager.java`.
 """
 
@@ -17,15 +19,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pykbroker.config import BrokerConfig
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, spawn
 from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller_channel_driver import value_of
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import Listener
 from pykbroker.protocol.messages import broker_registration_request as registration
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 
+# A registration that gets one of these is tried again: no controller was reached, or the session of
+# the broker's previous incarnation has not run out yet.
+_REGISTER_AGAIN = (
+    ErrorCode.NOT_CONTROLLER,
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.NETWORK_EXCEPTION,
+    ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+)
 # While something is waited for, ask again sooner than broker.heartbeat.interval.ms.
 _RETRY_MS = 50
 # Collect for so long where replicas are before the controller is told.
@@ -66,18 +77,39 @@ class BrokerLifecycleDriver:
         self._placing = False
         self._listeners: list[Listener] = []
         self._refreshing = False
+        self._in_flight = False
+        self._at_once = False
         self.broker_epoch = -1
         self.is_fenced = True
 
     def register(self, listeners: Sequence[Listener]) -> Deferred:
-        """Register with the ports that are really open. Resolved with the broker's epoch.
+        """Register with the ports that are really open. Resolved with the broker's epoch, or with
+        the KafkaError that the controller refused it with.
 
-        Log directories that have failed already are left out: replicas in them cannot lead.
+        A controller that is not reached is asked again for initial.broker.registration.timeout.ms.
         """
-        offline = self._offline_directories
         self._listeners = list(listeners)
-        registered = Deferred()
-        request = registration.BrokerRegistrationRequest(
+        return spawn(self._register_until_taken())
+
+    async def _register_until_taken(self) -> int | KafkaError:
+        left_ms: int = self._config.initial_broker_registration_timeout_ms
+        pause_ms: int = self._config.broker_heartbeat_interval_ms
+        while True:
+            reply = await value_of(self._send(self._registration()))
+            if not isinstance(reply, KafkaError):
+                epoch: int = reply.broker_epoch
+                self.broker_epoch = epoch
+                return epoch
+            if self._stopped or reply.code not in _REGISTER_AGAIN or left_ms <= 0:
+                return reply
+            _log.info("The broker is not registered yet, trying again: %s", reply)
+            await self._scheduler.sleep(min(pause_ms, left_ms))
+            left_ms -= pause_ms
+
+    def _registration(self) -> registration.BrokerRegistrationRequest:
+        """Log directories that have failed already are left out: replicas in them cannot lead."""
+        offline = self._offline_directories
+        return registration.BrokerRegistrationRequest(
             broker_id=self._config.node_id,
             cluster_id=self._cluster_id,
             incarnation_id=self._incarnation_id,
@@ -85,7 +117,7 @@ class BrokerLifecycleDriver:
                 registration.Listener(
                     name=at.name, host=at.host, port=at.port, security_protocol=at.security_protocol
                 )
-                for at in listeners
+                for at in self._listeners
             ],
             features=[
                 registration.Feature(
@@ -97,16 +129,6 @@ class BrokerLifecycleDriver:
             log_dirs=[each for each in self._directory_ids if each not in offline],
             previous_broker_epoch=self._previous_epoch,
         )
-
-        def answered(reply: Any) -> None:
-            if not isinstance(reply, KafkaError):
-                self.broker_epoch = reply.broker_epoch
-                registered.resolve(reply.broker_epoch)
-            else:
-                registered.resolve(reply)
-
-        self._send(request).on_resolved(answered)
-        return registered
 
     def refresh_registration(self) -> None:
         """Register once more with the same incarnation: the cluster can record more of it now.
@@ -124,7 +146,7 @@ class BrokerLifecycleDriver:
                 _log.warning("The controller did not refresh the registration: %s", reply)
 
         if not self._stopped:
-            self.register(self._listeners).on_resolved(answered)
+            self._send(self._registration()).on_resolved(answered)
 
     def unfence(self) -> Deferred:
         """Everything is loaded: be seen by clients. Resolved with None once that is so."""
@@ -192,6 +214,9 @@ class BrokerLifecycleDriver:
     def _heartbeat(self) -> None:
         if self._stopped or self.broker_epoch < 0:
             return
+        if self._in_flight:
+            self._at_once = True
+            return
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -203,13 +228,18 @@ class BrokerLifecycleDriver:
             want_shut_down=self._may_stop is not None,
             offline_log_dirs=list(self._offline_directories),
         )
+        self._in_flight = True
         self._send(request).on_resolved(self._answered)
 
     def _answered(self, reply: Any) -> None:
+        self._in_flight = False
+        at_once, self._at_once = self._at_once, False
         if self._stopped:
             return
         if isinstance(reply, KafkaError):
-            if reply.code != ErrorCode.NOT_CONTROLLER:
+            if reply.code == ErrorCode.REQUEST_TIMED_OUT:
+                _log.warning("No controller took a heartbeat of this broker in time")
+            elif reply.code != ErrorCode.NOT_CONTROLLER:
                 _log.error("The controller refused a heartbeat of this broker: %s", reply)
             self._again_in(self._config.broker_heartbeat_interval_ms)
             return
@@ -223,6 +253,9 @@ class BrokerLifecycleDriver:
         if not reply.is_fenced and self._unfenced is not None:
             unfenced, self._unfenced = self._unfenced, None
             unfenced.resolve(None)
+        if at_once:
+            self._heartbeat()
+            return
         waiting = self._unfenced is not None or self._may_stop is not None
         self._again_in(_RETRY_MS if waiting else self._config.broker_heartbeat_interval_ms)
 

@@ -94,10 +94,46 @@ def test_a_registration_is_refreshed_once_at_a_time() -> None:
     assert play.broker.broker_epoch == 7
 
 
+@pytest.mark.parametrize(
+    "code", [ErrorCode.DUPLICATE_BROKER_REGISTRATION, ErrorCode.REQUEST_TIMED_OUT]
+)
+def test_a_registration_that_may_succeed_later_is_tried_again(code: ErrorCode) -> None:
+    play = Play()
+    registered = play.broker.register([])
+    for _ in range(3):
+        play.answer(KafkaError(code))
+        assert play.sent == []
+        play.scheduler.advance(2_000)
+    play.answer(BrokerRegistrationResponse(broker_epoch=7))
+    assert registered.value == 7
+
+
+def test_the_registration_is_given_up_in_time() -> None:
+    play = Play()
+    registered = play.broker.register([])
+    tries = 0
+    while not registered.done:
+        play.answer(KafkaError(ErrorCode.REQUEST_TIMED_OUT))
+        play.scheduler.advance(2_000)
+        tries += 1
+    assert registered.value.code == ErrorCode.REQUEST_TIMED_OUT
+    assert tries == 31  # initial.broker.registration.timeout.ms: a minute
+
+
+def test_what_comes_up_while_a_heartbeat_is_in_flight_goes_with_the_next_at_once() -> None:
+    play = Play().registered()
+    play.broker.unfence()
+    play.broker.directory_failed(b"d" * 16)
+    assert len(play.sent) == 1
+    assert play.answer(BrokerHeartbeatResponse(is_fenced=False)).offline_log_dirs == []
+    assert play.answer(BrokerHeartbeatResponse(is_fenced=False)).offline_log_dirs == [b"d" * 16]
+    assert play.sent == []
+
+
 def test_a_refused_registration() -> None:
     play = Play()
     registered = play.broker.register([])
-    play.answer(KafkaError(ErrorCode.DUPLICATE_BROKER_REGISTRATION))
+    play.answer(KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID))
     assert isinstance(registered.value, KafkaError)
     play.broker.unfence()
     assert play.sent == []  # without an epoch there is nothing to say
