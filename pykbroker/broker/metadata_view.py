@@ -149,8 +149,9 @@ class ListenerView:
 class MetadataView:
     """The metadata of one node for its clients; see the module's text."""
 
-    def __init__(self, cluster_id: str) -> None:
+    def __init__(self, cluster_id: str, node_id: int) -> None:
         self.cluster_id = cluster_id
+        self._node_id = node_id
         self.image = MetadataImage()
         self._listeners: dict[str, ListenerView] = {}
 
@@ -169,7 +170,13 @@ class MetadataView:
         return view
 
     def controller_id(self) -> int:
-        """Kafka names any broker that is alive: each forwards what is the controller's."""
+        """The broker that clients send to what a controller decides: it forwards that.
+
+        Kafka names any broker that is alive. This one is: the client has just reached it.
+        """
+        this = self.image.brokers.get(self._node_id)
+        if this is not None and not this.fenced:
+            return self._node_id
         for broker_id, broker in self.image.brokers.items():
             if not broker.fenced:
                 return broker_id

@@ -304,7 +304,7 @@ class BrokerServer:
 
     def _serve_controllers(self) -> None:
         """Serve other nodes of the quorum: they ask for votes before this node knows anything."""
-        self.metadata = MetadataView(self.cluster_id)
+        self.metadata = MetadataView(self.cluster_id, self.node_id)
         self.node_services = NodeServices(
             environment=self.environment,
             node_id=self.node_id,

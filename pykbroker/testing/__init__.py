@@ -1,9 +1,11 @@
-"""A real broker for tests: `Broker` (context manager) and the pytest fixtures of `pytest_plugin`.
+"""Real brokers for tests: `Broker` and `Cluster` (context managers), and the pytest fixtures of
+`pytest_plugin`.
 
 with pykbroker.testing.Broker() as broker:
     KafkaProducer(bootstrap_servers=broker.bootstrap_servers).send("topic", b"value")
 """
 
 from pykbroker.testing.broker import Broker, BrokerFailed
+from pykbroker.testing.cluster import Cluster, ClusterNode
 
-__all__ = ["Broker", "BrokerFailed"]
+__all__ = ["Broker", "BrokerFailed", "Cluster", "ClusterNode"]

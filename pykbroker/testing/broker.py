@@ -97,6 +97,11 @@ class Broker:
 
     def start(self) -> Self:
         """Start the node and wait until it is ready."""
+        self.launch()
+        return self.wait_until_ready()
+
+    def launch(self) -> None:
+        """Start the node's process, and do not wait for it."""
         if self._process is not None:
             raise BrokerFailed("the broker runs already")
         with open(self._log_path(), "ab") as log:
@@ -105,10 +110,13 @@ class Broker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=_environment(),
+                env=self._environment(),
             )
+
+    def wait_until_ready(self) -> Self:
+        """Wait until the launched node serves; BrokerFailed when it ended or took too long."""
         try:
-            self._wait_until_ready(self._process)
+            self._wait_until_ready(self.process)
         except BaseException:
             self.kill()
             raise
@@ -136,6 +144,14 @@ class Broker:
             process.kill()
             process.wait()
             self._forget()
+
+    def pause(self) -> None:
+        """Stop the process where it is (SIGSTOP): the node is there and does not answer."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a paused process run again (SIGCONT)."""
+        self.process.send_signal(signal.SIGCONT)
 
     def restart(self) -> Self:
         """Stop the node if it runs, and start it on the same port and directory."""
@@ -187,6 +203,14 @@ class Broker:
             command += ["--override", f"{key}={value}"]
         return command
 
+    def _environment(self) -> dict[str, str]:
+        """Our environment, in which the child finds the package that we run from."""
+        environment = dict(os.environ)
+        root = str(Path(__file__).resolve().parents[2])
+        path = environment.get("PYTHONPATH")
+        environment["PYTHONPATH"] = root if not path else root + os.pathsep + path
+        return environment
+
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
         deadline = time.monotonic() + READY_TIMEOUT_SECONDS
@@ -222,12 +246,3 @@ def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
-
-
-def _environment() -> dict[str, str]:
-    """Our environment, in which the child finds the package that we run from."""
-    environment = dict(os.environ)
-    root = str(Path(__file__).resolve().parents[2])
-    path = environment.get("PYTHONPATH")
-    environment["PYTHONPATH"] = root if not path else root + os.pathsep + path
-    return environment

@@ -44,7 +44,7 @@ def topic(name: str, topic_id: bytes) -> list[Any]:
 
 class World:
     def __init__(self, *records: Any) -> None:
-        self.view = MetadataView("c")
+        self.view = MetadataView("c", 3)
         self.image = MetadataImage()
         self.apply(*records)
 

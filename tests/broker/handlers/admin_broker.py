@@ -42,7 +42,7 @@ class AdminBroker:
         self.controller = self.node.channel
         self.raft = self.node.raft.raft
         self.quorum = self.node.service
-        self.metadata = MetadataView(self.cluster_id)
+        self.metadata = MetadataView(self.cluster_id, self.node_id)
         self.routes = make_routes()
         self.topic_creation = TopicCreation(
             self._create_topics, config=lambda: self.config, now_ms=self.now_ms

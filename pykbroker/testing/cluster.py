@@ -1,0 +1,176 @@
+"""A cluster of real nodes, each in a process of its own, on free ports of 127.0.0.1.
+
+    with Cluster(3) as cluster:
+        KafkaProducer(bootstrap_servers=cluster.bootstrap_servers)
+        cluster.nodes[1].kill()
+
+State: the directory of all nodes, their ports, their processes.
+In: `start`, `stop`; on a node `kill`, `pause`, `resume`, `restart`. Out: `bootstrap_servers`.
+Invariants: every node is ready when `start` returns; a node keeps its port and its data over a
+restart; nothing is left after the `with` block.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import socket
+import tempfile
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pykbroker.testing.broker import HOST, Broker
+
+
+class ClusterNode(Broker):
+    """One node of a cluster; `id` is its node.id."""
+
+    def __init__(self, cluster: Cluster, node_id: int, properties: Mapping[str, str]) -> None:
+        super().__init__(data_dir=cluster.directory / f"node-{node_id}")
+        self.id = node_id
+        self.port = cluster.ports[node_id]
+        self._cluster_id = cluster.cluster_id
+        self._config = cluster.directory / f"node-{node_id}.properties"
+        lines = [f"{key}={value}" for key, value in properties.items()]
+        self._config.write_text("\n".join(lines) + "\n", "utf-8")
+        self._log = cluster.directory / f"node-{node_id}.log"
+
+    def _log_path(self) -> Path:
+        return self._log
+
+    def _command(self) -> list[str]:
+        return [*super()._command()[:4], "--config", str(self._config)]
+
+    def _environment(self) -> dict[str, str]:
+        # An empty directory is formatted for the cluster of this name.
+        return super()._environment() | {"CLUSTER_ID": self._cluster_id}
+
+
+class Cluster:
+    """`count` nodes, of which the first `controllers` are the voters of the metadata quorum.
+
+    Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
+    `overrides` takes keys as they are. `directory` names a directory to use and to leave behind.
+    """
+
+    def __init__(
+        self,
+        count: int = 3,
+        *,
+        controllers: int | None = None,
+        directory: str | os.PathLike[str] | None = None,
+        overrides: Mapping[str, object] | None = None,
+        **config: object,
+    ) -> None:
+        voters = min(count, 3) if controllers is None else controllers
+        if not 1 <= voters <= count:
+            raise ValueError(f"{voters} controllers of {count} nodes")
+        self._is_own = directory is None
+        self.directory = Path(tempfile.mkdtemp(prefix="pykbroker-") if self._is_own else directory)  # type: ignore[arg-type]
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        ids = range(1, count + 1)
+        free = _free_ports(count + voters)
+        self.ports = dict(zip(ids, free, strict=False))
+        self.controller_ports = dict(zip(ids, free[count:], strict=False))
+        shared = {key.replace("_", "."): str(value) for key, value in config.items()}
+        shared |= {key: str(value) for key, value in (overrides or {}).items()}
+        self.nodes = [
+            ClusterNode(self, node_id, self._properties(node_id) | shared) for node_id in ids
+        ]
+
+    def _properties(self, node_id: int) -> dict[str, str]:
+        voters = [f"{voter}@{HOST}:{port}" for voter, port in self.controller_ports.items()]
+        listeners = [f"PLAINTEXT://{HOST}:{self.ports[node_id]}"]
+        roles = "broker"
+        if node_id in self.controller_ports:
+            roles = "broker,controller"
+            listeners.append(f"CONTROLLER://{HOST}:{self.controller_ports[node_id]}")
+        replicas = str(min(len(self.ports), 3))
+        return {
+            "node.id": str(node_id),
+            "process.roles": roles,
+            "listeners": ",".join(listeners),
+            "controller.listener.names": "CONTROLLER",
+            "controller.quorum.voters": ",".join(voters),
+            "log.dirs": str(self.directory / f"node-{node_id}"),
+            "offsets.topic.replication.factor": replicas,
+            "transaction.state.log.replication.factor": replicas,
+            "transaction.state.log.min.isr": str(min(len(self.ports), 2)),
+        }
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """All nodes, for any client."""
+        return ",".join(node.bootstrap_servers for node in self.nodes)
+
+    def node(self, node_id: int) -> ClusterNode:
+        """The node with this id."""
+        return self.nodes[node_id - 1]
+
+    def start(self) -> Self:
+        """Start all nodes and wait until each is ready."""
+        try:
+            for node in self.nodes:
+                node.launch()
+            for node in self.nodes:
+                node.wait_until_ready()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Stop the nodes in good order, brokers without a controller first.
+
+        The last voters find no quorum any more to hand their partitions over to, and give up after
+        half a minute.
+        """
+        for node in reversed(self.nodes):
+            node.stop()
+
+    def kill(self) -> None:
+        """Kill every node."""
+        for node in self.nodes:
+            node.kill()
+
+    def close(self) -> None:
+        """End the nodes and remove their temporary directory.
+
+        They are killed: the last of them would wait for a quorum that there is no more. `stop`
+        before leaves a `directory` that was given in good order.
+        """
+        self.kill()
+        if self._is_own:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Cluster({self.bootstrap_servers})"
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that nothing listens on now: voters must know each other's before they start."""
+    sockets = [socket.create_server((HOST, 0)) for _ in range(count)]
+    ports = [int(each.getsockname()[1]) for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports

@@ -1,0 +1,98 @@
+"""A cluster of processes: it elects, replicates metadata, and survives the loss of its leader."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from pykbroker.testing import Cluster
+
+PATIENCE_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster(3) as cluster:
+        yield cluster
+
+
+def admin(servers: str) -> AdminClient:
+    return AdminClient({"bootstrap.servers": servers, "socket.timeout.ms": 10_000})
+
+
+def create(servers: str, name: str) -> None:
+    """Create a topic; a controller that is being elected is waited for."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        client = admin(servers)
+        topic = NewTopic(name, 1, 1)
+        made = client.create_topics([topic], operation_timeout=30, request_timeout=10)
+        try:
+            made[name].result()
+            return
+        except Exception as failure:
+            code: Any = failure.args[0]
+            if code.name() == "TOPIC_ALREADY_EXISTS":
+                return  # the answer to an earlier try was lost
+            if time.monotonic() > until:
+                raise
+
+
+def topics(servers: str) -> set[str]:
+    return set(admin(servers).list_topics(timeout=30).topics)
+
+
+def wait_for(servers: str, *names: str) -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not set(names) <= topics(servers):
+        assert time.monotonic() < until, f"{names} are not in {topics(servers)}"
+
+
+def leader_of(cluster: Cluster) -> int:
+    """Which node leads the metadata quorum, by its own log."""
+    epochs = {}
+    for node in cluster.nodes:
+        for line in node.log_text.splitlines():
+            if "Becoming the active controller in epoch" in line:
+                epochs[node.id] = int(line.split("in epoch")[1].split()[0])
+    return max(epochs, key=lambda node_id: epochs[node_id])
+
+
+@pytest.mark.interop
+def test_every_node_takes_changes_and_all_see_them(cluster: Cluster) -> None:
+    for node in cluster.nodes:
+        create(node.bootstrap_servers, f"via-{node.id}")
+    for node in cluster.nodes:
+        wait_for(node.bootstrap_servers, "via-1", "via-2", "via-3")
+
+
+@pytest.mark.interop
+def test_the_quorum_goes_on_without_its_leader(cluster: Cluster) -> None:
+    for round_number in range(2):
+        leader = cluster.node(leader_of(cluster))
+        others = [node for node in cluster.nodes if node is not leader]
+        leader.kill()
+        create(",".join(node.bootstrap_servers for node in others), f"without-{round_number}")
+        leader.start()
+        wait_for(leader.bootstrap_servers, f"without-{round_number}")
+
+
+@pytest.mark.interop
+def test_a_paused_leader_is_replaced_and_follows_when_it_wakes(cluster: Cluster) -> None:
+    leader = cluster.node(leader_of(cluster))
+    others = [node for node in cluster.nodes if node is not leader]
+    leader.pause()
+    try:
+        create(",".join(node.bootstrap_servers for node in others), "while-paused")
+    finally:
+        leader.resume()
+    wait_for(leader.bootstrap_servers, "while-paused")
+
+
+def test_more_controllers_than_nodes_are_refused() -> None:
+    with pytest.raises(ValueError, match="4 controllers of 3 nodes"):
+        Cluster(3, controllers=4)
