@@ -51,6 +51,7 @@ TESTED_IN = {
     "testing/world/links": "testing/world/test_network.py",
     "testing/world/mutants/*": "testing/world/test_mutants.py",
     "testing/world/node": "testing/world/test_one_node.py",
+    "testing/world/quorum_invariants": "testing/world/test_three_voters.py",
     "testing/world/sockets": "environment/test_transport.py",
     "testing/world/transport": "environment/test_transport.py",
     "environment/background": "environment/real/test_background.py",

@@ -16,6 +16,7 @@ Source: Kafka's `KafkaRaftClient.java` (the parts with side effects), `BatchAccu
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -184,7 +185,12 @@ class RaftDriver:
         self._start_flush()
 
     def answer(self, event: ev.Event) -> ev.Reply:
-        """Take in a request of another replica; what to answer, which may be told at once."""
+        """Take in a request of another replica; what to answer, which may be told at once.
+
+        KafkaError when this node stops, or its disk failed: it must not answer from memory alone.
+        """
+        if self._stopped:
+            raise KafkaError(ErrorCode.BROKER_NOT_AVAILABLE)
         self._step(event)
         reply, self._reply = self._reply, None
         assert reply is not None, f"{event} got no reply"
@@ -193,7 +199,8 @@ class RaftDriver:
     def step(self, event: ev.Event) -> None:
         """Take in any other event."""
         if not self._stopped:
-            self._step(event)
+            with contextlib.suppress(KafkaError):  # the disk failed: `on_fatal` was called
+                self._step(event)
 
     # Following the leader.
 
@@ -259,7 +266,7 @@ class RaftDriver:
 
     def resign(self) -> None:
         """Give leadership up, before the node stops."""
-        self._step(ev.Resign())
+        self.step(ev.Resign())
 
     def stop(self) -> None:
         """No more timers and fsyncs; the log stays open."""
@@ -271,9 +278,17 @@ class RaftDriver:
     # The machine.
 
     def _step(self, event: ev.Event) -> None:
+        """KafkaError when the disk fails: then nothing of what was to follow happens, because a
+        vote that is not on disk must not be given."""
         effects = self.raft.step(event, self._now_ms())
-        for effect in effects:
-            self._carry_out(effect)
+        try:
+            for effect in effects:
+                self._carry_out(effect)
+        except (OSError, LogDirFailure) as failure:
+            if self._opening:
+                raise  # to who opens it
+            self._fatal(failure)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
         self._arm()
         role = (self.raft.epoch, self.raft.leader_id, type(self.raft.role))
         if role != self._last_role:
@@ -399,7 +414,7 @@ class RaftDriver:
 
     def _flushed(self, job: FlushJob) -> None:
         self.log.log.mark_flushed(job.offset, self._now_ms())
-        self._step(ev.Flushed(job.offset))
+        self.step(ev.Flushed(job.offset))
 
     def _deliver(self) -> None:
         """Tell the listener every batch below the high watermark."""
@@ -450,8 +465,7 @@ class RaftDriver:
 
     def _wake(self) -> None:
         self._timer = None
-        if not self._stopped:
-            self._step(ev.Tick())
+        self.step(ev.Tick())
 
     def _fatal(self, failure: BaseException) -> None:
         if not self._stopped:

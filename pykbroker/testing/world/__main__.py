@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from pykbroker.testing.world.mutants.hunt import MUTANTS, hunt
 from pykbroker.testing.world.one_node import OneNode
+from pykbroker.testing.world.three_voters import ThreeVoters
 
 LINES_SHOWN = 80
 
@@ -28,7 +29,7 @@ def repeat_command(seed: int, nodes: int, scale: int) -> str:
 
 def live(seed: int, nodes: int, scale: int, level: int = logging.WARNING) -> tuple[str, str]:
     """One life: its digest, and the text of what failed ("" when nothing did)."""
-    life = OneNode(seed, scale)
+    life = OneNode(seed, scale) if nodes == 1 else ThreeVoters(seed, scale, nodes)
     with life.world.logs_captured(level):
         try:
             return life.run(), ""
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=100, help="how many seeds")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="one seed alone")
-    parser.add_argument("--nodes", type=int, default=1, choices=(1,))
+    parser.add_argument("--nodes", type=int, default=1, choices=(1, 3, 5))
     parser.add_argument("--scale", type=int, default=1, help="how many times longer a life is")
     parser.add_argument(
         "--mutants", nargs="*", metavar="NAME", help="break rules (all, or those named) instead"

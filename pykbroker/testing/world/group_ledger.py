@@ -33,8 +33,12 @@ class GroupLedger:
     def __init__(self, group: str) -> None:
         self.group = group
         self.life = 0
-        """How often a power failure may have taken the group back. An answer to a request of an
-        earlier life tells nothing: the caller must not report it."""
+        """How often the coordinator has ended. An answer to a request of an earlier life tells
+        nothing: the caller must not report it."""
+        self._history = 0
+        """How often a power failure may have taken the group back."""
+        self._latest_written = -1
+        """The latest generation that some member has synced: it is in the log."""
         self._leaders: dict[tuple[int, int], str] = {}
         self._assigned: dict[tuple[int, int, str], list[int]] = {}
         self._owners: dict[tuple[int, int, int], str] = {}
@@ -47,10 +51,22 @@ class GroupLedger:
         self._ticks = 0
         self.commits = 0
 
+    def process_ended(self) -> None:
+        """A generation that no member has synced was in memory only: its number may come again."""
+        self.life += 1
+        self._latest_generation = self._latest_written
+        self._leaders = {
+            key: leader for key, leader in self._leaders.items() if key[1] <= self._latest_written
+        }
+        self._assigned = {
+            key: share for key, share in self._assigned.items() if key[1] <= self._latest_written
+        }
+
     def power_lost(self) -> None:
         """What was not flushed is lost: offsets and generations may be older than promised."""
-        self.life += 1
-        self._latest_generation = -1
+        self.process_ended()
+        self._history += 1
+        self._latest_generation = self._latest_written = -1
         for index, offsets in self._ever.items():
             self._possible[index] = {NOT_COMMITTED, *offsets}
         self._answered.clear()
@@ -59,7 +75,7 @@ class GroupLedger:
 
     def joined(self, generation: int, member_id: str, leader: str) -> None:
         """JoinGroup was answered."""
-        known = self._leaders.setdefault((self.life, generation), leader)
+        known = self._leaders.setdefault((self._history, generation), leader)
         if known != leader:
             raise Violation(
                 f"group {self.group}: generation {generation} is led by {known} and by {leader}"
@@ -70,19 +86,20 @@ class GroupLedger:
     def assigned(self, generation: int, shares: Mapping[str, list[int]]) -> None:
         """The leader has made its assignment."""
         for member_id, share in shares.items():
-            self._assigned.setdefault((self.life, generation, member_id), share)
+            self._assigned.setdefault((self._history, generation, member_id), share)
 
     def owns(self, generation: int, member_id: str, share: Iterable[int]) -> None:
         """SyncGroup was answered."""
         share = list(share)
-        wanted = self._assigned.get((self.life, generation, member_id))
+        self._latest_written = max(self._latest_written, generation)
+        wanted = self._assigned.get((self._history, generation, member_id))
         if wanted is not None and share != wanted:
             raise Violation(
                 f"group {self.group}: {member_id} got {share} in generation {generation}, its "
                 f"leader assigned {wanted}"
             )
         for index in share:
-            owner = self._owners.setdefault((self.life, generation, index), member_id)
+            owner = self._owners.setdefault((self._history, generation, index), member_id)
             if owner != member_id:
                 raise Violation(
                     f"group {self.group}: partition {index} belongs to {owner} and {member_id} "

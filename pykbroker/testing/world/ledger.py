@@ -228,6 +228,14 @@ def stored_records(payload: bytes | memoryview) -> list[Stored]:
     return found
 
 
+def end_of_batches(payload: bytes | memoryview) -> int:
+    """The offset behind the last whole batch; 0 when there is none."""
+    end = 0
+    for header, _ in iter_batches(payload, partial_tail=True):
+        end = header.next_offset
+    return end
+
+
 def records_of(log: PartitionLog) -> list[Stored]:
     """All records of a log, read as a fetch reads them."""
     found: list[Stored] = []

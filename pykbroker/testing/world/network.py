@@ -40,7 +40,7 @@ class Network(Links):
 
     def add_host(self, address: str) -> NetworkHost:
         """A machine joins."""
-        host = self.hosts[address] = NetworkHost(address)
+        host = self.hosts[address] = NetworkHost(address, f"10.0.0.{len(self.hosts) + 1}")
         return host
 
     # ---------------------------------------------------------------- connecting
@@ -100,7 +100,7 @@ class Network(Links):
         """Both ends of a new connection; the far one waits to be accepted."""
         client.next_port += 1
         near = Endpoint(self, client, process, (server.address, listening.port))
-        far = Endpoint(self, server, listening.process, (client.address, client.next_port))
+        far = Endpoint(self, server, listening.process, (client.number_address, client.next_port))
         capacity = self.dice.choice((2_048, 16_384, 65_536, 262_144))
         near.outgoing = far.incoming = Stream(self, near, far, capacity)
         far.outgoing = near.incoming = Stream(self, far, near, capacity)

@@ -46,7 +46,13 @@ def node_address(node_id: int) -> str:
 class Node:
     """See the module's text."""
 
-    def __init__(self, world: World, node_id: int, properties: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        world: World,
+        node_id: int,
+        properties: Mapping[str, str],
+        cluster_id: str | None = None,
+    ) -> None:
         self.world = world
         self.node_id = node_id
         self.name = node_address(node_id)
@@ -64,6 +70,7 @@ class Node:
         self.on_up: Callable[[Node], None] = _ignore
         self.on_ended: Callable[[Node, bool], None] = _ignore_end
         self._properties = dict(properties)
+        self._cluster_id = cluster_id
 
     def note(self, text: str) -> None:
         """A line of the timeline."""
@@ -84,7 +91,7 @@ class Node:
         self.machine.files.now_ms = self.machine.clock.wall_us() // 1000
         environment = self.machine.boot()
         config = BrokerConfig.from_properties(self._properties)
-        server = self.server = BrokerServer(environment, config)
+        server = self.server = BrokerServer(environment, config, self._cluster_id)
         server.on_fatal = self._fatal
         # A turn of the event loop later, so that the start runs in the name of the process.
         environment.scheduler.call_soon(self._run_start, server)

@@ -48,6 +48,7 @@ PROPERTIES = {
     "auto.create.topics.enable": "false",
     "offsets.topic.num.partitions": "2",
     "offsets.topic.replication.factor": "1",
+    "offsets.load.buffer.size": "300",
     "group.initial.rebalance.delay.ms": "50",
     "log.retention.check.interval.ms": "600",
     "log.index.size.max.bytes": "8192",
@@ -62,6 +63,7 @@ PROPERTIES = {
 TOPICS: dict[str, tuple[TopicRules, dict[str, str]]] = {
     "plain": (TopicRules(), {"segment.ms": "900"}),
     "flushed": (TopicRules(is_flushed=True), {"flush.messages": "1", "segment.ms": "1500"}),
+    "batched": (TopicRules(), {"flush.messages": "4", "segment.ms": "150"}),
     "compacted": (
         TopicRules(is_compacted=True),
         {
@@ -207,7 +209,9 @@ class OneNode:
         for topic, index, log in self._logs(server):
             ledger = topic.ledgers[index]
             ledger.process_ended(log.recovery_point if is_power else log.log_end_offset)
+        self.group.process_ended()
         if is_power:
+            self.catalog.power_failures += 1
             self.group.power_lost()
             for topic in self.catalog.topics.values():
                 topic.may_lose = topic.may_lose or not topic.rules.is_flushed

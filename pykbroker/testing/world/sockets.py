@@ -25,10 +25,21 @@ TURN_US = 5
 class NetworkHost:
     """A machine in the network: its address, its ports and the ends of its connections."""
 
-    __slots__ = ("address", "endpoints", "is_up", "next_descriptor", "next_port", "ports")
+    __slots__ = (
+        "address",
+        "endpoints",
+        "is_up",
+        "next_descriptor",
+        "next_port",
+        "number_address",
+        "ports",
+    )
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, number_address: str) -> None:
         self.address = address
+        """Its name; nodes and clients connect to it."""
+        self.number_address = number_address
+        """What its peers see as the other end of a connection."""
         self.is_up = True
         self.ports: dict[int, Port] = {}
         self.endpoints: dict[int, Endpoint] = {}

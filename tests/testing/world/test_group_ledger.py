@@ -89,6 +89,19 @@ def test_an_old_generation_must_not_commit() -> None:
         ledger.commit_answered(late)
 
 
+def test_a_generation_that_nobody_synced_may_come_again_after_an_end() -> None:
+    ledger = GroupLedger("g")
+    ledger.joined(1, "a", "a")
+    ledger.owns(1, "a", [0])
+    ledger.joined(2, "a", "a")
+    ledger.process_ended()
+    ledger.joined(2, "b", "b")
+    with pytest.raises(Violation, match="led by a and by b"):
+        ledger.joined(1, "b", "b")
+    with pytest.raises(Violation, match="belongs to a and b"):
+        ledger.owns(1, "b", [0])
+
+
 def test_after_a_power_failure_everything_that_was_sent_is_possible() -> None:
     ledger = GroupLedger("g")
     ledger.joined(7, "a", "a")

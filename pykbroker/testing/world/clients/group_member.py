@@ -41,7 +41,7 @@ from pykbroker.testing.world.world import World
 from pykbroker.types import Peer
 
 SESSION_TIMEOUT_MS = 6_000
-REBALANCE_TIMEOUT_MS = 3_000
+REBALANCE_TIMEOUT_MS = 600
 FIRST_WITH_KEYS_LIST = 4
 FIRST_WITH_GROUPS_LIST = 8
 FIRST_WITH_TOPIC_IDS = 10
@@ -184,7 +184,7 @@ class GroupMember(Client):
         for _ in range(self.dice.randint(1, 12)):
             if self.is_stopping:
                 return
-            await self.pause(20, 250)
+            await self.pause(20, 1_500 if self.dice.one_in(6) else 250)
             code = await (self._commit() if self.dice.one_in(2) else self._heartbeat())
             if code:
                 self._forget_if_unknown(code)

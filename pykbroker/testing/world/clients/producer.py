@@ -207,6 +207,7 @@ class ProducerClient(Client):
             peer = self.any_node()
             is_calm = self.world.is_calm(GRACE_US)
             is_excused = not is_calm
+            failures_before = self._catalog.power_failures
             sent = [self._send(batch, peer) for batch in waiting]
             for batch, outcome in zip(waiting, sent, strict=True):
                 try:
@@ -219,6 +220,8 @@ class ProducerClient(Client):
                             f"fails any more: {failure.message}"
                         ) from failure
                     self.note(f"has no answer for {batch.attempts[0].identity!r}: {failure.code}")
+                    continue
+                if self._catalog.power_failures != failures_before:
                     continue
                 earlier = waiting[: waiting.index(batch)]
                 is_first = all(at.is_answered for at in earlier if at.ledger is batch.ledger)

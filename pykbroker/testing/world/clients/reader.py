@@ -25,7 +25,7 @@ from pykbroker.protocol.messages.list_offsets_request import (
 )
 from pykbroker.testing.world.catalog import Catalog, TopicPromise
 from pykbroker.testing.world.clients.client import Client
-from pykbroker.testing.world.ledger import PartitionLedger, stored_records
+from pykbroker.testing.world.ledger import PartitionLedger, end_of_batches, stored_records
 from pykbroker.testing.world.world import World
 from pykbroker.types import Peer
 
@@ -70,6 +70,7 @@ class ReaderClient(Client):
         topics: Sequence[str],
     ) -> None:
         super().__init__(world, name, bootstrap)
+        self._catalog = catalog
         self.positions = [
             Position(catalog.topics[topic], index)
             for topic in topics
@@ -85,6 +86,7 @@ class ReaderClient(Client):
     async def script(self) -> None:
         """Read until the end of the world."""
         while not self.is_stopping:
+            failures_before = self._catalog.power_failures
             try:
                 response = await self.ask(
                     self._request(), self._version, timeout_ms=3_000, purpose="fetch"
@@ -93,6 +95,9 @@ class ReaderClient(Client):
                 self.note(f"fetch failed: {failure.code}")
                 self._begin_session()
                 await self.pause(20, 200)
+                continue
+            if self._catalog.power_failures != failures_before:
+                self._begin_session()
                 continue
             await self._take(response)
             await self.pause(0, 60)
@@ -184,10 +189,10 @@ class ReaderClient(Client):
             position.is_sent = False
             await self.pause(20, 200)
             return
-        records = [
-            each for each in stored_records(answer.records or b"") if each.offset >= position.offset
-        ]
-        if not records:
+        payload = answer.records or b""
+        records = [each for each in stored_records(payload) if each.offset >= position.offset]
+        end = end_of_batches(payload)
+        if end <= position.offset:
             return
         for record in records:
             # A power failure may leave a hole between two segments, in what was not flushed.
@@ -201,6 +206,7 @@ class ReaderClient(Client):
                 )
             position.ledger.seen(record)
             position.offset = record.offset + 1
+        position.offset = max(position.offset, end)  # compaction leaves batches without records
         position.is_sent = False
         self.records_read += len(records)
         self.note(f"{name} is read up to {position.offset}")

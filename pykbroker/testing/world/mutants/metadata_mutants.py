@@ -57,6 +57,7 @@ METADATA_MUTANTS = (
         "metadata-not-synced",
         "metadata is on disk before it is committed",
         (Patch("kraft.raft_driver:RaftDriver._start_flush", instead(_without_sync)),),
+        seed=1,
     ),
     Mutant(
         "same-block-of-ids",
@@ -67,6 +68,7 @@ METADATA_MUTANTS = (
                 instead(_first_block_again),
             ),
         ),
+        seed=4,
     ),
     Mutant(
         "partitions-missing",
@@ -76,6 +78,7 @@ METADATA_MUTANTS = (
                 "kraft.delta:MetadataDelta._HANDLERS[PartitionRecord]", instead(_one_partition_less)
             ),
         ),
+        seed=2,
     ),
     Mutant(
         "configs-ignored",
@@ -106,5 +109,6 @@ METADATA_MUTANTS = (
         "deletion-answered-only",
         "a topic whose deletion was answered is gone",
         (Patch("kraft.controller.topics:delete_topics", instead(_without_records)),),
+        seed=1,
     ),
 )

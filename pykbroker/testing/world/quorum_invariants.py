@@ -1,0 +1,114 @@
+"""Rules about the metadata quorum, checked after every event.
+
+They are those of Kafka's RaftEventSimulationTest: one leader an epoch, epochs and high watermarks
+that never go back, logs that agree on everything that is committed, and no committed record that a
+later leader does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from pykbroker.testing.world.invariants import is_running
+from pykbroker.testing.world.node import Node
+from pykbroker.testing.world.world import Violation, World
+
+if TYPE_CHECKING:
+    from pykbroker.kraft.raft_driver import RaftDriver
+
+
+class Committed(NamedTuple):
+    """A batch below the high watermark of some node."""
+
+    last_offset: int
+    epoch: int
+    content: int
+    """A checksum of its records."""
+
+
+class QuorumRules:
+    """See the module's text.
+
+    State: what was ever committed, by the offset of its first record, and up to where each node's
+    log was compared with it; who led each epoch; the epoch and high watermark of each process.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = list(nodes)
+        self._leaders: dict[int, int] = {}
+        self._committed: dict[int, Committed] = {}
+        self._committed_end = 0
+        self._compared: dict[tuple[int, int], int] = {}
+        self._progress: dict[tuple[int, int], tuple[int, int]] = {}
+        self._epochs: dict[int, int] = {}
+
+    @property
+    def epochs_led(self) -> int:
+        """How many epochs had a leader."""
+        return len(self._leaders)
+
+    @property
+    def committed_end(self) -> int:
+        """The end of what is committed anywhere."""
+        return self._committed_end
+
+    def check(self, world: World) -> None:
+        """See `Invariant`."""
+        for node in self._nodes:
+            if node.machine.process is not world.queue.current or not is_running(node):
+                continue
+            kraft = getattr(node.server, "kraft", None)
+            driver: RaftDriver | None = getattr(kraft, "raft", None)
+            if driver is not None and driver.raft.log_end is not None:
+                self._check_node(node, driver)
+
+    def _check_node(self, node: Node, driver: RaftDriver) -> None:
+        raft = driver.raft
+        key = (node.node_id, node.starts)
+        now = (raft.epoch, raft.high_watermark)
+        before = self._progress.get(key)
+        if before == now:
+            return
+        if before is not None and (now[0] < before[0] or now[1] < before[1]):
+            raise Violation(f"{node.name}: epoch and high watermark went from {before} to {now}")
+        self._progress[key] = now
+        if raft.epoch < self._epochs.get(node.node_id, 0):
+            raise Violation(
+                f"{node.name}: came back in epoch {raft.epoch} and was in "
+                f"{self._epochs[node.node_id]} before"
+            )
+        self._epochs[node.node_id] = raft.epoch
+        if raft.is_leader:
+            self._check_leader(node, driver)
+        if raft.high_watermark > 0:
+            self._compare(node, driver, key)
+
+    def _check_leader(self, node: Node, driver: RaftDriver) -> None:
+        raft = driver.raft
+        is_new = raft.epoch not in self._leaders
+        leader = self._leaders.setdefault(raft.epoch, node.node_id)
+        if leader != node.node_id:
+            raise Violation(f"epoch {raft.epoch} is led by node {leader} and node {node.node_id}")
+        if is_new and driver.log.end.offset < self._committed_end:
+            raise Violation(
+                f"{node.name} leads epoch {raft.epoch} with a log that ends at "
+                f"{driver.log.end.offset}; committed is {self._committed_end}"
+            )
+
+    def _compare(self, node: Node, driver: RaftDriver, key: tuple[int, int]) -> None:
+        """Everything that this node calls committed is what others committed at its place."""
+        log = driver.log
+        start = max(self._compared.get(key, 0), log.log.log_start_offset)
+        end = min(driver.raft.high_watermark, log.end.offset)
+        for batch in log.batches(start, end):
+            content = crc32(repr((batch.records, batch.control)).encode())
+            found = Committed(batch.last_offset, batch.epoch, content)
+            known = self._committed.setdefault(batch.base_offset, found)
+            if known != found:
+                raise Violation(
+                    f"{node.name}: at {batch.base_offset} {found} is committed, elsewhere {known}"
+                )
+            self._committed_end = max(self._committed_end, batch.last_offset + 1)
+            self._compared[key] = batch.last_offset + 1

@@ -1,0 +1,154 @@
+"""The world of a quorum: several nodes, each broker and controller, that replicate metadata.
+
+    1  the nodes start together, elect a leader, register, serve
+    2  administrators send every kind of change to any node while nodes crash and links are cut
+    3  no more faults: there is a leader, every node serves, every node has the same metadata
+    4  the metadata has all that was promised
+
+Topics have one replica: what this world looks at is the metadata. In: a seed. Out: as of one node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pykbroker.protocol.primitives import uuid_to_str
+from pykbroker.testing.world.catalog import Catalog
+from pykbroker.testing.world.clients.administrator import Administrator
+from pykbroker.testing.world.faults import Faults
+from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets, PartitionOffsets
+from pykbroker.testing.world.node import DATA_DIRECTORY, Node, NodeState
+from pykbroker.testing.world.quorum_invariants import QuorumRules
+from pykbroker.testing.world.randomness import SeededSource
+from pykbroker.testing.world.world import Violation, World
+
+SECOND = 1_000_000
+START_US = 60 * SECOND
+DRAIN_US = 90 * SECOND
+FAULTS_US = (2 * SECOND, 8 * SECOND)
+CALM_US = 5 * SECOND
+
+
+def properties_of(node_id: int, node_ids: Sequence[int]) -> dict[str, str]:
+    """The configuration of a node that is broker and voter."""
+    host = f"node-{node_id}"
+    return {
+        "process.roles": "broker,controller",
+        "node.id": str(node_id),
+        "listeners": f"PLAINTEXT://{host}:9092,CONTROLLER://{host}:9093",
+        "advertised.listeners": f"PLAINTEXT://{host}:9092",
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.voters": ",".join(f"{at}@node-{at}:9093" for at in node_ids),
+        "controller.quorum.election.timeout.ms": "500",
+        "controller.quorum.fetch.timeout.ms": "1100",
+        "controller.quorum.election.backoff.max.ms": "300",
+        "controller.quorum.request.timeout.ms": "1000",
+        "broker.session.timeout.ms": "3000",
+        "broker.heartbeat.interval.ms": "500",
+        "log.dirs": DATA_DIRECTORY,
+        "log.index.size.max.bytes": "8192",
+        "auto.create.topics.enable": "false",
+        "offsets.topic.replication.factor": "1",
+        "metadata.log.max.record.bytes.between.snapshots": "6000",
+    }
+
+
+class ThreeVoters:
+    """See the module's text."""
+
+    def __init__(self, seed: int, scale: int = 1, count: int = 3) -> None:
+        self.world = World(seed)
+        self.dice = self.world.dice("scenario")
+        self.catalog = Catalog()
+        self.scale = scale
+        node_ids = range(1, count + 1)
+        cluster_id = uuid_to_str(SeededSource(self.world.dice("cluster")).new_uuid())
+        self.nodes = [
+            Node(self.world, node_id, properties_of(node_id, node_ids), cluster_id)
+            for node_id in node_ids
+        ]
+        for node in self.nodes:
+            node.on_ended = self._ended
+        self.rules = QuorumRules(self.nodes)
+        self.administrators: list[Administrator] = []
+        self.faults: Faults | None = None
+        self.world.invariants += [
+            self.rules,
+            MetadataOffsets(self.nodes),
+            ImageEveryWhere(self.nodes),
+            PartitionOffsets(self.nodes),
+        ]
+
+    def run(self) -> str:
+        """Live one life; the digest of all that happened."""
+        for node in self.nodes:
+            node.start()
+        self._wait(self._all_serve, "the nodes do not come up", START_US)
+        bootstrap = [node.peer for node in self.nodes]
+        for number in range(self.dice.randint(1, 2)):
+            client = Administrator(self.world, f"operator-{number}", bootstrap, self.catalog)
+            client.is_one_of_several = True
+            self.administrators.append(client)
+        names = [client.name for client in self.administrators]
+        faults = self.faults = Faults(self.world, self.nodes, names)
+        for client in self.administrators:
+            client.start()
+        faults.start()
+        self.world.run_for(self.dice.randint(*FAULTS_US) * self.scale)
+        faults.heal()
+        self._wait(self._all_serve, "not all nodes serve although nothing fails any more", DRAIN_US)
+        self.world.run_for(CALM_US)
+        for client in self.administrators:
+            client.stop()
+        self._wait(
+            lambda: all(client.is_done for client in self.administrators),
+            "a client waits although nothing fails any more",
+            DRAIN_US,
+        )
+        self._wait(self._all_agree, "the nodes do not come to the same metadata", DRAIN_US)
+        self._check_promises()
+        return self.world.timeline.digest
+
+    def _wait(self, condition: Callable[[], bool], otherwise: str, limit_us: int) -> None:
+        if not self.world.run_until(condition, self.world.now_us + limit_us):
+            raise Violation(otherwise)
+
+    def _ended(self, node: Node, is_power: bool) -> None:
+        if self.faults is not None:
+            self.faults.restart_later(node)
+
+    def _all_serve(self) -> bool:
+        return all(node.state is NodeState.UP for node in self.nodes)
+
+    def _all_agree(self) -> bool:
+        if not self._all_serve():
+            return False
+        offsets = set()
+        for node in self.nodes:
+            server = node.server
+            assert server is not None
+            offsets.add(server.image.offset)
+            if server.image.offset + 1 < self.rules.committed_end:
+                return False
+        return len(offsets) == 1
+
+    def _check_promises(self) -> None:
+        """Every node has every topic and configuration that was promised, and no other."""
+        images = []
+        for node in self.nodes:
+            server = node.server
+            assert server is not None
+            image = server.image
+            images.append(list(map(repr, image.records())))
+            self.catalog.check_topics(
+                {topic.name: len(topic.partitions) for topic in image.topics_by_id.values()}
+            )
+            for name, topic in self.catalog.topics.items():
+                if image.topic(name) is not None:
+                    overrides = image.topic_config(name)
+                    answered = set(topic.configs)
+                    found = {key: overrides.get(key) for key in answered}
+                    self.catalog.check_configs(name, found)
+            node.note("has the metadata that was promised")
+        if any(records != images[0] for records in images):
+            raise Violation("nodes have different metadata at the same offset")

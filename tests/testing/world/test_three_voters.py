@@ -1,0 +1,154 @@
+"""Lives of a quorum of three simulated nodes under faults.
+
+PYKBROKER_QUORUM_SEEDS=1000 runs more of them; a failure prints the command that repeats its seed.
+"""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pykbroker.testing.world.__main__ import live
+from pykbroker.testing.world.node import NodeState
+from pykbroker.testing.world.quorum_invariants import QuorumRules
+from pykbroker.testing.world.three_voters import ThreeVoters
+from pykbroker.testing.world.virtual_time import Process
+from pykbroker.testing.world.world import Violation
+
+SEEDS = int(os.environ.get("PYKBROKER_QUORUM_SEEDS", "40"))
+CHUNKS = 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_lives(chunk: int) -> None:
+    for seed in range(chunk, SEEDS, CHUNKS):
+        _, failure = live(seed, nodes=3, scale=1)
+        assert not failure, failure
+
+
+def test_a_seed_repeats() -> None:
+    assert live(2, nodes=3, scale=1) == live(2, nodes=3, scale=1)
+
+
+def test_lives_are_full_of_events() -> None:
+    epochs = changes = faults = starts = committed = 0
+    for seed in range(8):
+        life = ThreeVoters(seed)
+        with life.world.logs_captured():
+            life.run()
+        assert life.faults is not None
+        faults += life.faults.count
+        epochs += life.rules.epochs_led
+        committed += life.rules.committed_end
+        changes += sum(client.changes for client in life.administrators)
+        starts += sum(node.starts for node in life.nodes)
+    assert epochs > 20
+    assert committed > 300
+    assert changes > 60
+    assert faults > 40
+    assert starts > 40
+
+
+class Stage:
+    """Nodes that are played, and the rules that look at them."""
+
+    def __init__(self) -> None:
+        self.nodes = [self._node(number) for number in (1, 2)]
+        self.rules = QuorumRules(self.nodes)
+
+    @staticmethod
+    def _node(number: int) -> Any:
+        raft = SimpleNamespace(epoch=1, high_watermark=-1, is_leader=False, log_end=object())
+        log = SimpleNamespace(
+            end=SimpleNamespace(offset=0),
+            log=SimpleNamespace(log_start_offset=0),
+            batches=lambda start, end: [at for at in log.content if start <= at.base_offset < end],
+            content=[],
+        )
+        driver = SimpleNamespace(raft=raft, log=log)
+        return SimpleNamespace(
+            node_id=number,
+            name=f"node-{number}",
+            starts=1,
+            state=NodeState.UP,
+            has_failed=False,
+            machine=SimpleNamespace(process=Process(f"node-{number}")),
+            server=SimpleNamespace(kraft=SimpleNamespace(raft=driver)),
+        )
+
+    def raft(self, number: int) -> Any:
+        return self.nodes[number - 1].server.kraft.raft.raft
+
+    def log(self, number: int) -> Any:
+        return self.nodes[number - 1].server.kraft.raft.log
+
+    def commit(self, number: int, offset: int, epoch: int, record: str) -> None:
+        log, raft = self.log(number), self.raft(number)
+        log.content.append(
+            SimpleNamespace(
+                base_offset=offset, last_offset=offset, epoch=epoch, records=[record], control=[]
+            )
+        )
+        log.end.offset = max(log.end.offset, offset + 1)
+        raft.high_watermark = offset + 1
+
+    def check(self, number: int) -> None:
+        process = self.nodes[number - 1].machine.process
+        world: Any = SimpleNamespace(queue=SimpleNamespace(current=process))
+        self.rules.check(world)
+
+
+def test_two_leaders_of_an_epoch_are_noticed() -> None:
+    stage = Stage()
+    stage.raft(1).is_leader = stage.raft(2).is_leader = True
+    stage.check(1)
+    with pytest.raises(Violation, match="led by node 1 and node 2"):
+        stage.check(2)
+
+
+def test_an_epoch_that_goes_back_is_noticed() -> None:
+    stage = Stage()
+    stage.raft(1).epoch = 5
+    stage.check(1)
+    stage.raft(1).epoch = 4
+    with pytest.raises(Violation, match="went from"):
+        stage.check(1)
+    stage.nodes[0].starts = 2
+    with pytest.raises(Violation, match="came back in epoch 4"):
+        stage.check(1)
+
+
+def test_another_record_at_a_committed_offset_is_noticed() -> None:
+    stage = Stage()
+    stage.commit(1, 0, 1, "a")
+    stage.check(1)
+    stage.commit(2, 0, 1, "a")
+    stage.check(2)
+    stage.commit(1, 1, 1, "b")
+    stage.check(1)
+    stage.commit(2, 1, 1, "other")
+    with pytest.raises(Violation, match="elsewhere"):
+        stage.check(2)
+
+
+def test_a_leader_without_a_committed_record_is_noticed() -> None:
+    stage = Stage()
+    stage.commit(1, 0, 1, "a")
+    stage.check(1)
+    stage.raft(2).epoch = 2
+    stage.raft(2).is_leader = True
+    with pytest.raises(Violation, match="committed is 1"):
+        stage.check(2)
+
+
+def test_a_high_watermark_that_goes_back_is_noticed() -> None:
+    stage = Stage()
+    stage.commit(1, 0, 1, "a")
+    stage.check(1)
+    stage.raft(1).high_watermark = 0
+    with pytest.raises(Violation, match="went from"):
+        stage.check(1)
