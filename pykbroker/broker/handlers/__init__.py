@@ -142,6 +142,7 @@ HANDLERS: tuple[Served, ...] = (
     Served("DeleteTopics", "delete_topics", on_controller=True),
     Served("CreatePartitions", "create_partitions", on_controller=True),
     Served("ElectLeaders", "elect_leaders", on_controller=True),
+    Served("AlterPartition", "alter_partition", on_controller=True),
     Served("AlterPartitionReassignments", "alter_partition_reassignments", on_controller=True),
     Served("ListPartitionReassignments", "list_partition_reassignments", on_controller=True),
     Served("DescribeConfigs", "describe_configs", on_controller=True),

@@ -129,6 +129,12 @@ class Controller:
         """CreatePartitionsRequest -> CreatePartitionsResponse."""
         return topics.create_partitions(self.state, request)
 
+    def alter_partition(self, request: Any, version: int) -> Decision[MetadataRecord]:
+        """AlterPartitionRequest -> AlterPartitionResponse."""
+        from pykbroker.kraft.controller.alter_partition import alter_partition
+
+        return alter_partition(self.state, request, version)
+
     def elect_leaders(self, request: Any) -> Decision[MetadataRecord]:
         """ElectLeadersRequest -> ElectLeadersResponse."""
         from pykbroker.kraft.controller.elections import elect_leaders

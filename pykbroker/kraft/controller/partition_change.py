@@ -45,6 +45,7 @@ class Targets(NamedTuple):
     removing: tuple[int, ...] | None = None
     adding: tuple[int, ...] | None = None
     directories: Mapping[int, bytes] = {}
+    leader_recovery_state: int | None = None
 
 
 def elect_leader(
@@ -120,6 +121,9 @@ def change_partition(
         replicas, isr = completed
         removing = adding = ()
     _elect(record, partition, isr, replicas, election, acceptable)
+    recovery = targets.leader_recovery_state
+    if recovery is not None and recovery != partition.leader_recovery_state:
+        record.leader_recovery_state = recovery
     if record.leader == NO_LEADER_CHANGE and not set(partition.replicas) <= set(replicas):
         record.leader = partition.leader  # raises the leader epoch: a replica goes
     # Eligible leader replicas (KIP-966) are not finalised here: the record clears what is left.

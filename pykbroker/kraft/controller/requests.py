@@ -19,6 +19,7 @@ DECIDE: dict[str, Decide] = {
     "CreateTopicsRequest": lambda at, message, _, __: at.create_topics(message),
     "DeleteTopicsRequest": lambda at, message, version, _: at.delete_topics(message, version),
     "CreatePartitionsRequest": lambda at, message, _, __: at.create_partitions(message),
+    "AlterPartitionRequest": lambda at, message, version, _: at.alter_partition(message, version),
     "ElectLeadersRequest": lambda at, message, _, __: at.elect_leaders(message),
     "AlterPartitionReassignmentsRequest": lambda at, message, _, __: (
         at.alter_partition_reassignments(message)
