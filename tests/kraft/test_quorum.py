@@ -7,6 +7,7 @@ import random
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft import raft_events as ev
 from tests.kraft.quorum_world import QuorumWorld
 
 
@@ -153,3 +154,30 @@ def test_faults_lose_and_change_nothing_that_was_committed(seed: int) -> None:
     assert promised, f"seed {seed}: nothing was decided"
     for number in promised:
         assert world.has(leader, number), f"seed {seed}: change {number} was promised and is lost"
+
+
+def test_a_vote_that_cannot_be_written_is_not_given() -> None:
+    world = QuorumWorld(3)
+    old = world.leader()
+    voter, other = (node for node in world.nodes.values() if node is not old)
+
+    def fail(name: str, path: str) -> OSError | None:
+        return OSError(5, "bad disk", path) if path.endswith("quorum-state.tmp") else None
+
+    voter.files.fail = fail
+    epoch = voter.raft.epoch + 1
+    vote = ev.VoteRequested(
+        other.raft.local.key,
+        epoch,
+        ev.LogEnd(epoch - 1, 1_000_000),
+        pre_vote=False,
+        voter=None,
+        reply_to=1,
+    )
+    with pytest.raises(KafkaError) as refused:
+        voter.driver.raft.answer(vote)
+    assert refused.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert len(voter.fatal) == 1
+    with pytest.raises(KafkaError):  # not from memory either
+        voter.driver.raft.answer(vote)
+    assert len(voter.fatal) == 1

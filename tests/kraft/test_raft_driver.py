@@ -6,9 +6,7 @@ import pytest
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft import raft_events as ev
 from pykbroker.kraft.metadata_batches import MAX_RECORDS_PER_BATCH
-from pykbroker.kraft.voters import ReplicaKey
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
 from tests.kraft.node_world import NodeWorld
@@ -94,25 +92,3 @@ def test_after_stop_the_end_of_an_fsync_changes_nothing() -> None:
     world.node.raft.stop()
     world.scheduler.run_jobs()
     assert not reply.done
-
-
-def test_a_vote_that_cannot_be_written_is_not_given() -> None:
-    world = NodeWorld().open()
-    raft = world.node.raft
-
-    def fail(name: str, path: str) -> OSError | None:
-        return OSError(5, "bad disk", path) if path.endswith("quorum-state.tmp") else None
-
-    world.files.fail = fail
-    candidate = ReplicaKey(7)
-    epoch = raft.raft.epoch + 1
-    vote = ev.VoteRequested(
-        candidate, epoch, ev.LogEnd(epoch, 1_000_000), pre_vote=False, voter=None, reply_to=1
-    )
-    with pytest.raises(KafkaError) as refused:
-        raft.answer(vote)
-    assert refused.value.code == ErrorCode.KAFKA_STORAGE_ERROR
-    assert len(world.fatal) == 1
-    with pytest.raises(KafkaError):  # not from memory either
-        raft.answer(vote)
-    assert len(world.fatal) == 1
