@@ -399,8 +399,10 @@ class LogManager:
         return self.directory(log.log_directory).directory_id
 
     def directory_for_new_log(self) -> LogDirectory:
-        """The online one with the fewest logs (LogManager.nextLogDirs)."""
+        """The online one with the fewest logs (LogManager.nextLogDirs). LogDirFailure: none is."""
         online = [directory for directory in self.directories if directory.is_online]
+        if not online and self.directories[0].failure is not None:
+            raise self.directories[0].failure
         if len(online) == 1:
             return online[0]
         counts = {directory.path: 0 for directory in online}

@@ -355,3 +355,14 @@ def test_reports_of_wanted_partitions_only(files: MemoryFiles) -> None:
     assert [r.topic_partition for r in report.logs] == [ORDERS[1]]
     assert report.logs[0].size_bytes > 0
     assert 0 < report.usable_bytes <= report.total_bytes
+
+
+def test_without_an_online_directory_a_new_log_fails_with_what_failed(files: MemoryFiles) -> None:
+    manager = loaded(files)
+    files.fail = failing("/a")
+    with pytest.raises(LogDirFailure) as first:
+        manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
+    manager.on_dir_failure("/a", first.value)
+    with pytest.raises(LogDirFailure) as second:
+        manager.create(ORDERS[1], TOPIC_ID, TopicConfig.default())
+    assert second.value is first.value
