@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 START_US = 60 * SECOND
-DRAIN_US = 120 * SECOND
+DRAIN_US = 40 * SECOND
 CALM_US = 4 * SECOND
 FAULTS_US = (1 * SECOND, 4 * SECOND)
 
@@ -49,6 +49,7 @@ PROPERTIES = {
     "offsets.topic.num.partitions": "2",
     "offsets.topic.replication.factor": "1",
     "offsets.load.buffer.size": "300",
+    "group.min.session.timeout.ms": "500",
     "group.initial.rebalance.delay.ms": "50",
     "log.retention.check.interval.ms": "600",
     "log.index.size.max.bytes": "8192",

@@ -40,8 +40,10 @@ from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.world import World
 from pykbroker.types import Peer
 
-SESSION_TIMEOUT_MS = 6_000
+SESSION_TIMEOUT_MS = 1_000
 REBALANCE_TIMEOUT_MS = 600
+GROUP_TIMEOUT_MS = SESSION_TIMEOUT_MS + 2_000
+"""Version 0 of JoinGroup has no rebalance timeout: the session timeout takes its place."""
 FIRST_WITH_KEYS_LIST = 4
 FIRST_WITH_GROUPS_LIST = 8
 FIRST_WITH_TOPIC_IDS = 10
@@ -120,7 +122,7 @@ class GroupMember(Client):
                 protocols=[JoinGroupRequestProtocol(name="range", metadata=self.name.encode())],
             ),
             version,
-            REBALANCE_TIMEOUT_MS + 5_000,
+            GROUP_TIMEOUT_MS,
         )
         if response.error_code == ErrorCode.MEMBER_ID_REQUIRED:
             self._member_id = response.member_id
@@ -160,7 +162,7 @@ class GroupMember(Client):
                 assignments=assignments,
             ),
             self.version_of("SyncGroup"),
-            REBALANCE_TIMEOUT_MS + 5_000,
+            GROUP_TIMEOUT_MS,
         )
         if response.error_code:
             self._forget_if_unknown(response.error_code)
