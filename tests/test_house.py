@@ -33,6 +33,7 @@ TESTED_IN = {
     "broker/handlers/end_quorum_epoch": "kraft/test_raft_service.py",
     "broker/handlers/fetch_metadata": "kraft/test_raft_service.py",
     "broker/handlers/fetch_snapshot": "kraft/test_raft_service.py",
+    "broker/handlers/update_raft_voter": "kraft/test_raft_voter_updates.py",
     "broker/handlers/vote": "kraft/test_raft_service.py",
     "broker/outgoing": "network/test_client_pool.py",
     "config/broker_fields": "config/test_broker_keys.py",

@@ -17,17 +17,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.deferred import Deferred, spawn
 from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.errors import KafkaError
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
 from pykbroker.kraft.controller.controller import Controller
-from pykbroker.kraft.controller_channel_driver import ControllerChannel, refusal_as_value, value_of
+from pykbroker.kraft.controller_channel_driver import ControllerChannel, value_of
 from pykbroker.kraft.controller_driver import ControllerDriver
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_bootstrap import (
@@ -72,15 +72,6 @@ if TYPE_CHECKING:  # imported when another replica asks
 # BrokerServer.scala: how long a broker tries to reach a controller, where no session limits it.
 _REQUEST_TIMEOUT_MS = 60_000
 _REGISTRATION_RETRY_MS = 1_000
-# The controller is not reached, or the session of this broker's last life has not expired yet.
-_REGISTRATION_RETRIES = frozenset(
-    (
-        ErrorCode.NOT_CONTROLLER,
-        ErrorCode.NETWORK_EXCEPTION,
-        ErrorCode.REQUEST_TIMED_OUT,
-        ErrorCode.DUPLICATE_BROKER_REGISTRATION,
-    )
-)
 _CATCH_UP_POLL_MS = 10
 _WAIT_LOG_MS = 10_000
 
@@ -390,19 +381,7 @@ class KraftNodeDriver:
 
     def register_broker(self, listeners: Sequence[Listener]) -> Deferred:
         """Register this broker with the ports that are open; resolved with its epoch."""
-        return spawn(refusal_as_value(self._register_broker(listeners)))
-
-    async def _register_broker(self, listeners: Sequence[Listener]) -> Any:
-        """Try for initial.broker.registration.timeout.ms while another try may help."""
-        until_ms = self._now_ms() + self.config.initial_broker_registration_timeout_ms
-        while True:
-            outcome = await value_of(self.broker.register(listeners))
-            if not isinstance(outcome, KafkaError):
-                return outcome
-            if outcome.code not in _REGISTRATION_RETRIES or self._now_ms() >= until_ms:
-                raise outcome
-            _log.info("The controller has not registered this broker yet: %s", outcome)
-            await self._scheduler.sleep(_REGISTRATION_RETRY_MS)
+        return self.broker.register(listeners)
 
     def unfence(self) -> Deferred:
         """Have clients see this broker; resolved when they do (or with a KafkaError)."""

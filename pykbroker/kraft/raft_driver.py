@@ -184,6 +184,12 @@ class RaftDriver:
             self._write(batch, [record for record, _ in chunk], [], now_ms)
         self._start_flush()
 
+    def append_voters(self, voters: VoterSet) -> int:
+        """Append a new voter set as the leader; the offset of its record. It counts at once."""
+        offset = self.log.log.next_offset
+        self._append_control(ev.AppendControl(self.raft.epoch, (voters.to_record(),)))
+        return offset
+
     def answer(self, event: ev.Event) -> ev.Reply:
         """Take in a request of another replica; what to answer, which may be told at once.
 

@@ -25,7 +25,7 @@ from pykbroker.environment.scheduler import Scheduler
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft import raft_events as ev
 from pykbroker.kraft import raft_rpc
-from pykbroker.kraft.controller_channel_driver import Send
+from pykbroker.kraft.controller_channel_driver import Send, value_of
 from pykbroker.kraft.metadata_log import MetadataLog
 from pykbroker.kraft.metadata_snapshot import CorruptSnapshot, Snapshot, SnapshotId, decode_snapshot
 from pykbroker.kraft.raft import Raft
@@ -101,6 +101,7 @@ class RaftFetcher:
         self._changed: Deferred | None = None
         self._task: Task | None = None
         self._lost_leader = False
+        self._told_epoch = -1  # whose leader has been told where this voter listens
 
     def start(self) -> None:
         """Fetch whenever this replica is one that has to."""
@@ -212,8 +213,27 @@ class RaftFetcher:
                 self._driver.append_from_leader(partition.records)
             self._alive(partition.high_watermark)
             if raft.is_voter:
+                if self._told_epoch != raft.epoch and peer.node_id == raft.leader_id:
+                    self._told_epoch = raft.epoch
+                    spawn(self._tell_leader(peer))
                 await self._driver.flushed()
         return True
+
+    async def _tell_leader(self, leader: Peer) -> None:
+        """Each new leader learns where this voter listens: at kraft.version 0 no log says it."""
+        raft = self._raft
+        if (
+            raft.history.kraft_version > 0
+            and raft.voters.nodes.get(raft.local.key.id) == raft.local
+        ):
+            return
+        message = raft_rpc.make_update_voter(self._cluster_id, raft.local, raft.epoch)
+        deadline_ms = self._now_ms() + self._request_timeout_ms
+        outcome = await value_of(self._send(leader, message, deadline_ms))
+        code = outcome.code if isinstance(outcome, KafkaError) else outcome.error_code
+        if code and code != ErrorCode.UNSUPPORTED_VERSION:
+            _log.info("%s did not take where this voter listens: %s", leader, ErrorCode(code).name)
+            self._told_epoch = -1  # told again behind the next fetch
 
     def _is_leader_here(self, response: Any, partition: Any) -> bool:
         """Take in what the sender knows of the quorum; is it the leader that this node follows?"""

@@ -25,6 +25,7 @@ from pykbroker.kraft.metadata_log import MetadataLog
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, SnapshotId
 from pykbroker.kraft.raft_driver import RaftDriver
 from pykbroker.kraft.raft_peers import RaftPeers
+from pykbroker.kraft.raft_voter_updates import VoterUpdates
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
 from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint
 from pykbroker.protocol.messages import (
@@ -34,10 +35,12 @@ from pykbroker.protocol.messages import (
     fetch_snapshot_response,
     vote_response,
 )
+from pykbroker.protocol.messages.update_raft_voter_response import UpdateRaftVoterResponse
 from pykbroker.protocol.primitives import METADATA_TOPIC_ID
 from pykbroker.purgatory import DelayedOperation, Purgatory
 
 KEY = "__cluster_metadata"
+VOTER_UPDATE_TIMEOUT_MS = 5_000
 
 INVALID_REQUEST = int(ErrorCode.INVALID_REQUEST)
 
@@ -61,6 +64,7 @@ class RaftService:
         self._purgatory = purgatory
         self._now_ms = now_ms
         self._next_reply = 0
+        self._updates = VoterUpdates(driver, purgatory, KEY)
         driver.on_progress = self.on_progress
 
     def on_progress(self) -> None:
@@ -333,6 +337,16 @@ class RaftService:
         entry.position = asked.position
         entry.unaligned_records = log.read_snapshot_slice(wanted, asked.position, length)
         return entry
+
+    # ---------------------------------------------------------------- voters
+
+    def update_raft_voter(self, message: Any) -> UpdateRaftVoterResponse | Deferred:
+        """UpdateRaftVoterRequest."""
+        if not self._is_our_cluster(message.cluster_id):
+            return self._updates.answer(ErrorCode.INCONSISTENT_CLUSTER_ID)
+        deadline_ms = self._now_ms() + VOTER_UPDATE_TIMEOUT_MS
+        leader_only = self._leader_only(message.current_leader_epoch)
+        return self._updates.update(message, leader_only, deadline_ms)
 
     # ---------------------------------------------------------------- what they share
 

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from pykbroker.deferred import Deferred, resolved
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, SnapshotId, encode_snapshot
 from pykbroker.kraft.publisher import UnsupportedCluster
@@ -361,37 +360,3 @@ def test_older_metadata_versions_are_served_in_their_record_versions() -> None:
 
 def test_snapshot_ids_sort_by_offset() -> None:
     assert SnapshotId(5, 9) < SnapshotId(10, 1)
-
-
-def registering(*answers: object) -> tuple[NodeWorld, Deferred]:
-    """A broker that registers and gets these answers; the last one again and again."""
-    world = NodeWorld().open(serve=False)
-    left = list(answers)
-
-    def register(listeners: object) -> Deferred:
-        return resolved(left.pop(0) if len(left) > 1 else left[0])
-
-    world.node.broker.register = register  # type: ignore[method-assign]
-    return world, world.node.register_broker([])
-
-
-def test_a_broker_registers_again_while_the_session_of_its_last_life_lasts() -> None:
-    duplicate = KafkaError(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
-    world, outcome = registering(duplicate, KafkaError(ErrorCode.NOT_CONTROLLER), 7)
-    world.scheduler.advance(1_999)
-    assert not outcome.done
-    world.scheduler.advance(1)
-    assert outcome.value == 7
-
-
-def test_a_broker_gives_up_after_initial_broker_registration_timeout_ms() -> None:
-    world, outcome = registering(KafkaError(ErrorCode.REQUEST_TIMED_OUT))
-    world.scheduler.advance(59_000)
-    assert not outcome.done
-    world.scheduler.advance(2_000)
-    assert outcome.value.code == ErrorCode.REQUEST_TIMED_OUT
-
-
-def test_a_registration_that_cannot_succeed_is_not_repeated() -> None:
-    _, outcome = registering(KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID), 7)
-    assert outcome.value.code == ErrorCode.INCONSISTENT_CLUSTER_ID

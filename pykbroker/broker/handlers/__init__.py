@@ -129,6 +129,7 @@ HANDLERS: tuple[Served, ...] = (
     Served("Vote", "vote", on_controller=True),
     Served("BeginQuorumEpoch", "begin_quorum_epoch", on_controller=True),
     Served("EndQuorumEpoch", "end_quorum_epoch", on_controller=True),
+    Served("UpdateRaftVoter", "update_raft_voter", on_controller=True),
     Served("ListOffsets", "list_offsets"),
     Served("OffsetForLeaderEpoch", "offset_for_leader_epoch"),
     Served("DeleteRecords", "delete_records"),

@@ -21,6 +21,7 @@ WITHOUT_DECISION = {
     "Envelope",
     "Fetch",
     "FetchSnapshot",
+    "UpdateRaftVoter",
     "Vote",
 }
 
