@@ -7,6 +7,7 @@ active controller, wherever that is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykbroker.deferred import Deferred
@@ -27,10 +28,12 @@ def to_controller(
     *,
     message: Message | None = None,
     timeout_ms: int = FORWARDING_TIMEOUT_MS,
+    here: Callable[[], Deferred] | None = None,
 ) -> Deferred:
     """Have the controller decide `request` (or `message` in its place) within `timeout_ms`.
 
-    The Deferred gets the response message or a KafkaError for the whole request.
+    The Deferred gets the response message or a KafkaError for the whole request. `here`: how the
+    node of the active controller answers, where its controller does not.
     """
     controller = services.controller
     wanted = request.message if message is None else message
@@ -38,4 +41,4 @@ def to_controller(
     if request.connection.listener.is_controller:
         return controller.local(wanted, request.api_version, deadline_ms)
     caller = Caller(request.principal, request.client_address, request.client_id)
-    return controller.forward(wanted, request.api_version, caller, deadline_ms)
+    return controller.forward(wanted, request.api_version, caller, deadline_ms, here)

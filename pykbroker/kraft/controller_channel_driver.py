@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -100,12 +101,27 @@ class ControllerChannel:
             return resolved(KafkaError(ErrorCode.NOT_CONTROLLER))
         return self._until(self._local.submit(message, version), deadline_ms)
 
-    def forward(self, message: Message, version: int, caller: Caller, deadline_ms: int) -> Deferred:
-        """Have the active controller decide a request of a client, in the client's version."""
+    def forward(
+        self,
+        message: Message,
+        version: int,
+        caller: Caller,
+        deadline_ms: int,
+        here: Callable[[], Deferred] | None = None,
+    ) -> Deferred:
+        """Have the active controller decide a request of a client, in the client's version.
+
+        `here`: how the node of the active controller answers, where its controller does not.
+        """
         local = self._local
-        if local is not None and local.is_active:
-            return self._until(local.submit(message, version), deadline_ms)
-        return spawn(refusal_as_value(self._forward(message, version, caller, deadline_ms)))
+        if local is None:
+            answer = None
+        else:
+            answer = here or partial(local.submit, message, version)
+            if local.is_active:
+                return self._until(answer(), deadline_ms)
+        forwarded = self._forward(message, version, caller, deadline_ms, answer)
+        return spawn(refusal_as_value(forwarded))
 
     def _until(self, answer: Deferred, deadline_ms: int) -> Deferred:
         """The answer, or REQUEST_TIMED_OUT at the deadline; what was decided stays decided."""
@@ -130,20 +146,27 @@ class ControllerChannel:
     # Coroutines: one request each.
 
     async def _ask(self, message: Message, deadline_ms: int) -> Message:
-        reply: Any = await self._retried(message, request_api(message).max_version, deadline_ms)
+        version = request_api(message).max_version
+        here = None if self._local is None else partial(self._local.submit, message, version)
+        reply: Any = await self._retried(message, deadline_ms, here)
         code = getattr(reply, "error_code", 0)  # some responses have errors of their parts only
         if code:
             raise KafkaError(code, getattr(reply, "error_message", None))
         return reply  # type: ignore[no-any-return]
 
     async def _forward(
-        self, message: Message, version: int, caller: Caller, deadline_ms: int
+        self,
+        message: Message,
+        version: int,
+        caller: Caller,
+        deadline_ms: int,
+        here: Callable[[], Deferred] | None,
     ) -> Message:
         from pykbroker.protocol.messages.envelope_response import EnvelopeResponse
 
         api = request_api(message)
         envelope = make_envelope(message, version, caller)
-        reply: Any = await self._retried(envelope, version, deadline_ms, inner=message)
+        reply: Any = await self._retried(envelope, deadline_ms, here)
         if type(reply) is not EnvelopeResponse:
             return reply  # type: ignore[no-any-return]  # decided in this process meanwhile
         if reply.error_code == ErrorCode.UNSUPPORTED_VERSION:
@@ -157,15 +180,13 @@ class ControllerChannel:
         return open_envelope(api, version, reply.response_data or b"")
 
     async def _retried(
-        self, message: Message, version: int, deadline_ms: int, inner: Message | None = None
+        self, message: Message, deadline_ms: int, here: Callable[[], Deferred] | None
     ) -> Any:
         """Ask whoever is the active controller, until one decides or the deadline has passed."""
         local = self._local
         while True:
-            if local is not None and local.is_active:
-                outcome = await value_of(
-                    self._until(local.submit(inner or message, version), deadline_ms)
-                )
+            if here is not None and local is not None and local.is_active:
+                outcome = await value_of(self._until(here(), deadline_ms))
             else:
                 peer = self._leader()
                 outcome = KafkaError(ErrorCode.NOT_CONTROLLER)

@@ -107,6 +107,19 @@ def test_it_is_asked_again_until_the_controller_is_found(failure: Any) -> None:
     assert [peer.node_id for peer, _, _ in play.sent] == [2, 2, 3]
 
 
+@pytest.mark.parametrize("active_from_the_start", [True, False])
+def test_the_node_of_the_controller_answers_what_its_controller_does_not(
+    active_from_the_start: bool,
+) -> None:
+    play = Play([NOT_CONTROLLER])
+    play.local.is_active = active_from_the_start
+    outcome = play.channel.forward(CREATE, 5, CLIENT, 1000, here=lambda: resolved("described"))
+    play.local.is_active = True
+    play.scheduler.advance(RETRY_MS)
+    assert outcome.value == "described"
+    assert play.local.asked == []
+
+
 def test_a_node_that_becomes_the_controller_meanwhile_decides_itself() -> None:
     play = Play()
     play.leader = None

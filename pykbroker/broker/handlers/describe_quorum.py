@@ -1,7 +1,8 @@
 """DescribeQuorum (55): the state of the metadata quorum, as its leader sees it.
 
 Behaviour: the only partition there is is __cluster_metadata-0; another one is
-UNKNOWN_TOPIC_OR_PARTITION. A node that does not lead says NOT_LEADER_OR_FOLLOWER.
+UNKNOWN_TOPIC_OR_PARTITION. A broker forwards it to the active controller; on the listener of a
+controller, a node that does not lead says NOT_LEADER_OR_FOLLOWER.
 Versions: 0-2. 1+ times of fetches; 2+ directory ids and the endpoints of the voters.
 Not done: authorization.
 """
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import Handler
+from pykbroker.deferred import Deferred, resolved
 from pykbroker.errors import ErrorCode, error_message
 from pykbroker.kraft.raft_roles import Leader, VoterProgress
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
@@ -31,8 +34,15 @@ if TYPE_CHECKING:
 API_KEY = 55
 
 
-def handle(services: NodeServices, request: Request) -> DescribeQuorumResponse:
-    """Describe the one quorum there is."""
+def handle(services: NodeServices, request: Request) -> DescribeQuorumResponse | Deferred:
+    """Describe the one quorum there is, or have its leader do so."""
+    if request.connection.listener.is_controller:
+        return describe(services, request)
+    return to_controller(services, request, here=lambda: resolved(describe(services, request)))
+
+
+def describe(services: NodeServices, request: Request) -> DescribeQuorumResponse:
+    """As this node knows it."""
     topics = request.message.topics
     valid = (
         len(topics) == 1

@@ -16,11 +16,17 @@ from pykbroker.protocol.messages.describe_quorum_request import (
 from tests.broker.handlers.admin_broker import AdminBroker
 
 
-def ask(broker: AdminBroker, version: int, topic: str = "__cluster_metadata", at: int = 0) -> Any:
+def ask(
+    broker: AdminBroker,
+    version: int,
+    topic: str = "__cluster_metadata",
+    at: int = 0,
+    on_controller: bool = False,
+) -> Any:
     request = DescribeQuorumRequest(
         topics=[TopicData(topic_name=topic, partitions=[PartitionData(partition_index=at)])]
     )
-    return broker.call(HANDLER, request, version)
+    return broker.call(HANDLER, request, version, on_controller=on_controller)
 
 
 @pytest.mark.parametrize("version", range(3))
@@ -51,5 +57,5 @@ def test_another_partition(topic: str, number: int) -> None:
 def test_a_node_that_does_not_lead() -> None:
     broker = AdminBroker()
     broker.node.close()
-    (partition,) = ask(broker, 2).topics[0].partitions
+    (partition,) = ask(broker, 2, on_controller=True).topics[0].partitions
     assert partition.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
