@@ -11,6 +11,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.environment import Environment
 
 if TYPE_CHECKING:
+    from pykbroker.config import BrokerConfig
     from pykbroker.network.client_pool import ClientPool
     from pykbroker.protocol.primitives import Message
     from pykbroker.types import Peer
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 class Outgoing:
     """See the module's text."""
 
-    def __init__(self, environment: Environment, node_id: int) -> None:
+    def __init__(self, environment: Environment, config: BrokerConfig) -> None:
         self._environment = environment
-        self._node_id = node_id
+        self._config = config
         self._pool: ClientPool | None = None
 
     def send(
@@ -36,7 +37,11 @@ class Outgoing:
         if self._pool is None:
             from pykbroker.network.client_pool import ClientPool, ClientSettings
 
-            settings = ClientSettings(client_id=f"broker-{self._node_id}")
+            settings = ClientSettings(
+                client_id=f"broker-{self._config.node_id}",
+                setup_timeout_ms=self._config.socket_connection_setup_timeout_ms,
+                setup_timeout_max_ms=self._config.socket_connection_setup_timeout_max_ms,
+            )
             self._pool = ClientPool(self._environment, settings)
         return self._pool.send(peer, message, deadline_ms, purpose, max_version)
 

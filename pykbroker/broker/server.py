@@ -98,7 +98,7 @@ class BrokerServer:
         self._disk_threads = environment.background.threads("disk", DISK_THREADS)
         self.purgatory = Purgatory(self.now_ms())
         self._states = StateKeeper(config.node_id, environment.scheduler)
-        self.outgoing = Outgoing(environment, config.node_id)
+        self.outgoing = Outgoing(environment, config)
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self._watches_directories = False
         self.network: SocketServer

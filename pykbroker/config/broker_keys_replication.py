@@ -17,7 +17,6 @@ from pykbroker.config.definition import (
 )
 from pykbroker.config.validators import at_least
 
-REPLICATION: Final = "replication between brokers is not built yet"
 QUOTA: Final = "quotas are not built yet"
 
 KEYS: Final = (
@@ -43,7 +42,8 @@ KEYS: Final = (
         "A follower that has not caught up for this long leaves the in-sync replicas."
     ),
     Key("replica.selector.class", STRING, None).refused(
-        "Java class that chooses the replica a consumer reads from.", REPLICATION
+        "Java class that chooses the replica a consumer reads from.",
+        "reading from followers is not built yet",
     ),
     Key("replica.socket.receive.buffer.bytes", INT, 65536, importance=HIGH).accepted(
         "SO_RCVBUF of a follower's connection.", "the operating system sizes the buffers"

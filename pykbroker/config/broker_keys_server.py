@@ -37,9 +37,7 @@ KEYS: Final = (
         list_of("broker", "controller", empty=False),
         HIGH,
         required=True,
-    ).honoured(
-        "What this process is: broker, controller or both. Only both together is built yet."
-    ),
+    ).honoured("What this process is: broker, controller or both."),
     Key("broker.rack", STRING, None).honoured(
         "The rack or zone of this broker, shown in metadata and used to spread replicas."
     ),
@@ -75,21 +73,15 @@ KEYS: Final = (
     ),
     Key(
         "unclean.leader.election.enable", BOOLEAN, False, importance=HIGH, mode=CLUSTER_WIDE
-    ).accepted(
-        "Whether an out-of-sync replica may become leader when no other is left.",
-        "every partition has one replica, so there is no out-of-sync replica to elect",
+    ).honoured("Whether an out-of-sync replica may become leader when no other is left."),
+    Key("unclean.leader.election.interval.ms", LONG, 300000, at_least(1), internal=True).honoured(
+        "How often the controller looks for leaderless partitions to elect uncleanly."
     ),
-    Key("unclean.leader.election.interval.ms", LONG, 300000, at_least(1), internal=True).accepted(
-        "How often the controller looks for leaderless partitions to elect uncleanly.",
-        "every partition has one replica, so there is no out-of-sync replica to elect",
+    Key("auto.leader.rebalance.enable", BOOLEAN, True, importance=HIGH).honoured(
+        "Whether leadership is moved back to preferred replicas."
     ),
-    Key("auto.leader.rebalance.enable", BOOLEAN, True, importance=HIGH).accepted(
-        "Whether leadership is moved back to preferred replicas.",
-        "every partition has one replica, so the preferred one always leads",
-    ),
-    Key("leader.imbalance.check.interval.seconds", LONG, 300, at_least(1), HIGH).accepted(
-        "How often the balance of leaders is checked.",
-        "every partition has one replica, so the preferred one always leads",
+    Key("leader.imbalance.check.interval.seconds", LONG, 300, at_least(1), HIGH).honoured(
+        "How often the balance of leaders is checked."
     ),
     Key("num.network.threads", INT, 3, at_least(1), HIGH, CLUSTER_WIDE).accepted(
         "Threads that move bytes between sockets and the request queue.", LOOP

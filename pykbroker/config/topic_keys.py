@@ -114,17 +114,16 @@ TOPIC_KEYS: Final = key_table(
         Key("segment.ms", LONG, 604800000, at_least(1)).honoured(
             "A segment is closed when its first record is this old."
         ),
-        Key("unclean.leader.election.enable", BOOLEAN, False).accepted(
-            "Whether an out-of-sync replica may become leader when no other is left.",
-            "every partition has one replica, so there is no out-of-sync replica to elect",
+        Key("unclean.leader.election.enable", BOOLEAN, False).honoured(
+            "Whether an out-of-sync replica may become leader when no other is left."
         ),
         Key("follower.replication.throttled.replicas", LIST, (), throttled_replicas()).refused(
             "Replicas whose copying is throttled on followers.",
-            "replication between brokers is not built yet",
+            "replication is not throttled yet",
         ),
         Key("leader.replication.throttled.replicas", LIST, (), throttled_replicas()).refused(
             "Replicas whose copying is throttled on leaders.",
-            "replication between brokers is not built yet",
+            "replication is not throttled yet",
         ),
         Key("errors.deadletterqueue.group.enable", BOOLEAN, False).refused(
             "Whether share groups may put undeliverable records into this topic.",

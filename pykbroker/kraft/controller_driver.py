@@ -46,9 +46,14 @@ class ControllerDriver:
         bootstrap: Sequence[MetadataRecord],
         idle_interval_ms: int,
         fence_interval_ms: int,
+        balance_interval_ms: int,
+        unclean_interval_ms: int,
         on_fatal: Callable[[BaseException], None],
     ) -> None:
-        """`make_controller(next_offset, kraft_version)`: a machine on all that is committed."""
+        """`make_controller(next_offset, kraft_version)`: a machine on all that is committed.
+
+        Intervals of `idle` and `balance` may be 0: never.
+        """
         self.controller: Controller | None = None
         self._make_controller = make_controller
         self._scheduler = scheduler
@@ -56,6 +61,8 @@ class ControllerDriver:
         self._bootstrap = bootstrap
         self._idle_interval_ms = idle_interval_ms
         self._fence_interval_ms = fence_interval_ms
+        self._balance_interval_ms = balance_interval_ms
+        self._unclean_interval_ms = unclean_interval_ms
         self._on_fatal = on_fatal
         self._raft: RaftDriver | None = None
         self._committed_offset = -1
@@ -172,6 +179,9 @@ class ControllerDriver:
         if self._idle_interval_ms > 0:
             self._every("idle", self._idle_interval_ms, self._write_no_op)
         self._every("fence", self._fence_interval_ms, self._fence_stale_brokers)
+        if self._balance_interval_ms > 0:
+            self._every("balance", self._balance_interval_ms, self._balance_leaders)
+        self._every("unclean", self._unclean_interval_ms, self._elect_unclean_leaders)
 
     def deactivate(self) -> None:
         """Decide nothing any more; waiting callers are sent to the next controller."""
@@ -206,3 +216,18 @@ class ControllerDriver:
             found = self.run(lambda controller, now_ms: controller.fence_stale_broker(now_ms))
             if found.done and found.value is False:
                 return
+
+    def _balance_leaders(self) -> None:
+        self._in_portions(lambda controller, now_ms: controller.balance_leaders())
+
+    def _elect_unclean_leaders(self) -> None:
+        self._in_portions(lambda controller, now_ms: controller.elect_unclean_leaders())
+
+    def _in_portions(self, decide: Decide) -> None:
+        """Again when the last portion is committed, as long as there may be more."""
+
+        def decided(may_be_more: Any) -> None:
+            if may_be_more is True:
+                self._in_portions(decide)
+
+        self.run(decide).on_resolved(decided)

@@ -287,6 +287,12 @@ class KraftNodeDriver:
                 bootstrap=bootstrap,
                 idle_interval_ms=config.metadata_max_idle_interval_ms,
                 fence_interval_ms=max(config.broker_session_timeout_ms // 4, 1),
+                balance_interval_ms=(
+                    config.leader_imbalance_check_interval_seconds * 1000
+                    if config.auto_leader_rebalance_enable
+                    else 0
+                ),
+                unclean_interval_ms=config.unclean_leader_election_interval_ms,
                 on_fatal=self._on_fatal,
             )
             self.controller.attach(self.raft)

@@ -61,6 +61,7 @@ class ClientSettings:
 
     client_id: str
     setup_timeout_ms: int = 10_000
+    setup_timeout_max_ms: int = 30_000
     reconnect_backoff_ms: int = 50
     reconnect_backoff_max_ms: int = 500
     max_in_flight: int = 5
@@ -198,7 +199,7 @@ class PeerLink:
         self.state = LinkState.CONNECTING
         self._attempt += 1
         self._environment.transport.connect(
-            self.peer.host, self.peer.port, timeout_ms=self._settings.setup_timeout_ms
+            self.peer.host, self.peer.port, timeout_ms=self._setup_timeout_ms()
         ).on_resolved(partial(self._connected, self._attempt))
 
     def _connected(self, attempt: int, outcome: object) -> None:
@@ -226,7 +227,7 @@ class PeerLink:
 
     async def _negotiate(self, connection: ClientConnection) -> None:
         now_ms = self._environment.clock.now_ms()
-        deadline_ms = now_ms + self._settings.setup_timeout_ms
+        deadline_ms = now_ms + self._setup_timeout_ms()
         self._watch_deadline(deadline_ms, now_ms)
 
         def exchange(message: Message, version: int) -> Deferred:
@@ -287,12 +288,22 @@ class PeerLink:
         return bool(self._waiting) or (connection is not None and bool(connection.in_flight))
 
     def _backoff_ms(self) -> int:
-        """Doubles with every failure in a row; a fifth more or less by chance."""
         settings = self._settings
-        doubled = settings.reconnect_backoff_ms << min(self._failures - 1, 20)
-        backoff_ms = min(doubled, settings.reconnect_backoff_max_ms)
-        spread = backoff_ms // 5
-        return backoff_ms - spread + self._environment.random.randrange(2 * spread + 1)
+        return self._doubling(
+            settings.reconnect_backoff_ms, settings.reconnect_backoff_max_ms, self._failures - 1
+        )
+
+    def _setup_timeout_ms(self) -> int:
+        settings = self._settings
+        return self._doubling(
+            settings.setup_timeout_ms, settings.setup_timeout_max_ms, self._failures
+        )
+
+    def _doubling(self, first_ms: int, most_ms: int, times: int) -> int:
+        """Doubles with every failure in a row; a fifth more or less by chance."""
+        time_ms = min(first_ms << min(times, 20), most_ms)
+        spread = time_ms // 5
+        return time_ms - spread + self._environment.random.randrange(2 * spread + 1)
 
     def _log_once(self, reason: str, *, is_fault: bool, is_idle_end: bool) -> None:
         if is_idle_end and not is_fault:

@@ -77,7 +77,7 @@ def test_keys_of_apache_do_not_stop_a_topic_from_being_read() -> None:
         ),
         (
             {"follower.replication.throttled.replicas": "*"},
-            "follower.replication.throttled.replicas: replication between brokers is not built yet",
+            "follower.replication.throttled.replicas: replication is not throttled yet",
         ),
     ],
 )
@@ -91,7 +91,7 @@ def test_what_apache_set_does_not_stop_other_changes() -> None:
     kept = {"follower.replication.throttled.replicas": "*", "remote.storage.enable": "true"}
     validate_topic_overrides(BROKER, {**kept, "retention.ms": "5"}, kept)
     changed = {**kept, "follower.replication.throttled.replicas": "0:1"}
-    with pytest.raises(ConfigError, match="replication between brokers is not built yet"):
+    with pytest.raises(ConfigError, match="replication is not throttled yet"):
         validate_topic_overrides(BROKER, changed, kept)
 
 

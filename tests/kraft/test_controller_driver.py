@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pykbroker.decision import Decision
 from pykbroker.errors import ErrorCode, KafkaError
 from tests.kraft.node_world import NodeWorld
@@ -99,3 +101,31 @@ def test_a_new_term_gives_every_unfenced_broker_a_session() -> None:
     assert not world.watcher.image.brokers[1].fenced
     world.scheduler.advance(5_000)
     assert world.watcher.image.brokers[1].fenced
+
+
+@pytest.mark.parametrize(
+    ("method", "config", "interval_ms"),
+    [
+        ("balance_leaders", {"leader_imbalance_check_interval_seconds": "7"}, 7_000),
+        ("elect_unclean_leaders", {"unclean_leader_election_interval_ms": "7000"}, 7_000),
+        ("balance_leaders", {"auto_leader_rebalance_enable": "false"}, None),
+    ],
+)
+def test_elections_by_the_clock(
+    method: str, config: dict[str, str], interval_ms: int | None
+) -> None:
+    world = NodeWorld(**config).open()
+    more_to_elect = [True, True, False, False]
+    asked: list[int] = []
+
+    def elect() -> Decision:
+        asked.append(world.scheduler.now_ms)
+        return Decision(reply=more_to_elect.pop(0))
+
+    setattr(world.node.controller.controller, method, elect)
+    begin_ms = world.scheduler.now_ms
+    world.scheduler.advance(6_999)
+    assert asked == []
+    world.scheduler.advance(7_001 if interval_ms else 600_000)
+    times = [at_ms - begin_ms for at_ms in asked]
+    assert times == ([7_000, 7_000, 7_000, 14_000] if interval_ms else [])

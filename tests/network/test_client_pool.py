@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import RequestHeader
@@ -54,3 +56,25 @@ def test_closing_fails_what_waits_and_what_comes_later() -> None:
             assert caller.send(node.peer).value.code == ErrorCode.NETWORK_EXCEPTION
 
     run(body)
+
+
+def test_connecting_may_take_longer_after_each_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body(caller: Caller) -> None:
+        async with FakeNode() as node:
+            peer = node.peer
+        asked: list[int] = []
+        kind = type(caller.environment.transport)
+        connect = kind.connect
+
+        def watched(transport: Any, host: str, port: int, *, timeout_ms: int) -> Any:
+            asked.append(timeout_ms)
+            return connect(transport, host, port, timeout_ms=timeout_ms)
+
+        monkeypatch.setattr(kind, "connect", watched)
+        for _ in range(4):
+            failure = await wait_for(caller.send(peer))
+            assert failure.code == ErrorCode.NETWORK_EXCEPTION
+        for timeout_ms, wanted_ms in zip(asked, (100, 200, 300, 300), strict=True):
+            assert 0.8 * wanted_ms <= timeout_ms <= 1.2 * wanted_ms
+
+    run(body, setup_timeout_ms=100, setup_timeout_max_ms=300, reconnect_backoff_ms=1)

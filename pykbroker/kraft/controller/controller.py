@@ -194,3 +194,15 @@ class Controller:
     def fence_stale_broker(self, now_ms: int) -> Decision[MetadataRecord]:
         """Fence a broker that has not been heard of; the reply is True when there was one."""
         return brokers.fence_stale_broker(self.state, now_ms)
+
+    def balance_leaders(self) -> Decision[MetadataRecord]:
+        """Have preferred leaders lead again; the reply is whether there may be more to elect."""
+        from pykbroker.kraft.controller.elections import balance_leaders
+
+        return balance_leaders(self.state)
+
+    def elect_unclean_leaders(self) -> Decision[MetadataRecord]:
+        """Find leaders at any price where the topic allows it; the reply as before."""
+        from pykbroker.kraft.controller.elections import elect_unclean_leaders
+
+        return elect_unclean_leaders(self.state)

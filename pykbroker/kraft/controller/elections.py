@@ -1,14 +1,19 @@
-"""Elections that a client asks for: the preferred leader, or any leader at the cost of records.
+"""Elections that a client asks for, or that it is time for.
 
     PREFERRED (0)   the first replica leads again, if it is in sync
-    UNCLEAN (1)     a partition without a leader gets one, in sync or not
+    UNCLEAN (1)     a partition without a leader gets one, in sync or not, at the cost of records
 
-Source: Kafka's `ReplicationControlManager.electLeaders`.
+By the clock, the first kind is made where `auto.leader.rebalance.enable` is set, the second for
+topics with `unclean.leader.election.enable`.
+
+Source: Kafka's `ReplicationControlManager.electLeaders`, `.maybeBalancePartitionLeaders` and
+`.maybeElectUncleanLeaders`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
@@ -23,8 +28,14 @@ from pykbroker.protocol.messages.elect_leaders_response import (
     ReplicaElectionResult,
 )
 
+if TYPE_CHECKING:
+    from pykbroker.kraft.image import TopicImage
+    from pykbroker.kraft.partition_image import PartitionImage
+
 PREFERRED: Final = 0
 UNCLEAN: Final = 1
+MAX_ELECTIONS: Final = 1_000
+"""In one decision by the clock."""
 _ELECTIONS: Final = {
     PREFERRED: partition_change.PREFERRED,
     UNCLEAN: partition_change.UNCLEAN,
@@ -82,7 +93,25 @@ def _elect_leader(state: ControllerState, name: str, number: int, election: int)
         is_needed = partition.leader == NO_LEADER
     if not is_needed:
         raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED)
-    record = partition_change.change_partition(
+    record = _election(state, topic, number, partition, election)
+    if record is None:
+        raise KafkaError(
+            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+            if election == PREFERRED
+            else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+        )
+    return record
+
+
+def _election(
+    state: ControllerState,
+    topic: TopicImage,
+    number: int,
+    partition: PartitionImage,
+    election: int,
+) -> MetadataRecord | None:
+    """What such an election changes, if anything."""
+    return partition_change.change_partition(
         topic.id,
         number,
         partition,
@@ -92,10 +121,37 @@ def _elect_leader(state: ControllerState, name: str, number: int, election: int)
         metadata_version=state.metadata_version,
         election=_ELECTIONS[election],
     )
-    if record is None:
-        raise KafkaError(
-            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
-            if election == PREFERRED
-            else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
-        )
-    return record
+
+
+def balance_leaders(state: ControllerState) -> Decision[MetadataRecord]:
+    """Have preferred leaders lead again; the reply is whether there may be more to elect."""
+    return _elect_all(
+        state,
+        PREFERRED,
+        lambda topic, partition: partition.leader != partition.preferred_leader,
+    )
+
+
+def elect_unclean_leaders(state: ControllerState) -> Decision[MetadataRecord]:
+    """Find leaders at any price where the topic allows it; the reply as of `balance_leaders`."""
+    return _elect_all(
+        state,
+        UNCLEAN,
+        lambda topic, partition: partition.leader == NO_LEADER and state.elects_unclean(topic.name),
+    )
+
+
+def _elect_all(
+    state: ControllerState,
+    election: int,
+    is_needed: Callable[[TopicImage, PartitionImage], bool],
+) -> Decision[MetadataRecord]:
+    records = []
+    for topic, number, partition in state.partitions():
+        if is_needed(topic, partition):
+            record = _election(state, topic, number, partition, election)
+            if record is not None:
+                records.append(record)
+                if len(records) == MAX_ELECTIONS:
+                    return Decision(records=records, reply=True, atomic=False)
+    return Decision(records=records, reply=False, atomic=False)

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller import elections
 from pykbroker.kraft.controller.elections import PREFERRED, UNCLEAN
 from pykbroker.kraft.partition_image import NO_LEADER
+from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.elect_leaders_request import (
     ElectLeadersRequest,
     TopicPartitions,
@@ -30,7 +33,6 @@ def world() -> ControllerWorld:
 
 def add_to_isr(world: ControllerWorld, *brokers: int) -> None:
     """As AlterPartition of the leader would."""
-    from pykbroker.decision import Decision, MetadataRecord
     from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 
     found = world.image.topics_by_name["t"]
@@ -123,3 +125,37 @@ def test_an_unknown_election_type(world: ControllerWorld) -> None:
     with pytest.raises(KafkaError, match="Unknown election type 2") as caught:
         elect(world, {"t": [0]}, 2)
     assert caught.value.code == ErrorCode.INVALID_REQUEST
+
+
+def test_leadership_goes_back_to_preferred_replicas_by_the_clock(world: ControllerWorld) -> None:
+    assert world.decide(world.controller.balance_leaders) is False
+    assert world.partition("t").leader == 1
+    before = world.image
+    assert world.decide(world.controller.balance_leaders) is False
+    assert world.image.topics_by_name == before.topics_by_name
+
+
+def test_elections_by_the_clock_come_in_portions(
+    world: ControllerWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elections, "MAX_ELECTIONS", 1)
+    assert world.decide(world.controller.balance_leaders) is True
+    assert world.decide(world.controller.balance_leaders) is False
+
+
+def test_a_leader_is_found_by_the_clock_where_records_may_be_lost() -> None:
+    world = ControllerWorld().brokers(1, 2)
+    world.create(topic("t", assignments={0: [1, 2]}))
+    world.heartbeat(2, want_fence=True)
+    world.heartbeat(2)
+    world.heartbeat(1, want_fence=True)
+    alone = (NO_LEADER, (1,))
+    assert (world.partition("t").leader, world.partition("t").isr) == alone
+    assert world.decide(world.controller.elect_unclean_leaders) is False
+    assert (world.partition("t").leader, world.partition("t").isr) == alone
+    allow = ConfigRecord(
+        resource_type=2, resource_name="t", name="unclean.leader.election.enable", value="true"
+    )
+    world.commit(Decision(records=[MetadataRecord(allow)]))
+    assert world.decide(world.controller.elect_unclean_leaders) is False
+    assert (world.partition("t").leader, world.partition("t").isr) == (2, (2,))
