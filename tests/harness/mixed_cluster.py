@@ -1,0 +1,134 @@
+"""A cluster of Apache Kafka's nodes and ours: combined nodes, a static quorum of all of them."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka.admin import AdminClient
+
+from tests.harness.apache import STORAGE, UNBUILT_FEATURES, java_command
+from tests.harness.ports import free_ports
+
+APACHE = "apache"
+OURS = "ours"
+START_SECONDS = 120.0
+
+
+class MixedNode:
+    """One process; `kind` says whose."""
+
+    def __init__(self, kind: str, node_id: int, port: int, directory: Path) -> None:
+        self.kind = kind
+        self.id = node_id
+        self.port = port
+        self.data_dir = directory / f"node-{node_id}"
+        self.log_path = directory / f"node-{node_id}.log"
+        self.config = directory / f"node-{node_id}.properties"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def bootstrap_server(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def format(self, cluster_id: str) -> None:
+        arguments = ["format", "-t", cluster_id, "-c", str(self.config)]
+        if self.kind == APACHE:
+            features = [part for at in UNBUILT_FEATURES for part in ("--feature", at)]
+            command = java_command(STORAGE, *arguments, *features)
+        else:
+            command = [sys.executable, "-m", "pykbroker", "storage", *arguments]
+        subprocess.run(command, check=True, capture_output=True, timeout=START_SECONDS)
+
+    def start(self) -> None:
+        if self.kind == APACHE:
+            command = java_command("kafka.Kafka", str(self.config), heap="512m")
+        else:
+            command = [sys.executable, "-m", "pykbroker", "start", "--config", str(self.config)]
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        """As `kill -9`."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    @property
+    def log_text(self) -> str:
+        return self.log_path.read_text("utf-8", "replace")
+
+
+class MixedCluster:
+    """A context manager: formatted and started when it is entered, killed when it is left."""
+
+    def __init__(self, directory: Path, *kinds: str) -> None:
+        ports = free_ports(2 * len(kinds))
+        self.nodes = [
+            MixedNode(kind, number, ports[number - 1], directory)
+            for number, kind in enumerate(kinds, 1)
+        ]
+        controllers = ports[len(kinds) :]
+        voters = ",".join(f"{n}@127.0.0.1:{port}" for n, port in enumerate(controllers, 1))
+        for node, controller_port in zip(self.nodes, controllers, strict=True):
+            listeners = f"PLAINTEXT://{node.bootstrap_server}"
+            node.config.write_text(
+                "process.roles=broker,controller\n"
+                f"node.id={node.id}\n"
+                f"listeners={listeners},CONTROLLER://127.0.0.1:{controller_port}\n"
+                f"advertised.listeners={listeners}\n"
+                "controller.listener.names=CONTROLLER\n"
+                f"controller.quorum.voters={voters}\n"
+                f"log.dirs={node.data_dir}\n"
+                "default.replication.factor=3\n"
+                "offsets.topic.replication.factor=3\n"
+                "min.insync.replicas=2\n"
+            )
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return ",".join(node.bootstrap_server for node in self.nodes)
+
+    def __enter__(self) -> Self:
+        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        for node in self.nodes:
+            node.format(cluster_id)
+        for node in self.nodes:
+            node.start()
+        try:
+            self.wait_for_brokers()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for node in self.nodes:
+            node.kill()
+
+    def wait_for_brokers(self) -> None:
+        """Until every node is an unfenced broker."""
+        wanted = {node.id for node in self.nodes}
+        until = time.monotonic() + START_SECONDS
+        client = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 0})
+        seen: set[int] = set()
+        while seen != wanted:
+            logs = "\n".join(node.log_text[-2000:] for node in self.nodes)
+            assert time.monotonic() < until, f"only {seen} of {wanted} are there: {logs}"
+            try:
+                seen = set(client.list_topics(timeout=5).brokers)
+            except Exception:  # no broker is there yet
+                seen = set()
+            time.sleep(0.3)
