@@ -28,6 +28,7 @@ from pykbroker.config.definition import (
     invalid_value,
     suggestion,
 )
+from pykbroker.config.group_bounds import check_group_defaults
 from pykbroker.config.listeners import Endpoint, Listeners, resolve_listeners
 from pykbroker.config.validators import parse_host_port, parse_voter
 
@@ -97,7 +98,7 @@ class BrokerConfig(BrokerFields):
         self._values = _parse(merged)
         self._listener_values = _parse_listener_keys(merged)
         for name, key in BROKER_KEYS.items():
-            if key.status is not Status.REFUSED:
+            if key.has_attribute:
                 setattr(self, key.attribute, self._values[name])
         self._resolve_times()
         self._resolve_roles_and_directories()
@@ -259,7 +260,7 @@ def _parse_listener_keys(merged: Mapping[str, str]) -> dict[tuple[str, str], Val
             raise ConfigError(f"{name}: there is no listener named {match[1]}", name)
         if key.status is Status.REFUSED:
             raise ConfigError(f"{name}: {key.reason}", name)
-        if base not in _PER_LISTENER:
+        if base not in _PER_LISTENER and key.status is not Status.UNUSED:
             raise ConfigError(f"{name}: {base} cannot be set for a single listener", name)
         result[listener, base] = key.parse(text)
     return result
@@ -333,8 +334,34 @@ def _check(config: BrokerConfig) -> None:
     if "classic" not in config.group_coordinator_rebalance_protocols:
         why = "Disabling the 'classic' protocol is not supported."
         raise ConfigError(why, "group.coordinator.rebalance.protocols")
+    check_group_defaults(config.value)
+    _check_unused(config)
     _check_replication(config)
     _check_quorum(config)
+
+
+def _check_unused(config: BrokerConfig) -> None:
+    """What Apache's start checks of keys whose feature is unused."""
+    name = "connection.failed.authentication.delay.ms"
+    delay_ms, idle_ms = config.value(name), config.connections_max_idle_ms
+    if isinstance(delay_ms, int) and 0 <= idle_ms <= delay_ms:
+        raise ConfigError(
+            f"{name}={delay_ms} should always be less than connections.max.idle.ms={idle_ms} to "
+            "prevent failed authentication responses from timing out",
+            name,
+        )
+    name = "early.start.listeners"
+    early = config.value(name)
+    known = {
+        endpoint.listener_name for endpoint in (*config.endpoints, *config.controller_endpoints)
+    }
+    for listener in early if isinstance(early, tuple) else ():
+        if listener.upper() not in known:
+            raise ConfigError(
+                f"{name} contains listener {listener.upper()}, but this is not contained in "
+                "listeners or controller.listener.names",
+                name,
+            )
 
 
 def _check_replication(config: BrokerConfig) -> None:

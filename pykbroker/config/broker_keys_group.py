@@ -95,12 +95,12 @@ KEYS: Final = (
     Key("offsets.topic.compression.codec", INT, 0, between(0, 4), HIGH).honoured(
         "Codec of the batches in __consumer_offsets: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."
     ),
-    Key("group.consumer.assignment.interval.ms", INT, 1000, at_least(0), mode=CLUSTER_WIDE).refused(
+    Key("group.consumer.assignment.interval.ms", INT, 1000, at_least(0), mode=CLUSTER_WIDE).unused(
         "Least time between assignments of a consumer group.", CONSUMER
     ),
     Key(
         "group.consumer.assignor.offload.enable", BOOLEAN, True, mode=CLUSTER_WIDE, internal=True
-    ).refused("Whether assignments are computed on another thread.", CONSUMER),
+    ).unused("Whether assignments are computed on another thread.", CONSUMER),
     Key(
         "group.consumer.assignors",
         LIST,
@@ -109,20 +109,20 @@ KEYS: Final = (
             "range",
         ),
         list_of(empty=False),
-    ).refused("Assignors on offer, the first being the default.", CONSUMER),
-    Key("group.consumer.heartbeat.interval.ms", INT, 5000, at_least(1)).refused(
+    ).unused("Assignors on offer, the first being the default.", CONSUMER),
+    Key("group.consumer.heartbeat.interval.ms", INT, 5000, at_least(1)).unused(
         "Heartbeat interval given to members.", CONSUMER
     ),
-    Key("group.consumer.max.assignment.interval.ms", INT, 15000, at_least(0)).refused(
+    Key("group.consumer.max.assignment.interval.ms", INT, 15000, at_least(0)).unused(
         "Largest assignment interval a group may be given.", CONSUMER
     ),
-    Key("group.consumer.max.heartbeat.interval.ms", INT, 15000, at_least(1)).refused(
+    Key("group.consumer.max.heartbeat.interval.ms", INT, 15000, at_least(1)).unused(
         "Largest heartbeat interval a group may be given.", CONSUMER
     ),
-    Key("group.consumer.max.session.timeout.ms", INT, 60000, at_least(1)).refused(
+    Key("group.consumer.max.session.timeout.ms", INT, 60000, at_least(1)).unused(
         "Largest session timeout a group may be given.", CONSUMER
     ),
-    Key("group.consumer.max.size", INT, INT_MAX, at_least(1)).refused(
+    Key("group.consumer.max.size", INT, INT_MAX, at_least(1)).unused(
         "Most members of one consumer group.", CONSUMER
     ),
     Key(
@@ -130,85 +130,85 @@ KEYS: Final = (
         STRING,
         "bidirectional",
         one_of_any_case("DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"),
-    ).refused(
+    ).unused(
         "Which ways a group may change between the classic and the consumer protocol.", CONSUMER
     ),
-    Key("group.consumer.min.assignment.interval.ms", INT, 0, at_least(0)).refused(
+    Key("group.consumer.min.assignment.interval.ms", INT, 0, at_least(0)).unused(
         "Smallest assignment interval a group may be given.", CONSUMER
     ),
-    Key("group.consumer.min.heartbeat.interval.ms", INT, 5000, at_least(1)).refused(
+    Key("group.consumer.min.heartbeat.interval.ms", INT, 5000, at_least(1)).unused(
         "Smallest heartbeat interval a group may be given.", CONSUMER
     ),
-    Key("group.consumer.min.session.timeout.ms", INT, 45000, at_least(1)).refused(
+    Key("group.consumer.min.session.timeout.ms", INT, 45000, at_least(1)).unused(
         "Smallest session timeout a group may be given.", CONSUMER
     ),
     Key(
         "group.consumer.regex.refresh.interval.ms", INT, 600000, at_least(10000), internal=True
-    ).refused("How often subscribed patterns are matched again.", CONSUMER),
-    Key("group.consumer.session.timeout.ms", INT, 45000, at_least(1)).refused(
+    ).unused("How often subscribed patterns are matched again.", CONSUMER),
+    Key("group.consumer.session.timeout.ms", INT, 45000, at_least(1)).unused(
         "Session timeout of members.", CONSUMER
     ),
-    Key("group.streams.acceptable.recovery.lag", LONG, 10000, at_least(0), internal=True).refused(
+    Key("group.streams.acceptable.recovery.lag", LONG, 10000, at_least(0), internal=True).unused(
         "Lag up to which a task counts as caught up.", STREAMS
     ),
-    Key("group.streams.assignment.interval.ms", INT, 1000, at_least(0), mode=CLUSTER_WIDE).refused(
+    Key("group.streams.assignment.interval.ms", INT, 1000, at_least(0), mode=CLUSTER_WIDE).unused(
         "Least time between assignments of a streams group.", STREAMS
     ),
     Key(
         "group.streams.assignor.offload.enable", BOOLEAN, True, mode=CLUSTER_WIDE, internal=True
-    ).refused("Whether assignments are computed on another thread.", STREAMS),
+    ).unused("Whether assignments are computed on another thread.", STREAMS),
     Key("group.streams.assignors", LIST, ("sticky",), list_of(empty=False)).refused(
         "Task assignors on offer.", STREAMS
     ),
-    Key("group.streams.heartbeat.interval.ms", INT, 5000, at_least(1)).refused(
+    Key("group.streams.heartbeat.interval.ms", INT, 5000, at_least(1)).unused(
         "Heartbeat interval given to members.", STREAMS
     ),
-    Key("group.streams.initial.rebalance.delay.ms", INT, 3000, at_least(0)).refused(
+    Key("group.streams.initial.rebalance.delay.ms", INT, 3000, at_least(0)).unused(
         "How long a new group waits for more members.", STREAMS
     ),
-    Key("group.streams.max.assignment.interval.ms", INT, 15000, at_least(0)).refused(
+    Key("group.streams.max.assignment.interval.ms", INT, 15000, at_least(0)).unused(
         "Largest assignment interval a group may be given.", STREAMS
     ),
-    Key("group.streams.max.heartbeat.interval.ms", INT, 15000, at_least(1)).refused(
+    Key("group.streams.max.heartbeat.interval.ms", INT, 15000, at_least(1)).unused(
         "Largest heartbeat interval a group may be given.", STREAMS
     ),
-    Key("group.streams.max.session.timeout.ms", INT, 60000, at_least(1)).refused(
+    Key("group.streams.max.session.timeout.ms", INT, 60000, at_least(1)).unused(
         "Largest session timeout a group may be given.", STREAMS
     ),
-    Key("group.streams.max.size", INT, INT_MAX, at_least(1)).refused(
+    Key("group.streams.max.size", INT, INT_MAX, at_least(1)).unused(
         "Most members of one streams group.", STREAMS
     ),
-    Key("group.streams.max.standby.replicas", INT, 2, at_least(0)).refused(
+    Key("group.streams.max.standby.replicas", INT, 2, at_least(0)).unused(
         "Most standby tasks a group may ask for.", STREAMS
     ),
-    Key("group.streams.max.warmup.replicas", INT, 20, at_least(0), internal=True).refused(
+    Key("group.streams.max.warmup.replicas", INT, 20, at_least(0), internal=True).unused(
         "Most warm-up tasks a group may ask for.", STREAMS
     ),
-    Key("group.streams.min.assignment.interval.ms", INT, 0, at_least(0)).refused(
+    Key("group.streams.min.assignment.interval.ms", INT, 0, at_least(0)).unused(
         "Smallest assignment interval a group may be given.", STREAMS
     ),
-    Key("group.streams.min.heartbeat.interval.ms", INT, 5000, at_least(1)).refused(
+    Key("group.streams.min.heartbeat.interval.ms", INT, 5000, at_least(1)).unused(
         "Smallest heartbeat interval a group may be given.", STREAMS
     ),
-    Key("group.streams.min.session.timeout.ms", INT, 45000, at_least(1)).refused(
+    Key("group.streams.min.session.timeout.ms", INT, 45000, at_least(1)).unused(
         "Smallest session timeout a group may be given.", STREAMS
     ),
-    Key(
-        "group.streams.min.task.offset.interval.ms", INT, 15000, at_least(1), internal=True
-    ).refused("Smallest interval of task offset reports.", STREAMS),
-    Key("group.streams.num.standby.replicas", INT, 0, at_least(0)).refused(
+    Key("group.streams.min.task.offset.interval.ms", INT, 15000, at_least(1), internal=True).unused(
+        "Smallest interval of task offset reports.", STREAMS
+    ),
+    Key("group.streams.num.standby.replicas", INT, 0, at_least(0)).unused(
         "Standby tasks per task.", STREAMS
     ),
-    Key("group.streams.num.warmup.replicas", INT, 2, at_least(0), internal=True).refused(
+    Key("group.streams.num.warmup.replicas", INT, 2, at_least(0), internal=True).unused(
         "Warm-up tasks at once.", STREAMS
     ),
-    Key("group.streams.rack.aware.assignment.tags", LIST, (), list_of(), LOW).refused(
+    Key("group.streams.rack.aware.assignment.tags", LIST, (), list_of(), LOW).unused(
         "Client tags over which standby tasks are spread.", STREAMS
     ),
-    Key("group.streams.session.timeout.ms", INT, 45000, at_least(1)).refused(
+    Key("group.streams.session.timeout.ms", INT, 45000, at_least(1)).unused(
         "Session timeout of members.", STREAMS
     ),
-    Key("group.streams.task.offset.interval.ms", INT, 60000, at_least(1), internal=True).refused(
+    Key("group.streams.task.offset.interval.ms", INT, 60000, at_least(1), internal=True).unused(
         "How often members report the offsets of their tasks.", STREAMS
     ),
     Key("group.streams.topology.description.plugin.class", CLASS, None).refused(

@@ -54,7 +54,7 @@ KEYS: Final = (
         "Names the listener that brokers use among themselves by its protocol.",
         "only PLAINTEXT listeners are built yet",
     ),
-    Key("early.start.listeners", LIST, None, list_of(), HIGH).refused(
+    Key("early.start.listeners", LIST, None, list_of(), HIGH).unused(
         "Listeners that open before the authorizer is ready.", "authorization is not built yet"
     ),
     Key("socket.listen.backlog.size", INT, 50, at_least(1)).honoured(
@@ -91,11 +91,11 @@ KEYS: Final = (
     Key("connections.max.idle.ms", LONG, 600000).honoured(
         "A connection without requests for this long is closed; negative means never."
     ),
-    Key("connection.failed.authentication.delay.ms", INT, 100, at_least(0), LOW).refused(
+    Key("connection.failed.authentication.delay.ms", INT, 100, at_least(0), LOW).unused(
         "How long closing is delayed after a failed authentication.",
         "SASL authentication is not built yet",
     ),
-    Key("connections.max.reauth.ms", LONG, 0).refused(
+    Key("connections.max.reauth.ms", LONG, 0).unused(
         "How long a SASL session lasts before it must authenticate again.",
         "SASL authentication is not built yet",
     ),

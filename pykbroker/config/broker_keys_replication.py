@@ -58,26 +58,26 @@ KEYS: Final = (
         "Workers that move replicas between directories.",
         "one worker moves all of them, a piece of each in turn",
     ),
-    Key("follower.fetch.last.tiered.offset.enable", BOOLEAN, False, mode=CLUSTER_WIDE).refused(
+    Key("follower.fetch.last.tiered.offset.enable", BOOLEAN, False, mode=CLUSTER_WIDE).unused(
         "Whether a new follower starts behind what is in remote storage.",
         "tiered storage is not built yet",
     ),
-    Key("replication.quota.window.num", INT, 11, at_least(1), LOW).refused(
+    Key("replication.quota.window.num", INT, 11, at_least(1), LOW).unused(
         "Windows in which replication is counted against its quota.", QUOTA
     ),
-    Key("replication.quota.window.size.seconds", INT, 1, at_least(1), LOW).refused(
+    Key("replication.quota.window.size.seconds", INT, 1, at_least(1), LOW).unused(
         "Length of such a window.", QUOTA
     ),
-    Key("alter.log.dirs.replication.quota.window.num", INT, 11, at_least(1), LOW).refused(
+    Key("alter.log.dirs.replication.quota.window.num", INT, 11, at_least(1), LOW).unused(
         "Windows in which moves between directories are counted.", QUOTA
     ),
-    Key("alter.log.dirs.replication.quota.window.size.seconds", INT, 1, at_least(1), LOW).refused(
+    Key("alter.log.dirs.replication.quota.window.size.seconds", INT, 1, at_least(1), LOW).unused(
         "Length of such a window.", QUOTA
     ),
-    Key("quota.window.num", INT, 11, at_least(1), LOW).refused(
+    Key("quota.window.num", INT, 11, at_least(1), LOW).unused(
         "Windows in which clients are counted against their quotas.", QUOTA
     ),
-    Key("quota.window.size.seconds", INT, 1, at_least(1), LOW).refused(
+    Key("quota.window.size.seconds", INT, 1, at_least(1), LOW).unused(
         "Length of such a window.", QUOTA
     ),
     Key("client.quota.callback.class", CLASS, None, importance=LOW).refused(

@@ -174,7 +174,7 @@ KEYS: Final = (
     Key("kafka.metrics.reporters", LIST, (), list_of(), LOW).refused(
         "Java classes that receive the older metrics.", PLUGIN
     ),
-    Key("kafka.metrics.polling.interval.secs", INT, 10, at_least(1), LOW).refused(
+    Key("kafka.metrics.polling.interval.secs", INT, 10, at_least(1), LOW).unused(
         "How often the older metrics are polled.", PLUGIN
     ),
     Key("metrics.num.samples", INT, 2, at_least(1), LOW).refused(
@@ -186,7 +186,7 @@ KEYS: Final = (
     Key("metrics.recording.level", STRING, "INFO", importance=LOW).refused(
         "How detailed the recorded metrics are.", METRIC_WINDOWS
     ),
-    Key("telemetry.max.bytes", INT, 1048576, at_least(1), LOW).refused(
+    Key("telemetry.max.bytes", INT, 1048576, at_least(1), LOW).unused(
         "Largest metrics report that clients may push.", "client telemetry is not built yet"
     ),
     Key("server.max.startup.time.ms", LONG, LONG_MAX, at_least(0), internal=True).refused(

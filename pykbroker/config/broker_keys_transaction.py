@@ -23,38 +23,38 @@ KEYS: Final = (
     Key("transaction.state.log.segment.bytes", INT, 104857600, at_least(1), HIGH).accepted(
         "Segment size of __transaction_state.", NO_TOPIC
     ),
-    Key("transaction.state.log.load.buffer.size", INT, 5242880, at_least(1), HIGH).refused(
+    Key("transaction.state.log.load.buffer.size", INT, 5242880, at_least(1), HIGH).unused(
         "Bytes read at once while transactions are loaded.", TRANSACTION
     ),
-    Key("transaction.max.timeout.ms", INT, 900000, at_least(1), HIGH).refused(
+    Key("transaction.max.timeout.ms", INT, 900000, at_least(1), HIGH).unused(
         "Longest transaction timeout that a producer may ask for.", TRANSACTION
     ),
     Key(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms", INT, 10000, at_least(1), LOW
-    ).refused("How often transactions that took too long are aborted.", TRANSACTION),
+    ).unused("How often transactions that took too long are aborted.", TRANSACTION),
     Key(
         "transaction.remove.expired.transaction.cleanup.interval.ms", INT, 3600000, at_least(1), LOW
-    ).refused("How often unused transactional ids are removed.", TRANSACTION),
+    ).unused("How often unused transactional ids are removed.", TRANSACTION),
     Key(
         "transaction.partition.verification.enable",
         BOOLEAN,
         True,
         importance=LOW,
         mode=CLUSTER_WIDE,
-    ).refused(
+    ).unused(
         "Whether a partition must have been added to a transaction before it is written.",
         TRANSACTION,
     ),
     Key("transaction.two.phase.commit.enable", BOOLEAN, False, importance=LOW).refused(
         "Whether transactions without a timeout are allowed.", TRANSACTION
     ),
-    Key("transactional.id.expiration.ms", INT, 604800000, at_least(1), HIGH).refused(
+    Key("transactional.id.expiration.ms", INT, 604800000, at_least(1), HIGH).unused(
         "How long an unused transactional id is remembered.", TRANSACTION
     ),
-    Key("add.partitions.to.txn.retry.backoff.ms", INT, 20, at_least(1), HIGH).refused(
+    Key("add.partitions.to.txn.retry.backoff.ms", INT, 20, at_least(1), HIGH).unused(
         "Pause before a partition is verified again.", TRANSACTION
     ),
-    Key("add.partitions.to.txn.retry.backoff.max.ms", INT, 100, at_least(0), HIGH).refused(
+    Key("add.partitions.to.txn.retry.backoff.max.ms", INT, 100, at_least(0), HIGH).unused(
         "Longest time for which verifying is tried again.", TRANSACTION
     ),
 )

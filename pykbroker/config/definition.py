@@ -6,6 +6,8 @@ default, validator, documentation, whether it can be changed at run time, and ab
 
 * HONOURED: the value has its effect.
 * ACCEPTED: the value is checked and shown, and `reason` says why it needs nothing more here.
+* UNUSED: the value is checked and shown. It tunes a feature that cannot be used here, which
+  `reason` names, and Apache Kafka ignores it as well while that feature is unused.
 * REFUSED: any value but the default stops the start (or fails the request) with `reason`.
 
 In: text, as it stands in a file, a variable of the environment or a request.
@@ -85,6 +87,7 @@ class UpdateMode(Enum):
 class Status(Enum):
     HONOURED = "honoured"
     ACCEPTED = "accepted"
+    UNUSED = "unused"
     REFUSED = "refused"
 
 
@@ -207,6 +210,11 @@ class Key:
         self.status, self.doc, self.reason = Status.ACCEPTED, doc, reason
         return self
 
+    def unused(self, doc: str, reason: str) -> Key:
+        """A value without effect while its feature is unused; `reason` names the feature."""
+        self.status, self.doc, self.reason = Status.UNUSED, doc, reason
+        return self
+
     def refused(self, doc: str, reason: str) -> Key:
         """A value that must stay at its default; `reason` is what the user is told."""
         self.status, self.doc, self.reason = Status.REFUSED, doc, reason
@@ -216,6 +224,11 @@ class Key:
     def attribute(self) -> str:
         """The name of the typed attribute: dots become underscores."""
         return self.name.replace(".", "_").replace("-", "_")
+
+    @property
+    def has_attribute(self) -> bool:
+        """Whether a typed configuration carries the value: code may depend on it."""
+        return self.status in (Status.HONOURED, Status.ACCEPTED)
 
     @property
     def default_text(self) -> str | None:

@@ -24,10 +24,12 @@ INTRODUCTION: Final = """\
 <!-- Written by `python -m pykbroker.config.document`; do not edit. -->
 
 pykbroker knows every key of Apache Kafka 4.4's broker, topic and group configuration. What
-happens with a key that you set is one of three things, and never nothing:
+happens with a key that you set is one of four things:
 
 - **honoured**: it has its effect.
 - **accepted**: it is checked and shown to clients, and the reason says why it needs nothing more.
+- **unused**: it is checked and shown to clients. It tunes a feature that this broker does not have
+  (the reason names it), and has no effect in Apache Kafka either while that feature is unused.
 - **refused**: any value but the default stops the start (or fails the request) with the reason.
   An unknown key is refused as well, with the nearest known name.
 
@@ -71,12 +73,12 @@ def _name(key: Key) -> str:
 
 
 def _counts() -> Iterator[str]:
-    yield "| | honoured | accepted | refused |"
-    yield "|---|---|---|---|"
+    yield "| | honoured | accepted | unused | refused |"
+    yield "|---|---|---|---|---|"
     tables = (("broker", BROKER_KEYS), ("topic", TOPIC_KEYS), ("group", GROUP_KEYS))
     for title, table in tables:
         counts = [sum(key.status is status for key in table.values()) for status in Status]
-        yield f"| {title} | {counts[0]} | {counts[1]} | {counts[2]} |"
+        yield f"| {title} | {' | '.join(map(str, counts))} |"
     yield ""
 
 

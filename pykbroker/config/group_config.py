@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import (
@@ -22,27 +21,8 @@ from pykbroker.config.definition import (
     value_text,
 )
 from pykbroker.config.describe import describe_overridable, layered_synonyms
+from pykbroker.config.group_bounds import GROUP_BOUNDS
 from pykbroker.config.group_keys import GROUP_KEYS, GROUP_SYNONYMS
-
-# Key -> (broker key of the least value, broker key of the greatest value); None is no bound.
-_BOUNDS: Final[dict[str, tuple[str | None, str | None]]] = {
-    **{
-        f"{kind}.{name}": (f"group.{kind}.min.{name}", f"group.{kind}.max.{name}")
-        for kind in ("consumer", "share", "streams")
-        for name in ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")
-    },
-    **{
-        f"share.{name}": (f"group.share.min.{name}", f"group.share.max.{name}")
-        for name in (
-            "record.lock.duration.ms",
-            "delivery.count.limit",
-            "partition.max.record.locks",
-        )
-    },
-    "streams.num.standby.replicas": (None, "group.streams.max.standby.replicas"),
-    "streams.num.warmup.replicas": (None, "group.streams.max.warmup.replicas"),
-    "streams.task.offset.interval.ms": ("group.streams.min.task.offset.interval.ms", None),
-}
 
 
 @dataclass(init=False, slots=True, eq=False, repr=False)
@@ -160,7 +140,7 @@ def validate_group_overrides(
 
 
 def _bounds(broker: BrokerConfig, name: str) -> tuple[int | None, int | None]:
-    low, high = _BOUNDS.get(name, (None, None))
+    low, high = GROUP_BOUNDS.get(name, (None, None))
     least = None if low is None else broker.value(low)
     greatest = None if high is None else broker.value(high)
     return (

@@ -127,10 +127,13 @@ def resolve_listeners(
     upper_names = [name.upper() for name in controller_names]
     controller = tuple(each for each in everything if each.listener_name in upper_names)
     broker = tuple(each for each in everything if each.listener_name not in upper_names)
-    for each in everything:
-        if each.security_protocol != "PLAINTEXT":
-            why = f"listener {each.listener_name} uses {each.security_protocol}, "
-            raise ConfigError(f"listeners: {why}but only PLAINTEXT is built yet", "listeners")
+    # A broker without controller listeners of its own connects to those of others.
+    used = [(each.listener_name, each.security_protocol) for each in everything]
+    used += [(name, protocols.get(name, "PLAINTEXT")) for name in upper_names]
+    for name, protocol in used:
+        if protocol != "PLAINTEXT":
+            why = f"listener {name} uses {protocol}, but only PLAINTEXT is built yet"
+            raise ConfigError(f"listeners: {why}", "listeners")
     advertised_entries = values["advertised.listeners"]
     advertised_all = everything
     if advertised_entries is not None:

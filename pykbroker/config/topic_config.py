@@ -16,7 +16,6 @@ from pykbroker.config.definition import (
     ConfigSource,
     ConfigSynonym,
     ConfigValue,
-    Status,
     Value,
     value_text,
 )
@@ -78,7 +77,7 @@ class TopicConfig(TopicFields):
         self._broker = broker
         self.overrides = dict(overrides)
         for name, key in TOPIC_KEYS.items():
-            if key.status is not Status.REFUSED:
+            if key.has_attribute:
                 setattr(self, key.attribute, values[name])
         self.compact = "compact" in self.cleanup_policy
         self.delete = "delete" in self.cleanup_policy

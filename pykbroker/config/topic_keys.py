@@ -125,17 +125,17 @@ TOPIC_KEYS: Final = key_table(
             "Replicas whose copying is throttled on leaders.",
             "replication is not throttled yet",
         ),
-        Key("errors.deadletterqueue.group.enable", BOOLEAN, False).refused(
+        Key("errors.deadletterqueue.group.enable", BOOLEAN, False).unused(
             "Whether share groups may put undeliverable records into this topic.",
             "share groups are not built yet",
         ),
         Key("remote.storage.enable", BOOLEAN, False).refused(
             "Whether segments are copied to remote storage.", "tiered storage is not built yet"
         ),
-        Key("remote.log.copy.disable", BOOLEAN, False).refused(
+        Key("remote.log.copy.disable", BOOLEAN, False).unused(
             "Whether copying to remote storage is paused.", "tiered storage is not built yet"
         ),
-        Key("remote.log.delete.on.disable", BOOLEAN, False).refused(
+        Key("remote.log.delete.on.disable", BOOLEAN, False).unused(
             "Whether remote data is deleted when remote storage is switched off.",
             "tiered storage is not built yet",
         ),

@@ -93,7 +93,7 @@ def test_what_this_node_cannot_use_is_logged_and_costs_nothing_else(
     step.follow(told.append)
     delta: Any = SimpleNamespace(changed_configs={(BROKER, "1")})
     image: Any = SimpleNamespace(
-        cluster_config=lambda: {"log.retention.ms": "-1", "remote.log.reader.threads": "4"},
+        cluster_config=lambda: {"log.retention.ms": "-1", "max.connection.creation.rate": "4"},
         broker_config=lambda node: {"message.max.bytes": "many"},
     )
     with caplog.at_level(logging.ERROR):
@@ -104,8 +104,8 @@ def test_what_this_node_cannot_use_is_logged_and_costs_nothing_else(
     lines = [record.getMessage() for record in caplog.records]
     assert lines == [
         (
-            "cannot use the dynamic configuration: remote.log.reader.threads: "
-            "tiered storage is not built yet"
+            "cannot use the dynamic configuration: max.connection.creation.rate: "
+            "the rate of new connections is not limited yet"
         ),
         (
             "cannot use the dynamic configuration: Invalid value many for configuration "

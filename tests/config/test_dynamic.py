@@ -95,7 +95,11 @@ def test_no_connections_and_entries_twice() -> None:
 
 
 def test_what_cannot_be_used_does_not_cost_the_rest() -> None:
-    cluster = {"log.retention.ms": "-1", "remote.log.reader.threads": "4", "message.max.bytes": "7"}
+    cluster = {
+        "log.retention.ms": "-1",
+        "max.connection.creation.rate": "4",
+        "message.max.bytes": "7",
+    }
     node = {"message.max.bytes": "x", "listeners": "PLAINTEXT://:1,CONTROLLER://:2"}
     config, faults = with_usable_overrides(BROKER, cluster, node)
     assert config.cluster_properties == {"log.retention.ms": "-1", "message.max.bytes": "7"}
@@ -103,19 +107,19 @@ def test_what_cannot_be_used_does_not_cost_the_rest() -> None:
     assert config.endpoints == BROKER.endpoints
     assert [fault.key for fault in faults] == [
         "listeners",
-        "remote.log.reader.threads",
+        "max.connection.creation.rate",
         "message.max.bytes",
     ]
     assert with_usable_overrides(BROKER, {}, {})[1] == []
 
 
 def test_what_apache_let_in_forbids_no_other_change() -> None:
-    there = {"remote.log.reader.threads": "4"}
+    there = {"max.connection.creation.rate": "4"}
     wanted = there | {"log.retention.ms": "5"}
     validate_broker_overrides(BROKER, wanted, per_broker=False, current=there)
-    with pytest.raises(ConfigError, match="not built yet"):
+    with pytest.raises(ConfigError, match="not limited yet"):
         validate_broker_overrides(
-            BROKER, {"remote.log.reader.threads": "5"}, per_broker=False, current=there
+            BROKER, {"max.connection.creation.rate": "5"}, per_broker=False, current=there
         )
 
 
