@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
-from pykbroker.cli.command import CommandError
+from pykbroker.cli.command import CommandError, is_number
 from pykbroker.errors import ErrorCode, error_message
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.parts_writer import Parts, join_parts
-from pykbroker.protocol.primitives import DecodeError, Message
+from pykbroker.protocol.primitives import DecodeError, EncodeError, Message
 
 _LENGTH: Final = struct.Struct(">i")
 _MAX_RESPONSE_BYTES: Final = 1 << 30
@@ -105,7 +105,10 @@ class BrokerConnection:
         api = APIS[request.API_KEY]
         self._correlation_id += 1
         parts: Parts = []
-        encode_request(api, version, self._correlation_id, self._client_id, request, parts)
+        try:
+            encode_request(api, version, self._correlation_id, self._client_id, request, parts)
+        except EncodeError as error:
+            raise CommandError(f"{api.name} cannot be sent: {error}") from error
         try:
             self._socket.sendall(join_parts(parts))
             frame = self._read(self._read_length())
@@ -180,7 +183,7 @@ class AdminClient:
         failure = CommandError(f"Invalid bootstrap servers: {servers!r}")
         for server in filter(None, (each.strip() for each in servers.split(","))):
             host, colon, port = server.rpartition(":")
-            if not colon or not port.isdigit() or int(port) > 65535:
+            if not colon or not is_number(port) or int(port) > 65535:
                 raise CommandError(f"Invalid bootstrap server {server}: expected HOST:PORT")
             try:
                 return self._connection(host.strip("[]"), int(port))

@@ -40,6 +40,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
+def is_number(text: str) -> bool:
+    """Whether `text` is a whole number without a sign, as Java's parsers take it.
+
+    str.isdigit is true of digits that int() refuses, such as a superscript two.
+    """
+    return text.isascii() and text.isdigit() and len(text) <= 19
+
+
 def print_json(value: object) -> None:
     import json
 

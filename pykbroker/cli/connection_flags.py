@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from pykbroker.cli.command import CommandError
+from pykbroker.cli.command import CommandError, is_number
 
 if TYPE_CHECKING:
     from pykbroker.cli.admin import AdminClient
@@ -68,6 +68,6 @@ def _client_settings(file: str | None) -> dict[str, str]:
     if settings.get("security.protocol", "PLAINTEXT") != "PLAINTEXT":
         raise CommandError(f"{file}: only security.protocol=PLAINTEXT is built yet")
     for name in ("default.api.timeout.ms", "request.timeout.ms"):
-        if not settings.get(name, "1").isdigit():
+        if not is_number(settings.get(name, "1")):
             raise CommandError(f"{settings.origins[name]}: {name} must be a number")
     return settings

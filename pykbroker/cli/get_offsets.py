@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from pykbroker.cli.admin import AdminClient
-from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.command import CommandError, CommandParser, add_json, is_number, print_json
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.cli.topics import include_list
 from pykbroker.errors import error_message
@@ -107,7 +107,7 @@ def filter_of_parts(topic: str | None, partitions: str | None) -> Filter:
     """--topic and --partitions."""
     numbers: set[int] = set()
     for each in partitions.split(",") if partitions else ():
-        if not each.isdigit():
+        if not is_number(each):
             raise CommandError(
                 "--partitions expects a comma separated list of numeric partition ids, but "
                 f"received: {partitions}"

@@ -7,10 +7,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from pykbroker.cli.admin import AdminClient
-from pykbroker.cli.command import print_json
+from pykbroker.cli.admin import AdminClient, ServerError
+from pykbroker.cli.command import CommandError, print_json
 from pykbroker.cli.get_offsets import end_offsets
-from pykbroker.cli.group_queries import committed_offsets, describe_group
+from pykbroker.cli.group_queries import (
+    NotConsumerGroupError,
+    committed_offsets,
+    describe_group,
+)
+from pykbroker.protocol.primitives import DecodeError
 
 MISSING: Final = "-"
 _REBALANCING: Final = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")
@@ -46,7 +51,15 @@ class Row(NamedTuple):
 
 
 def describe(client: AdminClient, options: argparse.Namespace, groups: Sequence[str]) -> int:
-    descriptions = {group: describe_group(client, group) for group in groups}
+    descriptions: dict[str, Any] = {}
+    failures: list[CommandError] = []
+    for group in groups:
+        try:
+            descriptions[group] = describe_group(client, group)
+        except (NotConsumerGroupError, ServerError) as error:
+            if len(groups) == 1:
+                raise
+            failures.append(error)
     if options.members:
         shown = _members(options, descriptions)
     elif options.state is not None:
@@ -55,7 +68,9 @@ def describe(client: AdminClient, options: argparse.Namespace, groups: Sequence[
         shown = _offsets(client, options, descriptions)
     if options.json:
         print_json(shown)
-    return 0
+    for failure in failures:
+        print(f"\nError: {failure}", file=sys.stderr)
+    return 1 if failures else 0
 
 
 def members_of(description: Any) -> list[Member]:
@@ -72,12 +87,17 @@ def members_of(description: Any) -> list[Member]:
             version = min(
                 int.from_bytes(content[:2], "big"), ConsumerProtocolAssignment.MAX_VERSION
             )
-            assignment, _ = ConsumerProtocolAssignment.decode(content, 2, version)
-            partitions = sorted(
-                (topic.topic, number)
-                for topic in assignment.assigned_partitions
-                for number in topic.partitions
-            )
+            try:
+                assignment, _ = ConsumerProtocolAssignment.decode(content, 2, version)
+            except DecodeError as error:
+                why = f"the assignment of member {each.member_id} cannot be read: {error}"
+                print(f"\nWarning: {why}", file=sys.stderr)
+            else:
+                partitions = sorted(
+                    (topic.topic, number)
+                    for topic in assignment.assigned_partitions
+                    for number in topic.partitions
+                )
         result.append(
             Member(
                 each.member_id, each.group_instance_id, each.client_id, each.client_host, partitions

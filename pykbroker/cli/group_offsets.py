@@ -13,15 +13,20 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, ServerError, by_topic, check
-from pykbroker.cli.command import CommandError, print_json
+from pykbroker.cli.command import CommandError, is_number, print_json
 from pykbroker.cli.get_offsets import end_offsets, list_offsets
-from pykbroker.cli.group_queries import committed_offsets, describe_group
+from pykbroker.cli.group_queries import (
+    NotConsumerGroupError,
+    committed_offsets,
+    describe_group,
+)
 from pykbroker.errors import ErrorCode, error_message
 
 Partition = tuple[str, int]
 Offsets = dict[Partition, int]
 
 _EARLIEST: Final = -2
+_LATEST: Final = -1
 _DURATION: Final = re.compile(
     r"([-+]?)P(?:([-+]?\d+)D)?(?:T(?:([-+]?\d+)H)?(?:([-+]?\d+)M)?(?:([-+]?\d+(?:\.\d+)?)S)?)?\Z",
     re.IGNORECASE,
@@ -33,7 +38,14 @@ def reset_offsets(client: AdminClient, options: argparse.Namespace, groups: Sequ
     plans: dict[str, Offsets] = {}
     code = 0
     for group in groups:
-        state = _state(client, group)
+        try:
+            state = _state(client, group)
+        except NotConsumerGroupError as error:
+            if len(groups) == 1:
+                raise
+            print(f"\nError: {error}", file=sys.stderr)
+            code = 1
+            continue
         if state in ("Empty", "Dead"):
             plans[group] = _plan(client, options, group)
             if options.execute:
@@ -139,7 +151,7 @@ def parse_partitions(client: AdminClient, arguments: Iterable[str]) -> list[Part
         if len(rest) != 1 or not topic:
             raise CommandError(f"Invalid topic arg '{each}', expected topic name and partitions")
         for number in rest[0].split(","):
-            if not number.isdigit():
+            if not is_number(number):
                 raise CommandError(f"Invalid partition '{number}' specified in topic arg '{each}'")
             result.append((topic, int(number)))
     if whole:
@@ -179,7 +191,7 @@ def _offsets_at_time(client: AdminClient, partitions: Iterable[Partition], time_
 def _within_log(client: AdminClient, wanted: Offsets) -> Offsets:
     """Offsets outside of their log become its start or end, with a warning."""
     starts = _offsets_at(client, wanted, _EARLIEST)
-    ends = end_offsets(client, wanted)
+    ends = _offsets_at(client, wanted, _LATEST)
     result: Offsets = {}
     for (topic, number), offset in wanted.items():
         start, end = starts[topic, number], ends[topic, number]
@@ -204,7 +216,7 @@ def _read_plan(file: str, group: str, *, single: bool) -> Offsets:
                 if not row:
                     continue
                 cells = [group, *row] if single and len(row) == 3 else row
-                if len(cells) != 4 or not (cells[2].isdigit() and cells[3].isdigit()):
+                if len(cells) != 4 or not all(map(is_number, cells[2:])):
                     raise CommandError(f"{file}, line {number}: expected topic,partition,offset")
                 if cells[0] == group:
                     wanted[cells[1], int(cells[2])] = int(cells[3])

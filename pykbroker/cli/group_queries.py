@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pykbroker.cli.admin import AdminClient, check
+from pykbroker.cli.command import CommandError
 
 
 def list_groups(
@@ -49,13 +50,22 @@ def committed_offsets(client: AdminClient, group: str) -> dict[tuple[str, int], 
     return client.at_coordinator(group, ask)
 
 
+class NotConsumerGroupError(CommandError):
+    """A group of another protocol, such as Kafka Connect's: its bytes are not a consumer's."""
+
+    def __init__(self, group: str, protocol_type: str) -> None:
+        super().__init__(f"GroupId {group} is not a consumer group ({protocol_type}).")
+
+
 def describe_group(client: AdminClient, group: str) -> Any:
-    """DescribeGroups of one group."""
+    """DescribeGroups of one group, which must be a group of consumers."""
     from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
 
     def ask(connection: Any) -> Any:
         (result,) = connection.send(DescribeGroupsRequest(groups=[group])).groups
         check(result.error_code, getattr(result, "error_message", None))
+        if result.protocol_type not in ("consumer", ""):
+            raise NotConsumerGroupError(group, result.protocol_type)
         return result
 
     return client.at_coordinator(group, ask)

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, check
-from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.cli.command import CommandError, CommandParser, is_number
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.errors import ErrorCode
 
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 def _broker_ids(text: str) -> set[int]:
     ids = [each for each in text.split(",") if each]
     for each in ids:
-        if not each.strip().isdigit():
+        if not is_number(each.strip()):
             raise CommandError(f'For input string: "{each}"')
     return set(map(int, ids))
 

@@ -25,7 +25,7 @@ def map_file(path: str) -> memoryview:
 def base_offset_of(path: str) -> int:
     """The offset in the name of a file of a segment."""
     first = os.path.basename(path).partition(".")[0]
-    if not first.isdigit():
+    if not (first.isascii() and first.isdigit()):
         raise CommandError(f"{path}: the name does not begin with an offset")
     return int(first)
 

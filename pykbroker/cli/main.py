@@ -7,6 +7,7 @@ fast and `pykbroker --help` costs nothing.
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from collections.abc import Sequence
 from typing import Final, cast
@@ -47,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = CommandParser(prog=f"pykbroker {name}", description=command.DESCRIPTION)
     command.add_arguments(parser)
     options = parser.parse_args(words[1:])
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names and records hold any text; a terminal's encoding may not have all of it.
+        sys.stdout.reconfigure(errors="backslashreplace")
     return run_guarded(lambda: command.run(options))
 
 

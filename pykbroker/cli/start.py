@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.cli.command import CommandError, CommandParser, is_number
 from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import ConfigError
 from pykbroker.config.load import (
@@ -120,7 +120,7 @@ def gather(
 def _listen(properties: Properties, address: str) -> None:
     """One PLAINTEXT listener in place of the broker listeners; controllers keep theirs."""
     host, colon, port = address.rpartition(":")
-    if not colon or not port.isdigit():
+    if not colon or not is_number(port):
         raise ConfigError(f"--listen {address}: expected HOST:PORT")
     names = {
         name.strip().upper() for name in properties.get("controller.listener.names", "").split(",")

@@ -278,7 +278,7 @@ def _address_limits(config: BrokerConfig) -> dict[str, int]:
         None, (each.strip() for each in config.max_connections_per_ip_overrides.split(","))
     ):
         host, colon, count = entry.rpartition(":")
-        if not colon or not host or not count.strip().isdigit():
+        if not colon or not host or not re.fullmatch(r"[0-9]{1,10}", count.strip()):
             raise invalid_value(name, entry, "Expected host:count")
         limits[host.strip().strip("[]")] = int(count)
     return limits
