@@ -5,8 +5,10 @@ request creates that topic; its reply waits for the creation, so that a client n
 and says COORDINATOR_NOT_AVAILABLE when there is no leader on the client's listener. Errors are per
 key from version 4 on, of the whole request before.
 Versions: 0-6. 4+ batches of keys; 6 knows share groups.
-Not done: transactional ids (key type 1) and share partitions (key type 2). Nobody coordinates
-them: COORDINATOR_NOT_AVAILABLE; a share key before version 6 or not of the form
+Not done: transactional ids (key type 1): TRANSACTIONAL_ID_AUTHORIZATION_FAILED, the one error that
+every client takes as final (librdkafka asks again after all others but an authorization that
+failed, for as long as its caller waits). Share partitions (key type 2):
+COORDINATOR_NOT_AVAILABLE; a share key before version 6 or not of the form
 "group:topic id:partition", and an unknown key type: INVALID_REQUEST.
 """
 
@@ -35,6 +37,7 @@ BATCHED_FROM = 4
 SHARE_FROM = 6
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 NO_NODE = (-1, "", -1)
+NO_TRANSACTIONS = "This broker does not support transactions yet."
 
 
 def handle(services: BrokerServices, request: Request) -> FindCoordinatorResponse | Deferred:
@@ -55,7 +58,7 @@ def _reply(services: BrokerServices, request: Request) -> FindCoordinatorRespons
         code, node = _find(services, request, message.key)
         return FindCoordinatorResponse(
             error_code=code,
-            error_message=error_message(code) or "NONE",  # as Kafka names the absence of one
+            error_message=_why(message.key_type, code) or "NONE",  # Kafka's name for no message
             node_id=node[0],
             host=node[1],
             port=node[2],
@@ -63,10 +66,17 @@ def _reply(services: BrokerServices, request: Request) -> FindCoordinatorRespons
     coordinators = []
     for key in message.coordinator_keys:
         code, node = _find(services, request, key)
-        coordinators.append(
-            Coordinator(key=key, error_code=code, node_id=node[0], host=node[1], port=node[2])
+        coordinator = Coordinator(
+            key=key, error_code=code, node_id=node[0], host=node[1], port=node[2]
         )
+        if message.key_type == TRANSACTION:
+            coordinator.error_message = _why(TRANSACTION, code)
+        coordinators.append(coordinator)
     return FindCoordinatorResponse(coordinators=coordinators)
+
+
+def _why(key_type: int, code: int) -> str | None:
+    return NO_TRANSACTIONS if key_type == TRANSACTION else error_message(code)
 
 
 def _find(services: BrokerServices, request: Request, key: str) -> tuple[int, tuple[int, str, int]]:
@@ -82,7 +92,7 @@ def _find(services: BrokerServices, request: Request, key: str) -> tuple[int, tu
             return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
         return 0, (leader.id, listener.host, listener.port)
     if key_type == TRANSACTION:
-        return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
+        return int(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED), NO_NODE
     if key_type == SHARE and request.api_version >= SHARE_FROM and _is_share_key(key):
         return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
     return int(ErrorCode.INVALID_REQUEST), NO_NODE

@@ -66,8 +66,8 @@ SHARE_KEY = f"a:b:{uuid_to_str(bytes(range(16)))}:3"
 @pytest.mark.parametrize(
     ("key_type", "key", "version", "code"),
     [
-        (1, "txn", 6, "COORDINATOR_NOT_AVAILABLE"),
-        (1, "txn", 1, "COORDINATOR_NOT_AVAILABLE"),
+        (1, "txn", 6, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
+        (1, "txn", 1, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
         (2, SHARE_KEY, 6, "COORDINATOR_NOT_AVAILABLE"),
         (2, SHARE_KEY, 5, "INVALID_REQUEST"),
         (2, "no share key", 6, "INVALID_REQUEST"),
@@ -84,6 +84,8 @@ def test_other_key_types(key_type: int, key: str, version: int, code: str) -> No
         request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
         (answer,) = broker.ask(HANDLER, request, version).coordinators
     assert answer.error_code == ErrorCode[code]
+    if key_type == 1:
+        assert answer.error_message == "This broker does not support transactions yet."
 
 
 @pytest.mark.parametrize("version", [1, 3, 4, 6])
