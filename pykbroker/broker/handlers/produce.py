@@ -25,6 +25,9 @@ The other errors are per partition:
     not the leader                                 NOT_LEADER_OR_FOLLOWER, and who is (v10, KIP-951)
     what the log refuses                           its code; record errors from version 8
 
+A partition that the request names more than once gets the data that it names last, and one answer
+(Kafka gathers the data in a map).
+
 Big batches that must be decompressed, or compressed anew, are checked in a thread; the request as
 a whole is appended when that is done.
 
@@ -73,7 +76,7 @@ if TYPE_CHECKING:
     from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.partition_log import AppendOutcome
     from pykbroker.network.request import Request
-    from pykbroker.protocol.messages.produce_request import ProduceRequest
+    from pykbroker.protocol.messages.produce_request import ProduceRequest, TopicProduceData
     from pykbroker.replication.partition import Partition
 
 API_KEY = 0
@@ -115,6 +118,7 @@ def handle(
         refusal = refused_as_a_whole(request)  # a lone partition is looked at when it is refused
         if refusal is not None:
             return refusal
+        merge_repeats(message, by_id=request.api_version >= FIRST_BY_ID)
     if not -1 <= message.acks <= 1:
         return refused_acks(services, request)
     if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES:
@@ -122,6 +126,24 @@ def handle(
         if heavy:
             return check_in_thread(services, request, heavy)
     return append_all(services, request, {})
+
+
+def merge_repeats(message: ProduceRequest, *, by_id: bool) -> None:
+    """Keep the last data of each partition, in one entry for its topic."""
+    topics: dict[str | bytes, TopicProduceData] = {}
+    repeated = False
+    for topic in message.topic_data:
+        key = topic.topic_id if by_id else topic.name
+        first = topics.setdefault(key, topic)
+        if first is not topic:
+            repeated = True
+            first.partition_data.extend(topic.partition_data)
+    for topic in topics.values():
+        last = {each.index: each for each in topic.partition_data}
+        if len(last) != len(topic.partition_data):
+            topic.partition_data = list(last.values())
+    if repeated:
+        message.topic_data = list(topics.values())
 
 
 def refused_as_a_whole(request: Request) -> ProduceResponse | CloseConnection | None:
