@@ -39,6 +39,7 @@ from pykbroker.log.validation_rules import (
     COORDINATOR,
     RAFT_LEADER,
     REPLICATION,
+    HeavyBatch,
     Refused,
     ValidationOutcome,
     ValidationRules,
@@ -101,8 +102,12 @@ def validate(
     rules: ValidationRules,
     now_ms: int,
     origin: int = CLIENT,
+    light_bytes: int | None = None,
 ) -> ValidationOutcome:
-    """Check the one batch of `records` and make it fit `rules`; see the module's docstring."""
+    """Check the one batch of `records` and make it fit `rules`; see the module's docstring.
+
+    HeavyBatch when it holds more than `light_bytes` once decompressed.
+    """
     view = memoryview(records)
     try:
         header = _read_one_batch(view, rules, origin)
@@ -117,7 +122,7 @@ def validate(
             )
         if origin == CLIENT:
             _check_client_header(header, rules)
-        return _validate_records(view, header, rules, now_ms)
+        return _validate_records(view, header, rules, now_ms, light_bytes)
     except Refused as refused:
         return refused.outcome
 
@@ -250,9 +255,13 @@ def _check_client_header(header: BatchHeader, rules: ValidationRules) -> None:
 
 
 def _validate_records(
-    view: memoryview, header: BatchHeader, rules: ValidationRules, now_ms: int
+    view: memoryview,
+    header: BatchHeader,
+    rules: ValidationRules,
+    now_ms: int,
+    light_bytes: int | None,
 ) -> ValidationOutcome:
-    payload = _decompress(view, header, rules)
+    payload = _decompress(view, header, rules, light_bytes)
     try:
         survey = survey_records(payload, header.record_count)
     except CorruptRecord as fault:
@@ -310,13 +319,18 @@ def _validate_records(
     return outcome
 
 
-def _decompress(view: memoryview, header: BatchHeader, rules: ValidationRules) -> bytes:
+def _decompress(
+    view: memoryview, header: BatchHeader, rules: ValidationRules, light_bytes: int | None
+) -> bytes:
     codec = header.attributes & CODEC_MASK
     if codec == compression.NONE:
         return bytes(view[RECORDS_AT:])
+    limit = MAX_DECOMPRESSED_BATCH_BYTES if light_bytes is None else light_bytes
     try:
-        return compression.decompress(codec, view[RECORDS_AT:], MAX_DECOMPRESSED_BATCH_BYTES)
+        return compression.decompress(codec, view[RECORDS_AT:], limit)
     except compression.DecompressedTooLarge:
+        if light_bytes is not None:
+            raise HeavyBatch from None
         raise Refused(
             _MESSAGE_TOO_LARGE,
             f"The record batch in the append to {rules.partition} holds more than "

@@ -27,7 +27,13 @@ from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.log_state import LogState
 from pykbroker.log.producer_state import ProducerUpdate
 from pykbroker.log.segment import CorruptSegment, Segment
-from pykbroker.log.validation_rules import CLIENT, COORDINATOR, RAFT_LEADER, REPLICATION
+from pykbroker.log.validation_rules import (
+    CLIENT,
+    COORDINATOR,
+    RAFT_LEADER,
+    REPLICATION,
+    HeavyBatch,
+)
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import LOG_OVERHEAD, BatchHeader, assign_offset
 
@@ -157,6 +163,16 @@ class LogAppending(LogState):
         It touches nothing of the log: any thread may call it.
         """
         return validate(records, self._rules, now_ms, CLIENT)
+
+    def validate_light(
+        self, records: Buffer, attributes: int, now_ms: int
+    ) -> ValidationOutcome | None:
+        """As `validate`, for the event loop; None when the batch holds too much for that."""
+        limit = self._rules.light_bytes(attributes)
+        try:
+            return validate(records, self._rules, now_ms, CLIENT, limit)
+        except HeavyBatch:
+            return None
 
     def append_as_follower(
         self, records: Buffer, now_ms: int, leader_epoch: int | None = None

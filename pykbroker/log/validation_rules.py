@@ -22,6 +22,8 @@ RAFT_LEADER = 3
 HEAVY_COMPRESSED_BYTES = 64 * 1024
 #: ... and from this many on when it must be compressed again as well.
 HEAVY_RECOMPRESSED_BYTES = 8 * 1024
+#: A batch below HEAVY_COMPRESSED_BYTES may hold this much for the event loop to decompress it.
+LIGHT_DECOMPRESSED_BYTES = 256 * 1024
 
 
 class TopicRules(Protocol):
@@ -121,6 +123,12 @@ class ValidationRules:
             return True
         return size_bytes >= HEAVY_RECOMPRESSED_BYTES and self.recompresses(attributes)
 
+    def light_bytes(self, attributes: int) -> int:
+        """The most that a batch may hold, once decompressed, to be checked on the event loop."""
+        if self.recompresses(attributes):
+            return HEAVY_RECOMPRESSED_BYTES
+        return LIGHT_DECOMPRESSED_BYTES
+
 
 class ValidationOutcome:
     """Either `error` is 0 and `batch` may be appended, or the answer for the producer."""
@@ -151,6 +159,10 @@ class ValidationOutcome:
         self.max_timestamp = NO_TIMESTAMP
         self.log_append_time = NO_TIMESTAMP
         self.rewritten = False
+
+
+class HeavyBatch(Exception):
+    """A batch holds more, once decompressed, than this call of `validate` was to look at."""
 
 
 class Refused(Exception):

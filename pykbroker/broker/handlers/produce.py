@@ -28,8 +28,8 @@ The other errors are per partition:
 A partition that the request names more than once gets the data that it names last, and one answer
 (Kafka gathers the data in a map).
 
-Big batches that must be decompressed, or compressed anew, are checked in a thread; the request as
-a whole is appended when that is done.
+Batches that hold much once decompressed, or are compressed anew, are checked in a thread; the
+request as a whole is appended when that is done.
 
 Versions: 3-13; ApiVersions lists 0 to 2 as well (KAFKA-18659), they close the connection. Null
 records get INVALID_RECORD where Kafka 4.4 never answers.
@@ -39,12 +39,16 @@ Not done: transactions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.leader_hints import leader_hint
+from pykbroker.broker.produce_checks import (
+    batch_head,
+    check_ahead,
+    has_compressed_batch,
+    merge_repeats,
+)
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
@@ -76,7 +80,7 @@ if TYPE_CHECKING:
     from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.partition_log import AppendOutcome
     from pykbroker.network.request import Request
-    from pykbroker.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+    from pykbroker.protocol.messages.produce_request import ProduceRequest
     from pykbroker.replication.partition import Partition
 
 API_KEY = 0
@@ -88,7 +92,6 @@ FIRST_BY_ID = 13
 
 LOOK_CLOSER = TRANSACTIONAL_BIT | ZSTD  # bits of the attributes that may not be fine
 MIN_BATCH_LENGTH = 14  # of magic 0
-_batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
 
 NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
@@ -113,37 +116,21 @@ def handle(
     """Queue the batches; answer once they are written, or at once when there are none."""
     message: ProduceRequest = request.message
     services.counters.total_produce_requests += 1
+    by_id = request.api_version >= FIRST_BY_ID
     topics = message.topic_data
     if len(topics) != 1 or len(topics[0].partition_data) != 1:
         refusal = refused_as_a_whole(request)  # a lone partition is looked at when it is refused
         if refusal is not None:
             return refusal
-        merge_repeats(message, by_id=request.api_version >= FIRST_BY_ID)
+        merge_repeats(message, by_id=by_id)
     if not -1 <= message.acks <= 1:
         return refused_acks(services, request)
-    if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES:
-        heavy = heavy_batches(services, request)
+    checked: dict[int, ValidationOutcome] = {}
+    if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES or has_compressed_batch(message):
+        heavy = check_ahead(services, message, checked, by_id=by_id)
         if heavy:
-            return check_in_thread(services, request, heavy)
-    return append_all(services, request, {})
-
-
-def merge_repeats(message: ProduceRequest, *, by_id: bool) -> None:
-    """Keep the last data of each partition, in one entry for its topic."""
-    topics: dict[str | bytes, TopicProduceData] = {}
-    repeated = False
-    for topic in message.topic_data:
-        key = topic.topic_id if by_id else topic.name
-        first = topics.setdefault(key, topic)
-        if first is not topic:
-            repeated = True
-            first.partition_data.extend(topic.partition_data)
-    for topic in topics.values():
-        last = {each.index: each for each in topic.partition_data}
-        if len(last) != len(topic.partition_data):
-            topic.partition_data = list(last.values())
-    if repeated:
-        message.topic_data = list(topics.values())
+            return check_in_thread(services, request, heavy, checked)
+    return append_all(services, request, checked)
 
 
 def refused_as_a_whole(request: Request) -> ProduceResponse | CloseConnection | None:
@@ -155,7 +142,7 @@ def refused_as_a_whole(request: Request) -> ProduceResponse | CloseConnection | 
             if records is None:
                 continue
             if len(records) >= RECORD_BATCH_OVERHEAD:
-                length, magic, attributes = _batch_head(records)
+                length, magic, attributes = batch_head(records)
                 if length >= MIN_BATCH_LENGTH and magic == 2 and not attributes & TRANSACTIONAL_BIT:
                     continue
             try:
@@ -196,51 +183,32 @@ def refused_acks(services: BrokerServices, request: Request) -> ProduceResponse 
     return reply
 
 
-def heavy_batches(services: BrokerServices, request: Request) -> dict[int, Check]:
-    """How to check the batches that would hold up the event loop; by the id of the entry."""
-    if services.validation.is_stopped:
-        return {}
-    manager = services.replica_manager
-    found: dict[int, Check] = {}
-    for topic in request.message.topic_data:
-        by_id = request.api_version >= FIRST_BY_ID
-        name = manager.topic_name(topic.topic_id) if by_id else topic.name
-        for asked in topic.partition_data:
-            records = asked.records
-            if name is None or records is None or len(records) < HEAVY_RECOMPRESSED_BYTES:
-                continue
-            partition = manager.lookup(name, asked.index)
-            if isinstance(partition, int):
-                continue
-            _, magic, attributes = _batch_head(records)
-            if magic == 2 and partition.log.is_heavy(attributes, len(records)):
-                found[id(asked)] = partial(partition.log.validate, records, services.wall_ms())
-    return found
-
-
 def check_in_thread(
-    services: BrokerServices, request: Request, heavy: dict[int, Check]
+    services: BrokerServices,
+    request: Request,
+    heavy: dict[int, Check],
+    checked: dict[int, ValidationOutcome],
 ) -> Deferred:
     """Have them checked; append everything of the request when that is done."""
     deferred = Deferred()
 
-    def checked(outcomes: list[ValidationOutcome]) -> None:
-        by_entry = dict(zip(heavy, outcomes, strict=True))
-        outcome = append_all(services, request, by_entry)
+    def finish(outcomes: list[ValidationOutcome]) -> None:
+        checked.update(zip(heavy, outcomes, strict=True))
+        outcome = append_all(services, request, checked)
         if isinstance(outcome, Deferred):
             outcome.on_resolved(deferred.resolve)
         else:
             deferred.resolve(outcome)
         services.wake()  # the end of the turn writes what was queued
 
-    services.validation.check(list(heavy.values()), checked)
+    services.validation.check(list(heavy.values()), finish)
     return deferred
 
 
 def append_all(
     services: BrokerServices, request: Request, checked: dict[int, ValidationOutcome]
 ) -> Deferred | ProduceResponse | CloseConnection:
-    """Queue every batch; `checked` has been validated in a thread."""
+    """Queue every batch; `checked` holds what was validated before."""
     message: ProduceRequest = request.message
     manager = services.replica_manager
     by_id = request.api_version >= FIRST_BY_ID
@@ -309,7 +277,7 @@ class PendingProduce(DelayedProduce):
         if records is None or len(records) < RECORD_BATCH_OVERHEAD:
             return self.refuse(index, code_of_records(records, self._request.api_version))
         size = len(records)
-        length, magic, attributes = _batch_head(records)
+        length, magic, attributes = batch_head(records)
         if length + LOG_OVERHEAD != size or magic != 2:
             code = code_of_records(records, self._request.api_version)
             if code:
