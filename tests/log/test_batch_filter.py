@@ -132,6 +132,19 @@ def test_a_tombstone_gets_a_horizon_and_goes_when_it_has_passed(codec: int) -> N
     assert read_header(late).delete_horizon_ms == NOW + DAY
 
 
+def test_a_tombstone_behind_the_map_stays_when_its_horizon_has_passed() -> None:
+    """Older records of its key may lie behind the map as well: without it they would come back."""
+    batch = build_batch(RECORDS[1:2], base_offset=100)
+    first = filter_batch(batch, read_header(batch), retention({b"b": 100}))
+    assert first is not None
+    passed = NOW + DAY + 1
+    behind = retention({}, covered=99, now_ms=passed)
+    assert filter_batch(first, read_header(first), behind) is first
+    assert (
+        filter_batch(first, read_header(first), retention({}, covered=100, now_ms=passed)) is None
+    )
+
+
 def test_an_overwritten_tombstone_goes_at_once() -> None:
     batch = build_batch(RECORDS[1:3], base_offset=100)
     assert left(batch, retention({b"b": 900})) == [(101, b"3", NOW + 7)]

@@ -133,6 +133,15 @@ def test_epochs() -> None:
     assert log.state.producers[7].producer_epoch == 0
 
 
+def test_the_same_sequences_of_another_epoch_are_no_duplicate() -> None:
+    log = Log()
+    assert log.append(batch_of(0, 2)) == (0, None)
+    assert log.append(batch_of(0, 2, epoch=1)) == (2, None)
+    assert log.append(batch_of(0, 2, epoch=1)) == (2, None)  # this one is
+    refused(log, batch_of(0, 2), ErrorCode.INVALID_PRODUCER_EPOCH)
+    assert log.end == 4
+
+
 def test_a_transaction_holds_back_the_last_stable_offset() -> None:
     log = Log()
     log.append(batch_of(0))

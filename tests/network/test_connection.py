@@ -8,6 +8,7 @@ import socket
 import struct
 import tempfile
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -209,6 +210,32 @@ def test_a_slow_reader_is_waited_for(echo: Served, client: socket.socket) -> Non
     assert read_reply(client) == (1, body)
     assert read_reply(client) == (2, b"next")
     echo.until(lambda: not connection._blocked)
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_replies_of_a_turn_are_bounded(echo: Served, client: socket.socket, in_parts: bool) -> None:
+    """A client that pipelines small requests for large replies does not have them all gathered."""
+    bound = connection_module.REPLY_BYTES_PER_TURN
+    reply = struct.pack(">i", bound // 2 - 4) + bytes(bound // 2 - 4)
+    gathered: list[int] = []
+
+    def answer(request: Any) -> None:
+        connection = request.connection
+        outgoing = connection._outgoing
+        queued = 0 if outgoing is None else outgoing.pending_bytes
+        gathered.append(connection._reply_bytes + queued)
+        if in_parts:
+            connection.reply_parts([reply], len(reply))
+        else:
+            connection.reply(bytearray(reply))
+
+    echo.answer = answer
+    count = 20
+    client.sendall(b"".join(frame(b"", n) for n in range(count)))
+    assert read_exactly(client, count * len(reply)) == reply * count
+    assert len(gathered) == count
+    # At the bound one more request is taken, above it none.
+    assert max(gathered) == bound
 
 
 def test_a_reply_with_slices_of_a_file(echo: Served, client: socket.socket) -> None:

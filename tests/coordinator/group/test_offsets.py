@@ -88,6 +88,32 @@ def test_expiry(case: str) -> None:
     assert none_left == expired
 
 
+@pytest.mark.parametrize(("age_ms", "expired"), [(DAY - 1, False), (DAY, True)])
+def test_an_offset_expires_when_it_is_as_old_as_the_retention(age_ms: int, expired: bool) -> None:
+    simple = group_in(GroupState.EMPTY, kind=None)
+    store = store_with(commit_timestamp=1000)
+    assert len(offsets.expire(store, simple, 1000 + age_ms, DAY)[0]) == expired
+    empty = group_in(GroupState.EMPTY, kind="consumer", since_ms=5000, topics=set())
+    assert len(offsets.expire(store, empty, 5000 + age_ms, DAY)[0]) == expired
+    explicit = store_with(commit_timestamp=0, expire_timestamp=1000 + DAY)
+    assert len(offsets.expire(explicit, simple, 1000 + age_ms, 1)[0]) == expired
+
+
+@pytest.mark.parametrize("generation", [0, 2, 3, 2**31 - 1])
+def test_a_member_commits_in_the_current_generation_only(generation: int) -> None:
+    """A future generation is as illegal as a past one."""
+    world = GroupWorld(initial_rebalance_delay_ms=0)
+    world.elect()
+    world.join(instance="i", version=9)
+    world.advance(0)
+    world.sync(member="i-01", instance="i", generation=1, assign="i-01:all")
+    refused = world.commit(member="i-01", instance="i", generation=generation)
+    assert refused.topics[0].partitions[0].error_code == ErrorCode.ILLEGAL_GENERATION
+    assert world.shard.offsets.get("g", "t", 0) is None
+    accepted = world.commit(member="i-01", instance="i", generation=1)
+    assert accepted.topics[0].partitions[0].error_code == 0
+
+
 def test_an_open_transaction_holds_offset_and_group() -> None:
     store = store_with(commit_timestamp=0)
     store.replay_commit("g", "t", 0, OffsetCommitValue(offset=6), 1, 77)
