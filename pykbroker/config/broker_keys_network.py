@@ -69,10 +69,10 @@ KEYS: Final = (
     Key("socket.request.max.bytes", INT, 104857600, at_least(1), HIGH).honoured(
         "Largest request; a longer one closes its connection."
     ),
-    Key("socket.connection.setup.timeout.ms", LONG, 10000, at_least(1)).honoured(
+    Key("socket.connection.setup.timeout.ms", LONG, 10000).honoured(
         "How long connecting to another node may take at first."
     ),
-    Key("socket.connection.setup.timeout.max.ms", LONG, 30000, at_least(1)).honoured(
+    Key("socket.connection.setup.timeout.max.ms", LONG, 30000).honoured(
         "How long connecting to another node may take after failures."
     ),
     Key("max.connections", INT, INT_MAX, at_least(0), mode=CLUSTER_WIDE).honoured(

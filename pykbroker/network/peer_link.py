@@ -301,7 +301,7 @@ class PeerLink:
 
     def _doubling(self, first_ms: int, most_ms: int, times: int) -> int:
         """Doubles with every failure in a row; a fifth more or less by chance."""
-        time_ms = min(first_ms << min(times, 20), most_ms)
+        time_ms = max(min(first_ms << min(times, 20), most_ms), 0)
         spread = time_ms // 5
         return time_ms - spread + self._environment.random.randrange(2 * spread + 1)
 
