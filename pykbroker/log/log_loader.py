@@ -93,7 +93,6 @@ class LogLoader:
             self.segments,
             self.log_start_offset,
             end_offset,
-            self.now_ms,
             self.is_clean,
         )
         return end_offset
@@ -210,9 +209,7 @@ class LogLoader:
     def recover(self, segment: Segment, limit: int = END_OF_TIME) -> int:
         """Check one segment with producer state as of its start; returns the bytes cut."""
         snapshots = self.snapshots.fresh_copy()
-        rebuild_producer_state(
-            snapshots, self.segments, self.log_start_offset, segment.base_offset, self.now_ms
-        )
+        rebuild_producer_state(snapshots, self.segments, self.log_start_offset, segment.base_offset)
         cut = recover_segment(segment, snapshots, self.epochs, limit)
         # The next segment starts from here instead of scanning this one again.
         snapshots.take()

@@ -108,7 +108,7 @@ class PartitionLog(LogAppending, LogReading):
         self.leader_epochs.truncate_from_end(offset)
         self.epochs_changed()
         self.log_start_offset = min(self.log_start_offset, offset)
-        rebuild_producer_state(self.snapshots, self.segments, self.log_start_offset, offset, now_ms)
+        rebuild_producer_state(self.snapshots, self.segments, self.log_start_offset, offset)
         return True
 
     def truncate_fully_and_start_at(self, offset: int, now_ms: int | None = None) -> None:

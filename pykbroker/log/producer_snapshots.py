@@ -100,7 +100,7 @@ class ProducerSnapshots:
         for offset in stray_snapshots(list(self.offsets), segment_base_offsets):
             self.delete(offset)
 
-    def truncate_and_reload(self, log_start_offset: int, end_offset: int, now_ms: int) -> None:
+    def truncate_and_reload(self, log_start_offset: int, end_offset: int) -> None:
         """State as of the newest usable snapshot at or below end_offset."""
         for offset in list(self.offsets):
             if offset > end_offset or offset <= log_start_offset:
@@ -118,7 +118,7 @@ class ProducerSnapshots:
                 _log.warning("Ignoring producer snapshot %s: %s", path, fault)
                 self.delete(offset)
                 continue
-            manager.load(entries, offset, now_ms)
+            manager.load(entries, offset)
             manager.last_snapshot_offset = offset
             return
         manager.clear(log_start_offset)

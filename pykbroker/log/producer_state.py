@@ -349,12 +349,15 @@ class ProducerStateManager:
         self.map_end_offset = map_end_offset
         self.last_snapshot_offset = map_end_offset
 
-    def load(self, entries: Iterable[ProducerStateEntry], offset: int, now_ms: int) -> None:
-        """Begin again from a snapshot taken at `offset`; expired producers are left out."""
+    def load(self, entries: Iterable[ProducerStateEntry], offset: int) -> None:
+        """Begin again from a snapshot taken at `offset`.
+
+        Expired producers come along, until `remove_expired` is called: one that sends records of
+        old timestamps may be about to repeat its last batch (Kafka leaves it out, and the batch is
+        stored twice).
+        """
         self.clear(offset)
         for entry in entries:
-            if self._is_expired(entry, now_ms):
-                continue
             self.producers[entry.producer_id] = entry
             if entry.current_txn_first_offset >= 0:
                 self._ongoing[entry.current_txn_first_offset] = entry.producer_id

@@ -155,7 +155,7 @@ def rebuild_transaction_index(
     """The aborted transactions of a segment, from producer state as of its start."""
     before = snapshots.fresh_copy()
     before.offsets = [offset for offset in snapshots.offsets if offset <= segment.base_offset]
-    rebuild_producer_state(before, segments, log_start_offset, segment.base_offset, 0)
+    rebuild_producer_state(before, segments, log_start_offset, segment.base_offset)
     segment.txn_index.reset()
     for place, header in segment.headers_from(0):
         if header.producer_id >= 0:
@@ -190,7 +190,6 @@ def rebuild_producer_state(
     segments: SegmentList,
     log_start_offset: int,
     end_offset: int,
-    now_ms: int,
     is_clean: bool = False,
 ) -> None:
     """Load the newest snapshot at or below end_offset and replay the batches behind it."""
@@ -209,7 +208,7 @@ def rebuild_producer_state(
             snapshots.directory,
         )
     was_empty = producers.is_empty and producers.map_end_offset >= end_offset
-    snapshots.truncate_and_reload(log_start_offset, end_offset, now_ms)
+    snapshots.truncate_and_reload(log_start_offset, end_offset)
     if end_offset > producers.map_end_offset and not was_empty:
         for segment in segments.within(producers.map_end_offset, end_offset):
             start = max(segment.base_offset, producers.map_end_offset, log_start_offset)

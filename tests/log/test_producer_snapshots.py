@@ -47,7 +47,7 @@ def test_taken_once_for_each_offset(files: MemoryFiles) -> None:
 def test_reload_takes_the_newest_at_or_below_the_end(files: MemoryFiles) -> None:
     taken(files, 2, 5, 9)
     snapshots = snapshots_of(files)
-    snapshots.truncate_and_reload(0, 8, NOW_MS)
+    snapshots.truncate_and_reload(0, 8)
     assert snapshots.offsets == [2, 5]
     assert snapshots.manager.map_end_offset == 5
     assert snapshots.manager.producers[7].last_sequence == 5
@@ -56,7 +56,7 @@ def test_reload_takes_the_newest_at_or_below_the_end(files: MemoryFiles) -> None
 def test_snapshots_below_the_log_start_go(files: MemoryFiles) -> None:
     taken(files, 2, 5)
     snapshots = snapshots_of(files)
-    snapshots.truncate_and_reload(6, 8, NOW_MS)
+    snapshots.truncate_and_reload(6, 8)
     assert snapshots.offsets == []
     assert (snapshots.manager.map_end_offset, snapshots.manager.is_empty) == (6, True)
 
@@ -65,7 +65,7 @@ def test_a_bad_snapshot_gives_way_to_an_older_one(files: MemoryFiles) -> None:
     taken(files, 2, 5)
     files.write_file("/d/00000000000000000005.snapshot", b"bad")
     snapshots = snapshots_of(files)
-    snapshots.truncate_and_reload(0, 8, NOW_MS)
+    snapshots.truncate_and_reload(0, 8)
     assert snapshots.manager.map_end_offset == 2
     assert files.listdir("/d") == ["00000000000000000002.snapshot"]
 

@@ -222,7 +222,9 @@ def test_snapshot_expiry_and_loading() -> None:
     payload = log.state.snapshot_bytes()
 
     state = ProducerStateManager("orders-0", producer_id_expiration_ms=1000)
-    state.load(decode_snapshot(payload), 5, now_ms=3500)
+    state.load(decode_snapshot(payload), 5)
+    assert set(state.producers) == {7, 8, 9}
+    assert state.remove_expired(3500) == 1
     assert set(state.producers) == {8, 9}  # 7 is too old; 8 is too, but has a transaction open
     assert state.first_unstable_offset() == 1
     assert (state.map_end_offset, state.last_snapshot_offset) == (5, 5)

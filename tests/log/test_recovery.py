@@ -262,6 +262,22 @@ def test_producers_come_from_the_newest_good_snapshot(files: MemoryFiles) -> Non
     assert crashed.producers.producers[7].last_sequence == 3
 
 
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_a_producer_of_old_records_may_repeat_its_last_batch_after_a_restart(
+    files: MemoryFiles, is_clean: bool
+) -> None:
+    log = open_orders(files)
+    batch = bytes(batch_of(b"of 2013", timestamp=1_383_598_800_000, producer=(7, 0, 0)))
+    assert log.append_as_leader(bytearray(batch), 0, NOW_MS).queued
+    if is_clean:
+        log.close()
+    else:
+        log.write_pending()
+    again = open_orders(files, is_clean=is_clean)
+    outcome = again.append_as_leader(bytearray(batch), 0, NOW_MS)
+    assert (outcome.base_offset, outcome.duplicate, outcome.queued) == (0, True, False)
+
+
 def test_lost_snapshots_do_not_end_an_open_transaction(files: MemoryFiles) -> None:
     log = open_orders(files)
     append(log, b"before")
