@@ -49,8 +49,6 @@ from pykbroker.kraft.publisher import MetadataLoader, Publisher, UnsupportedClus
 from pykbroker.kraft.quorum_state import CorruptQuorumState
 from pykbroker.kraft.raft import Raft
 from pykbroker.kraft.raft_driver import RaftDriver
-from pykbroker.kraft.raft_fetcher_driver import RaftFetcher
-from pykbroker.kraft.raft_messenger_driver import RaftMessenger
 from pykbroker.kraft.raft_peers import RaftPeers
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.kraft.storage_format import (
@@ -67,6 +65,7 @@ from pykbroker.protocol.primitives import Message
 from pykbroker.purgatory import Purgatory
 
 if TYPE_CHECKING:  # imported when another replica asks
+    from pykbroker.kraft.raft_links import RaftLinks
     from pykbroker.kraft.raft_service import RaftService
 
 # BrokerServer.scala: how long a broker tries to reach a controller, where no session limits it.
@@ -115,8 +114,7 @@ class KraftNodeDriver:
         self.controller: ControllerDriver | None = None  # of a node with that role
         self.channel: ControllerChannel
         self._snapshots: MetadataSnapshots
-        self._messenger: RaftMessenger
-        self._fetcher: RaftFetcher
+        self._links: RaftLinks | None = None  # of a quorum of several
         ids = storage.directory_ids
         log_ids = [ids[directory] for directory in config.log_directories if directory in ids]
         self.broker = BrokerLifecycleDriver(
@@ -201,6 +199,8 @@ class KraftNodeDriver:
             refuse_lost_metadata(self.config, self._files, log, bootstrap)
         self._make_raft(log, history, local)
         self._make_controllers(bootstrap)
+        if not alone:
+            self._links = self._make_links()
         self._is_open = True
         self.raft.open(snapshot)
         if alone and not self.raft.raft.is_leader:
@@ -208,14 +208,14 @@ class KraftNodeDriver:
                 "The voter of this cluster is another directory of this node: the directory.id "
                 f"of {self.config.metadata_log_directory} is not the one in the metadata log"
             )
-        self._fetcher.start()
+        if self._links is not None:
+            self._links.start()
         self._snapshots.start()
         if self.controller is not None:
             spawn(self._register_controller(local))
 
     def _make_raft(self, log: MetadataLog, history: QuorumHistory, local: VoterNode) -> None:
         config = self.config
-        cluster_id = self.storage.cluster_id
         raft = Raft(
             local=local,
             history=history,
@@ -240,37 +240,25 @@ class KraftNodeDriver:
             listener=self,
             on_fatal=self._on_fatal,
         )
-        self._messenger = RaftMessenger(
-            raft=raft,
-            peers=self.peers,
-            cluster_id=cluster_id,
-            send=partial(self._send, purpose="votes"),
-            step=self.raft.step,
-            scheduler=self._scheduler,
-            now_ms=self._now_ms,
-            request_timeout_ms=config.controller_quorum_request_timeout_ms,
-            retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
-        )
-        self.raft.messenger = self._messenger
-        self._fetcher = RaftFetcher(
-            driver=self.raft,
-            peers=self.peers,
-            cluster_id=cluster_id,
-            send=partial(self._send, purpose="metadata"),
-            scheduler=self._scheduler,
-            threads=self._threads,
-            now_ms=self._now_ms,
-            request_timeout_ms=config.controller_quorum_request_timeout_ms,
-            retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
-            max_bytes=config.controller_quorum_fetch_max_bytes,
-            max_snapshot_bytes=config.controller_quorum_fetch_snapshot_max_bytes,
-            on_fatal=self._on_fatal,
-        )
-        self.raft.on_role = self._fetcher.wake
         self._snapshots = MetadataSnapshots(
             raft=self.raft,
             loader=self._loader,
             config=config,
+            scheduler=self._scheduler,
+            threads=self._threads,
+            now_ms=self._now_ms,
+            on_fatal=self._on_fatal,
+        )
+
+    def _make_links(self) -> RaftLinks:
+        from pykbroker.kraft.raft_links import RaftLinks
+
+        return RaftLinks(
+            driver=self.raft,
+            peers=self.peers,
+            cluster_id=self.storage.cluster_id,
+            config=self.config,
+            send=self._send,
             scheduler=self._scheduler,
             threads=self._threads,
             now_ms=self._now_ms,
@@ -378,7 +366,7 @@ class KraftNodeDriver:
             self.controller.deactivate()
         self.raft.resign()
         until_ms = self._now_ms() + self.config.controller_quorum_request_timeout_ms
-        while self._messenger.in_flight and self._now_ms() < until_ms:
+        while self._links and self._links.in_flight and self._now_ms() < until_ms:
             await self._scheduler.sleep(_CATCH_UP_POLL_MS)
 
     def publish_to(self, publishers: Sequence[Publisher]) -> None:
@@ -419,8 +407,8 @@ class KraftNodeDriver:
                 self.controller.deactivate()
             if self.raft.raft.is_leader:
                 self.raft.resign()
-            self._messenger.stop()
-            self._fetcher.stop()
+            if self._links is not None:
+                self._links.stop()
             self._snapshots.stop()
             self.raft.stop()
         self._threads.close()

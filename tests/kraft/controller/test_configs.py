@@ -94,9 +94,14 @@ def test_refusals(
     assert len(world.log) == before
 
 
-def test_group_keys_whose_groups_are_not_built_are_refused(world: ControllerWorld) -> None:
+def test_group_keys_whose_groups_are_not_built_wait_for_them(world: ControllerWorld) -> None:
     operation = ("consumer.session.timeout.ms", SET, "50000")
-    code, message = change(world, 32, "g", operation)
+    assert change(world, 32, "g", operation) == ("NONE", None)
+    assert world.image.group_config("g") == {"consumer.session.timeout.ms": "50000"}
+
+
+def test_what_a_group_cannot_have_yet_is_refused(world: ControllerWorld) -> None:
+    code, message = change(world, 32, "g", ("streams.assignor.name", SET, "mine"))
     assert code == "INVALID_CONFIG"
     assert message is not None
     assert "not built yet" in message
