@@ -2,7 +2,8 @@
 
 In: request messages. Out: decoded response messages, or CommandError / ServerError.
 It asks each broker for its API versions and sends the highest version that both know. Requests
-for the controller go to any broker, which forwards them (KRaft).
+for the controller go to any broker, which forwards them (KRaft); a client of controllers looks for
+the active one itself.
 """
 
 from __future__ import annotations
@@ -24,16 +25,21 @@ _LENGTH: Final = struct.Struct(">i")
 _MAX_RESPONSE_BYTES: Final = 1 << 30
 _RETRY_S: Final = 0.1
 
-# Errors that pass by themselves while a coordinator or leader settles.
+# Errors that pass by themselves while a coordinator, leader or controller settles.
 RETRIABLE: Final = frozenset(
     (
         ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
         ErrorCode.NOT_COORDINATOR,
+        ErrorCode.NOT_CONTROLLER,
         ErrorCode.LEADER_NOT_AVAILABLE,
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
     )
 )
+
+# Endpoint types of DescribeCluster.
+_BROKERS: Final = 1
+_CONTROLLERS: Final = 2
 
 T = TypeVar("T")
 
@@ -157,11 +163,17 @@ class BrokerConnection:
 
 
 class AdminClient:
-    """Connections to the brokers of a cluster; a context manager."""
+    """Connections to the brokers of a cluster, or to its controllers; a context manager."""
 
     def __init__(
-        self, bootstrap_servers: str, *, client_id: str | None = None, timeout_ms: int = 60_000
+        self,
+        bootstrap_servers: str,
+        *,
+        client_id: str | None = None,
+        timeout_ms: int = 60_000,
+        of_controllers: bool = False,
     ) -> None:
+        self.of_controllers: Final = of_controllers
         self._client_id = client_id or "pykbroker-cli"
         self._timeout_s = timeout_ms / 1000
         self.timeout_ms: Final = timeout_ms
@@ -204,27 +216,47 @@ class AdminClient:
         """Good for every request that no single broker owns, requests to the controller too."""
         return self._bootstrap
 
+    def at_controller(self, ask: Callable[[BrokerConnection], T]) -> T:
+        """Ask the active controller, again while there is none. Any broker forwards to it."""
+
+        def attempt() -> T:
+            if not self.of_controllers:
+                return ask(self.any_broker)
+            active = self.describe_cluster().controller_id
+            node = self.nodes().get(active)
+            if node is None:
+                raise ServerError(ErrorCode.NOT_CONTROLLER)
+            return ask(self._connection(node.host, node.port))
+
+        return self.retry(attempt)
+
     def node(self, node_id: int) -> BrokerConnection:
         node = self.nodes().get(node_id)
         if node is None:
-            raise CommandError(f"Broker {node_id} does not exist")
+            kind = "Controller" if self.of_controllers else "Broker"
+            raise CommandError(f"{kind} {node_id} does not exist")
         return self._connection(node.host, node.port)
 
     def nodes(self) -> dict[int, Node]:
-        """The live brokers by id."""
+        """The live brokers by id, or the controllers."""
         if self._nodes is None:
-            from pykbroker.protocol.messages.describe_cluster_request import (
-                DescribeClusterRequest,
-            )
-
-            response = self.any_broker.send(DescribeClusterRequest())
-            check(response.error_code, response.error_message)
-            self._nodes = {
-                each.broker_id: Node(each.broker_id, each.host, each.port, each.rack)
-                for each in response.brokers
-                if not getattr(each, "is_fenced", False)
-            }
+            self.describe_cluster()
+            assert self._nodes is not None
         return self._nodes
+
+    def describe_cluster(self) -> Any:
+        """Ask for the cluster as it is now: its id, its nodes, its controller."""
+        from pykbroker.protocol.messages.describe_cluster_request import DescribeClusterRequest
+
+        kind = _CONTROLLERS if self.of_controllers else _BROKERS
+        response = self.any_broker.send(DescribeClusterRequest(endpoint_type=kind))
+        check(response.error_code, response.error_message)
+        self._nodes = {
+            each.broker_id: Node(each.broker_id, each.host, each.port, each.rack)
+            for each in response.brokers
+            if not getattr(each, "is_fenced", False)
+        }
+        return response
 
     def metadata(self, topics: Iterable[str] | None) -> Any:
         """Metadata of these topics, or of all; never creates one."""

@@ -1,7 +1,7 @@
-"""How a console command reaches the brokers: its two flags, and the client they make.
+"""How a console command reaches the cluster: its flags, and the client they make.
 
-In: --bootstrap-server; --command-config, a properties file. Out: an AdminClient, whose module is
-imported no earlier.
+In: --bootstrap-server or, for some commands, --bootstrap-controller; --command-config, a properties
+file. Out: an AdminClient, whose module is imported no earlier.
 """
 
 from __future__ import annotations
@@ -26,30 +26,52 @@ _CLIENT_SETTINGS: Final = (
 )
 
 
-def add_connection(parser: argparse.ArgumentParser) -> None:
-    """--bootstrap-server and --command-config."""
+def add_connection(
+    parser: argparse.ArgumentParser, *, controllers: bool = False, repeated: bool = False
+) -> None:
+    """--bootstrap-server and --command-config, with `controllers` also --bootstrap-controller.
+
+    `repeated`: the parser is of a subcommand, and the flags may stand before its name as well.
+    """
+    default = argparse.SUPPRESS if repeated else None
     parser.add_argument(
         "--bootstrap-server",
-        default=None,
+        default=default,
         metavar="HOST:PORT",
         help=f"brokers to connect to, comma separated (default {DEFAULT_BOOTSTRAP})",
     )
+    if controllers:
+        parser.add_argument(
+            "--bootstrap-controller",
+            default=default,
+            metavar="HOST:PORT",
+            help="controllers to connect to instead of brokers, comma separated",
+        )
     parser.add_argument(
         "--command-config",
+        default=default,
         metavar="FILE",
         help="properties file of the connection: " + ", ".join(_CLIENT_SETTINGS),
     )
 
 
 def connect(options: argparse.Namespace, timeout_ms: int | None = None) -> AdminClient:
-    """A client of the brokers that the options name."""
+    """A client of the brokers or controllers that the options name."""
     from pykbroker.cli.admin import AdminClient
 
     settings = _client_settings(options.command_config)
+    controllers: str | None = vars(options).get("bootstrap_controller")
+    if controllers is not None and options.bootstrap_server is not None:
+        raise CommandError("Give either --bootstrap-server or --bootstrap-controller, not both")
     servers = options.bootstrap_server or settings.get("bootstrap.servers", DEFAULT_BOOTSTRAP)
     if timeout_ms is None:
         timeout_ms = int(settings.get("default.api.timeout.ms", "60000"))
-    return AdminClient(servers, client_id=settings.get("client.id"), timeout_ms=timeout_ms)
+    return AdminClient(
+        servers if controllers is None else controllers,
+        client_id=settings.get("client.id"),
+        timeout_ms=timeout_ms,
+        of_controllers=controllers is not None,
+    )
 
 
 def _client_settings(file: str | None) -> dict[str, str]:

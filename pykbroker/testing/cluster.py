@@ -108,6 +108,11 @@ class Cluster:
         """All nodes, for any client."""
         return ",".join(node.bootstrap_servers for node in self.nodes)
 
+    @property
+    def bootstrap_controllers(self) -> str:
+        """All voters, for an admin client that talks to controllers."""
+        return ",".join(f"{HOST}:{port}" for port in self.controller_ports.values())
+
     def node(self, node_id: int) -> ClusterNode:
         """The node with this id."""
         return self.nodes[node_id - 1]

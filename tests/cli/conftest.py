@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from pykbroker.cli.main import main
-from pykbroker.testing import Broker
+from pykbroker.testing import Broker, Cluster
 from tests.harness.commits import commit_offsets
 
 _numbers = itertools.count(1)
@@ -32,6 +32,13 @@ Run = Callable[..., Outcome]
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Broker]:
     with Broker(group_initial_rebalance_delay_ms=0) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """Three nodes, for commands that are about several; a test leaves them all running."""
+    with Cluster(3) as running:
         yield running
 
 
@@ -57,6 +64,16 @@ def ask(run: Run, broker: Broker) -> Run:
 
     def call(command: str, *arguments: str) -> Outcome:
         return run(command, "--bootstrap-server", broker.bootstrap_servers, *arguments)
+
+    return call
+
+
+@pytest.fixture
+def ask_cluster(run: Run, cluster: Cluster) -> Run:
+    """Runs a command against the cluster of these tests."""
+
+    def call(command: str, *arguments: str) -> Outcome:
+        return run(command, "--bootstrap-server", cluster.bootstrap_servers, *arguments)
 
     return call
 

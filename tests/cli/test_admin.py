@@ -14,7 +14,8 @@ from pykbroker.protocol.messages.list_offsets_request import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from pykbroker.testing import Broker
+from pykbroker.testing import Broker, Cluster
+from tests.harness.waiting import wait_for
 
 
 @contextmanager
@@ -128,3 +129,32 @@ def test_waiting_ends_with_the_timeout(broker: Broker, monkeypatch: pytest.Monke
 
 def test_by_topic() -> None:
     assert by_topic([("a", 0), ("b", 1), ("a", 2)]) == {"a": [0, 2], "b": [1]}
+
+
+def test_a_client_of_controllers(cluster: Cluster) -> None:
+    """Whichever voter is asked first, requests for the controller reach the active one."""
+    ports = cluster.controller_ports.values()
+    active = set()
+    for first in ports:
+        servers = f"127.0.0.1:{first}"
+        with AdminClient(servers, of_controllers=True) as client:
+            # A controller registers a moment after it serves.
+            wait_for(lambda: len(client.describe_cluster().brokers) == 3, "three controllers")
+            assert {node.port for node in client.nodes().values()} == set(ports)
+            active.add(client.at_controller(lambda connection: connection.address))
+            with pytest.raises(CommandError, match="Controller 9 does not exist"):
+                client.node(9)
+    assert len(active) == 1
+    with AdminClient(cluster.bootstrap_servers) as client:
+        assert client.at_controller(lambda connection: connection) is client.any_broker
+
+
+def test_no_active_controller(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    with AdminClient(cluster.bootstrap_controllers, of_controllers=True) as client:
+        described = client.describe_cluster()
+        described.controller_id = -1
+        monkeypatch.setattr(client, "describe_cluster", lambda: described)
+        monkeypatch.setattr(client, "_timeout_s", 0)
+        with pytest.raises(ServerError) as caught:
+            client.at_controller(lambda connection: connection)
+        assert caught.value.code == 41
