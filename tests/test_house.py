@@ -66,6 +66,7 @@ TESTED_IN = {
     "kraft/metadata_bootstrap": "kraft/test_node_driver.py",
     "kraft/metadata_snapshots_driver": "kraft/test_node_driver.py",
     "kraft/raft_fetcher_driver": "kraft/test_quorum.py",
+    "kraft/raft_links": "kraft/test_quorum.py",
     "kraft/raft_messenger_driver": "kraft/test_quorum.py",
     "kraft/raft_peers": "kraft/test_quorum.py",
     "kraft/raft_rpc": "kraft/test_quorum.py",
