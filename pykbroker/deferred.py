@@ -64,6 +64,11 @@ class Deferred:
         else:
             self._callback = callback
 
+    @property
+    def listener(self) -> Callable[[Any], None] | None:
+        """What is called when the value comes; None when nothing is, or it was called."""
+        return self._callback
+
     def forget_listener(self) -> None:
         """Call nobody when the value comes."""
         self._callback = None
@@ -139,6 +144,11 @@ class Task(Deferred):
         super().__init__()
         self._coroutine = coroutine
         self._awaited: Deferred | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the coroutine's function."""
+        return str(getattr(self._coroutine, "__qualname__", "a coroutine"))
 
     def start(self) -> None:
         """Run up to the first await that has to wait; `spawn` calls it."""

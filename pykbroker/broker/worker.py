@@ -9,7 +9,11 @@ A turn, run once per turn of the event loop in which something came::
     end:    one send per connection
 
 So the appends of all connections are gathered, and a client that pipelines is served in rounds
-within one turn. A turn ends after ROUNDS_PER_TURN rounds, so that other sockets have their say.
+within one turn. A turn ends after ROUNDS_PER_TURN rounds or TURN_NS, so that other sockets have
+their say; what is queued by then is served in the next one.
+
+How long each request, the end of each round and the sends held the event loop is recorded in the
+node's `LoopTime`: one reading of the clock each, and no more when it took less than a millisecond.
 
 Four kinds of error: `KafkaError` becomes the API's own error answer; in place of an answer that
 cannot be encoded (clients can make one, by names to which something is appended) they get
@@ -28,6 +32,7 @@ from typing import Any
 from pykbroker.broker.handlers import Route
 from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.deferred import Deferred
+from pykbroker.environment.loop_time import RECORDED_NS
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import CloseConnection, Request
 from pykbroker.network.request_channel import RequestChannel
@@ -37,6 +42,7 @@ from pykbroker.protocol.parts_writer import Parts
 from pykbroker.protocol.primitives import EncodeError, Message, ProtocolError
 
 ROUNDS_PER_TURN = 32
+TURN_NS = 10_000_000
 REQUEST_LOG = "pykbroker.request"  # at DEBUG when a node starts: it takes `TracingWorker`
 _KEYS = 128
 
@@ -50,7 +56,10 @@ class Worker:
         "_channel",
         "_counters",
         "_end_round",
+        "_finished",
         "_halt",
+        "_loop_time",
+        "_monotonic_ns",
         "_now_ms",
         "_on_broker",
         "_on_controller",
@@ -68,6 +77,9 @@ class Worker:
     ) -> None:
         self._services = services
         self._now_ms = services.now_ms
+        self._monotonic_ns = services.environment.clock.monotonic_ns
+        self._loop_time = services.environment.loop_time
+        self._finished: Route | None = None  # the API of a parked request that was answered
         self._counters = services.counters
         self._halt = halt
         self._channel = channel
@@ -91,26 +103,49 @@ class Worker:
         """Serve what is queued; called by the event loop."""
         channel = self._channel
         queue = channel.queue
+        clock = self._monotonic_ns
         now_ms = self._now_ms()
+        now_ns = clock()
+        turn_end_ns = now_ns + TURN_NS
         try:
             for _ in range(ROUNDS_PER_TURN):
                 for _ in range(len(queue)):
                     request = queue.popleft()
                     request.received_ms = now_ms
                     self._serve(request)
+                    before_ns = now_ns
+                    now_ns = clock()
+                    if now_ns - before_ns >= RECORDED_NS:
+                        self._loop_time.record(request.api.name, before_ns, now_ns)
+                    if now_ns >= turn_end_ns:
+                        break
+                self._finished = None
+                before_ns = now_ns
                 self._end_round()
+                now_ns = clock()
+                if now_ns - before_ns >= RECORDED_NS:
+                    self._record_round(before_ns, now_ns)
                 if channel.waiting:
                     channel.admit_waiting()
-                if not queue:
+                if not queue or now_ns >= turn_end_ns:
                     break
             channel.flush_connections()
             self._turn_ended()
+            ended_ns = clock()
+            if ended_ns - now_ns >= RECORDED_NS:
+                self._loop_time.record("sends", now_ns, ended_ns)
         except Exception as failure:
             # What the logs and the machines hold is uncertain now: better no node than a wrong one.
             # No turn comes after this one: nobody gets an answer that may be wrong.
             self._halt(failure)
         else:
             channel.turn_finished()
+
+    def _record_round(self, started_ns: int, ended_ns: int) -> None:
+        """The end of a round took long: name the API of the last request that it answered."""
+        route = self._finished
+        unit = "end of a round" if route is None else f"delayed {route.api.name}"
+        self._loop_time.record(unit, started_ns, ended_ns)
 
     def _serve(self, request: Request) -> None:
         connection = request.connection
@@ -146,6 +181,7 @@ class Worker:
 
     def _finish(self, request: Request, route: Route, outcome: Any) -> None:
         """A parked request has its outcome."""
+        self._finished = route
         try:
             self._reply(request, route, outcome)
         except Exception:

@@ -6,6 +6,7 @@
     scheduler    later turns of the event loop, timers   environment/scheduler.py
     background   threads and worker processes            environment/background.py
     transport    sockets and their readiness             environment/transport.py
+    loop_time    how long callbacks held the loop        environment/loop_time.py
 
 Two implementations: `environment/real/`, the operating system on an asyncio event loop, and
 `testing/world/`, a simulated world in which one seed decides everything. A module that reads a
@@ -14,11 +15,12 @@ clock, draws a random number or opens a socket by itself is a defect that simula
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pykbroker.environment.background import Background
 from pykbroker.environment.clock import Clock
 from pykbroker.environment.files import Files
+from pykbroker.environment.loop_time import LoopTime
 from pykbroker.environment.randomness import RandomSource
 from pykbroker.environment.scheduler import Scheduler
 from pykbroker.environment.transport import Transport
@@ -34,3 +36,4 @@ class Environment:
     scheduler: Scheduler
     background: Background
     transport: Transport
+    loop_time: LoopTime = field(default_factory=LoopTime)

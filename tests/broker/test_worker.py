@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 import struct
 from collections import deque
-from time import monotonic_ns
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pykbroker.broker.handlers import Route
-from pykbroker.broker.worker import ROUNDS_PER_TURN, Worker
+from pykbroker.broker.worker import ROUNDS_PER_TURN, TURN_NS, Worker
 from pykbroker.deferred import Deferred
+from pykbroker.environment.loop_time import MS, LoopTime
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.metrics import Counters
 from pykbroker.network.request import CloseConnection, Request
@@ -87,7 +87,11 @@ class Node:
         self.loop = Loop()
         self.channel = RequestChannel(self.loop, 500)  # type: ignore[arg-type]
         self.counters = Counters()
-        self.environment = SimpleNamespace(clock=SimpleNamespace(monotonic_ns=monotonic_ns))
+        self.loop_time = LoopTime()
+        self.now_ns = 0
+        self.environment = SimpleNamespace(
+            clock=SimpleNamespace(monotonic_ns=self.monotonic_ns), loop_time=self.loop_time
+        )
         self.halted: list[BaseException] = []
         self.end_rounds = 0
         self.turns_ended = 0
@@ -113,6 +117,15 @@ class Node:
 
     def now_ms(self) -> int:
         return 1234
+
+    def monotonic_ns(self) -> int:
+        return self.now_ns
+
+    def work(self, ms: int) -> None:
+        self.now_ns += ms * MS
+
+    def longest_ms(self) -> dict[str, int]:
+        return {unit: held.longest_ns // MS for unit, held in self.loop_time.by_unit.items()}
 
     def halt(self, failure: BaseException) -> None:
         self.halted.append(failure)
@@ -186,6 +199,61 @@ def test_a_turn_ends_after_some_rounds() -> None:
     connection = node.connect(*[heartbeat(n) for n in range(ROUNDS_PER_TURN + 1)])
     assert node.run() == 2
     assert len(connection.replies) == ROUNDS_PER_TURN + 1
+
+
+def test_a_turn_ends_when_its_time_is_up_and_the_next_one_serves_the_rest() -> None:
+    def handle(broker: Any, request: Request) -> HeartbeatResponse:
+        node.work(TURN_NS // MS // 2)
+        return HeartbeatResponse()
+
+    node = Node(handle)
+    connections = [node.connect(heartbeat(n)) for n in range(5)]
+    assert node.run() == 3
+    assert [len(connection.replies) for connection in connections] == [1] * 5
+    assert node.end_rounds == 3  # what was appended is written before the turn ends
+
+
+def test_how_long_requests_and_ends_of_rounds_held_the_loop_is_recorded() -> None:
+    waiting: list[Deferred] = []
+    outcomes: list[Any] = [(3, HeartbeatResponse()), (0, HeartbeatResponse()), (0, Deferred())]
+
+    def handle(broker: Any, request: Request) -> Any:
+        ms, outcome = outcomes.pop(0)
+        node.work(ms)
+        if isinstance(outcome, Deferred):
+            waiting.append(outcome)
+        return outcome
+
+    def end_round() -> None:
+        if waiting:
+            waiting.pop().resolve(HeartbeatResponse())
+            node.work(5)
+        elif len(outcomes) == 1:
+            node.work(2)
+
+    node = Node(handle)
+    node.on_end_round = end_round
+    node.connect(heartbeat(1))
+    node.run()
+    assert node.longest_ms() == {"Heartbeat": 3}
+    node.connect(heartbeat(2))
+    node.run()
+    assert node.longest_ms() == {"Heartbeat": 3, "end of a round": 2}
+    node.connect(heartbeat(3))
+    node.run()
+    assert node.longest_ms() == {
+        "Heartbeat": 3,
+        "end of a round": 2,
+        "delayed Heartbeat": 5,
+    }
+
+
+def test_sends_are_recorded() -> None:
+    node = Node(lambda broker, request: HeartbeatResponse())
+    connection = node.connect(heartbeat(1))
+    connection.flush = lambda: node.work(4)  # type: ignore[method-assign]
+    node.run()
+    assert node.longest_ms() == {"sends": 4}
 
 
 def test_what_waits_for_the_end_of_the_round_is_answered_in_the_turn() -> None:

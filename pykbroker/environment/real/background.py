@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.deferred import Deferred
+from pykbroker.environment.loop_time import LoopTime
+from pykbroker.environment.real.timed_calls import TimedCalls
 
 if TYPE_CHECKING:
     import subprocess
@@ -22,10 +24,13 @@ if TYPE_CHECKING:
 class RealThreads:
     """See `environment/background.py`."""
 
-    __slots__ = ("_count", "_is_closed", "_loop", "_name", "_pool")
+    __slots__ = ("_count", "_is_closed", "_loop", "_name", "_pool", "_timed")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, name: str, count: int) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, timed: TimedCalls, name: str, count: int
+    ) -> None:
         self._loop = loop
+        self._timed = timed
         self._name = name
         self._count = count
         self._pool: ThreadPoolExecutor | None = None
@@ -53,7 +58,7 @@ class RealThreads:
 
     def _deliver(self, deferred: Deferred, outcome: object) -> None:
         if not self._is_closed:
-            deferred.resolve(outcome)
+            self._timed.resolve(deferred, outcome)
 
     def close(self) -> None:
         """See `Threads`."""
@@ -68,8 +73,8 @@ class RealProcess:
 
     __slots__ = ("_module", "_process", "_thread")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, module: str) -> None:
-        self._thread = RealThreads(loop, "worker", 1)
+    def __init__(self, loop: asyncio.AbstractEventLoop, timed: TimedCalls, module: str) -> None:
+        self._thread = RealThreads(loop, timed, "worker", 1)
         self._module = module
         self._process: subprocess.Popen[str] | None = None
 
@@ -132,15 +137,16 @@ class RealProcess:
 class RealBackground:
     """See `environment/background.py`."""
 
-    __slots__ = ("_loop", "processors")
+    __slots__ = ("_loop", "_timed", "processors")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, timed: TimedCalls | None = None) -> None:
         self._loop = loop
+        self._timed = timed or TimedCalls(LoopTime())
         self.processors = os.cpu_count() or 1
 
     def threads(self, name: str, count: int = 1) -> RealThreads:
         """See `Background`."""
-        return RealThreads(self._loop, name, count)
+        return RealThreads(self._loop, self._timed, name, count)
 
     def run_parallel(self, jobs: Sequence[Callable[[], object]], threads: int) -> None:
         """See `Background`."""
@@ -154,4 +160,4 @@ class RealBackground:
 
     def process(self, module: str) -> RealProcess:
         """See `Background`."""
-        return RealProcess(self._loop, module)
+        return RealProcess(self._loop, self._timed, module)

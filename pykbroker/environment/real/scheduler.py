@@ -7,30 +7,33 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from pykbroker.deferred import Deferred, Task
+from pykbroker.environment.loop_time import LoopTime
+from pykbroker.environment.real.timed_calls import TimedCalls
 
 
 class LoopScheduler:
     """See `environment/scheduler.py`."""
 
-    __slots__ = ("_call_later", "call_soon")
+    __slots__ = ("_call_later", "_timed", "call_soon")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, timed: TimedCalls | None = None) -> None:
         self.call_soon = loop.call_soon
         self._call_later = loop.call_later
+        self._timed = timed or TimedCalls(LoopTime())
 
     def call_later(
         self, delay_ms: float, callback: Callable[..., object], *arguments: object
     ) -> asyncio.TimerHandle:
         """See `Scheduler`."""
-        return self._call_later(max(delay_ms, 0) / 1000, callback, *arguments)
+        return self._call_later(max(delay_ms, 0) / 1000, self._timed.call, callback, *arguments)
 
     def sleep(self, delay_ms: float) -> Deferred:
         """See `Scheduler`."""
         deferred = Deferred()
         if delay_ms > 0:
-            self._call_later(delay_ms / 1000, deferred.resolve, None)
+            self._call_later(delay_ms / 1000, self._timed.resolve, deferred, None)
         else:
-            self.call_soon(deferred.resolve, None)
+            self.call_soon(self._timed.resolve, deferred, None)
         return deferred
 
 

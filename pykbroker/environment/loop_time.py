@@ -1,0 +1,75 @@
+"""How long units of work held the event loop: histograms, and a warning about the long ones.
+
+A unit is what runs without letting anything else run: one request (under the name of its API, and
+so is each slice of a long one), the end of a round with the requests that it answers ("delayed
+Fetch"), the sends of a turn, a callback of a timer or of a thread (under its function's name).
+
+State   per unit: how many times it held the loop for how long, the sum, the longest.
+In      `record`, by what ran the unit, and only for units of RECORDED_NS or more: shorter ones cost
+        a clock reading and a comparison.
+Out     `by_unit`, for whoever reports metrics; one rate-limited WARNING line for units of WARN_NS
+        or more.
+"""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_left
+
+MS = 1_000_000
+RECORDED_NS = MS
+WARN_NS = 50 * MS
+LINE_EVERY_NS = 10_000 * MS
+BOUNDS_MS = (2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000)
+
+_BOUNDS_NS = tuple(bound * MS for bound in BOUNDS_MS)
+_log = logging.getLogger("pykbroker.loop")
+
+
+class HeldTimes:
+    """The times of one unit: `counts[i]` were at most `BOUNDS_MS[i]`, the last one counts longer
+    ones. Each time is in one count; those below RECORDED_NS are in none."""
+
+    __slots__ = ("counts", "longest_ns", "total_ns")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BOUNDS_MS) + 1)
+        self.total_ns = 0
+        self.longest_ns = 0
+
+
+class LoopTime:
+    """See the module."""
+
+    __slots__ = ("_left_out", "_next_line_ns", "by_unit")
+
+    def __init__(self) -> None:
+        self.by_unit: dict[str, HeldTimes] = {}
+        self._next_line_ns = 0
+        self._left_out = 0
+
+    def record(self, unit: str, started_ns: int, ended_ns: int) -> None:
+        """Count a unit that ran from `started_ns` to `ended_ns`, by the monotonic clock."""
+        held_ns = ended_ns - started_ns
+        times = self.by_unit.get(unit)
+        if times is None:
+            times = self.by_unit[unit] = HeldTimes()
+        times.counts[bisect_left(_BOUNDS_NS, held_ns)] += 1
+        times.total_ns += held_ns
+        times.longest_ns = max(times.longest_ns, held_ns)
+        if held_ns >= WARN_NS:
+            self._warn(unit, held_ns, ended_ns)
+
+    def _warn(self, unit: str, held_ns: int, now_ns: int) -> None:
+        if now_ns < self._next_line_ns:
+            self._left_out += 1
+            return
+        self._next_line_ns = now_ns + LINE_EVERY_NS
+        left_out, self._left_out = self._left_out, 0
+        more = f" ({left_out} similar lines left out)" if left_out else ""
+        _log.warning(
+            "%s held the event loop for %d ms: no other client was served meanwhile%s",
+            unit,
+            held_ns // MS,
+            more,
+        )
