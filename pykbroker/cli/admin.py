@@ -65,6 +65,14 @@ def check(code: int, message: str | None = None) -> None:
         raise ServerError(code, message)
 
 
+def exception_name(code: int) -> str:
+    """The name of Java's exception for a code, as some scripts print it."""
+    words = ErrorCode(code).name.split("_")
+    name = "".join(word.capitalize() for word in words)
+    name = name.removesuffix("Error").removesuffix("Exception")
+    return f"org.apache.kafka.common.errors.{name}Exception"
+
+
 class BrokerConnection:
     """One socket to one broker."""
 

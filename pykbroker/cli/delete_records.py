@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from pykbroker.cli.admin import AdminClient
 from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
 from pykbroker.cli.connection_flags import add_connection, connect
+from pykbroker.cli.json_files import entries, read_json_object
 from pykbroker.errors import ErrorCode, error_message
 
 DESCRIPTION: Final = """\
@@ -51,44 +51,20 @@ def run(options: argparse.Namespace) -> int:
 
 def read_offsets(file: str) -> dict[tuple[str, int], int]:
     """Offsets by partition, from the JSON file."""
-    try:
-        with open(file, encoding="utf-8") as stream:
-            text = stream.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
-    try:
-        root = json.loads(text)
-    except ValueError as error:
-        raise CommandError("The input string is not a valid JSON") from error
-    if not isinstance(root, dict):
-        raise CommandError("The input string is not a valid JSON")
-    version = root.get("version", 1)
-    if version != 1:
-        raise CommandError(f"Not supported version field value {version}")
+    root = read_json_object(file)
     if "partitions" not in root:
         raise CommandError("Missing partitions field")
     wanted: dict[tuple[str, int], int] = {}
     duplicates: list[str] = []
-    for each in root["partitions"]:
-        key, offset = _entry(each)
+    for each in entries(root, "partitions", {"topic": str, "partition": int, "offset": int}):
+        key = each["topic"], each["partition"]
         if key in wanted:
             duplicates.append(f"{key[0]}-{key[1]}")
-        wanted[key] = offset
+        wanted[key] = each["offset"]
     if duplicates:
         shown = ",".join(duplicates)
         raise CommandError(f"Offset json file contains duplicate topic partitions: {shown}")
     return wanted
-
-
-def _entry(each: Any) -> tuple[tuple[str, int], int]:
-    names = ("topic", "partition", "offset")
-    kinds = (str, int, int)
-    if not isinstance(each, dict):
-        raise CommandError(f"Not a partition: {json.dumps(each)}")
-    for name, kind in zip(names, kinds, strict=True):
-        if name not in each or type(each[name]) is not kind:
-            raise CommandError(f'Missing or wrong field "{name}" in {json.dumps(each)}')
-    return (each["topic"], each["partition"]), each["offset"]
 
 
 def delete_records(

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection
 from typing import Any, Final
 
-from pykbroker.cli.admin import AdminClient, check
+from pykbroker.cli.admin import AdminClient, check, exception_name
 from pykbroker.cli.command import CommandError, CommandParser, is_number
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.errors import ErrorCode
@@ -86,9 +86,4 @@ def _describe(client: AdminClient, broker: int, topics: Collection[str]) -> list
 
 
 def _error(code: int) -> str | None:
-    """The name of Java's exception, as the script prints it."""
-    if code == ErrorCode.NONE:
-        return None
-    words = ErrorCode(code).name.split("_")
-    name = "".join(word.capitalize() for word in words).removesuffix("Error")
-    return f"org.apache.kafka.common.errors.{name}Exception"
+    return None if code == ErrorCode.NONE else exception_name(code)

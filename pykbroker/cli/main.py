@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "get-offsets": "print offsets of partitions (kafka-get-offsets.sh)",
     "delete-records": "delete records up to an offset (kafka-delete-records.sh)",
     "log-dirs": "describe the log directories of brokers (kafka-log-dirs.sh)",
+    "leader-election": "elect leaders of partitions (kafka-leader-election.sh)",
     "quorum": "describe the quorum of controllers (kafka-metadata-quorum.sh)",
     "snapshot": "take a snapshot of log directories: hard links, beside a running broker",
     "dump-log": "print and verify log, index and checkpoint files (kafka-dump-log.sh)",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pykbroker.cli.admin import AdminClient, ServerError, by_topic
+from pykbroker.cli.admin import AdminClient, ServerError, by_topic, exception_name
 from pykbroker.cli.command import CommandError
 from pykbroker.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
@@ -158,3 +158,10 @@ def test_no_active_controller(cluster: Cluster, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(ServerError) as caught:
             client.at_controller(lambda connection: connection)
         assert caught.value.code == 41
+
+
+def test_errors_have_javas_names() -> None:
+    package = "org.apache.kafka.common.errors"
+    assert exception_name(56) == f"{package}.KafkaStorageException"
+    assert exception_name(17) == f"{package}.InvalidTopicException"
+    assert exception_name(-1) == f"{package}.UnknownServerException"

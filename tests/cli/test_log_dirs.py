@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 
-from pykbroker.cli import log_dirs
 from pykbroker.testing import Broker
 from tests.cli.conftest import Run
 
@@ -39,8 +38,3 @@ def test_refusals(ask: Run) -> None:
     )
     assert ask("log-dirs", "--describe", "--broker-list", "x").err == 'For input string: "x"\n'
     assert ask("log-dirs").code == 1
-
-
-def test_errors_have_javas_names() -> None:
-    assert log_dirs._error(0) is None
-    assert log_dirs._error(56) == "org.apache.kafka.common.errors.KafkaStorageException"
