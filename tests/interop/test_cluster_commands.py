@@ -10,14 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from pykbroker.cli.admin import AdminClient
 from pykbroker.cli.main import main
 from pykbroker.testing import Cluster
 from tests.harness import apache
-from tests.harness.replicated import in_sync
+from tests.harness.replicated import in_sync, partitions
+from tests.harness.waiting import wait_for
 
 SCRIPTS = {
     "leader-election": apache.LEADER_ELECTION,
     "quorum": apache.QUORUM,
+    "reassign": apache.REASSIGN,
 }
 
 Both = Callable[..., tuple[list[str], list[str]]]
@@ -47,10 +50,17 @@ def both(capsys: pytest.CaptureFixture[str]) -> Both:
             text=True,
             timeout=300,
         )
-        assert theirs.returncode == code, theirs
+        assert theirs.returncode == code, theirs.stdout + theirs.stderr
         return captured.out.splitlines(), theirs.stdout.splitlines()
 
     return run
+
+
+def through_brokers(cluster: Cluster, arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """The arguments, through all brokers unless they say through which."""
+    if "--bootstrap-server" in arguments:
+        return arguments
+    return "--bootstrap-server", cluster.bootstrap_servers, *arguments
 
 
 @pytest.fixture
@@ -58,10 +68,24 @@ def same(cluster: Cluster, both: Both) -> Callable[..., list[str]]:
     """Runs a command both ways through the brokers, and holds the outputs equal."""
 
     def run(command: str, *arguments: str, code: int = 0) -> list[str]:
-        through = ("--bootstrap-server", cluster.bootstrap_servers)
-        ours, theirs = both(command, *through, *arguments, code=code)
+        ours, theirs = both(command, *through_brokers(cluster, arguments), code=code)
         assert ours == theirs
         return ours
+
+    return run
+
+
+@pytest.fixture
+def refused(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
+    """Runs a command both ways: the line that ours prints on standard error is one of theirs."""
+
+    def run(command: str, *arguments: str) -> None:
+        asked = through_brokers(cluster, arguments)
+        capsys.readouterr()
+        assert main([command, *asked]) == 1
+        (ours,) = capsys.readouterr().err.splitlines()
+        theirs = apache.run_tool(SCRIPTS[command], *asked, check=False)
+        assert ours in [line.removeprefix("Error: ") for line in theirs.splitlines()]
 
     return run
 
@@ -108,3 +132,99 @@ def test_leader_election(cluster: Cluster, same, tmp_path: Path) -> None:
     file.write_text(json.dumps({"partitions": asked}))
     said = same("leader-election", *preferred, "--path-to-json-file", str(file), code=1)
     assert said[1].startswith("Error completing leader election (PREFERRED) for partition: nowher")
+
+
+def plan(file: Path, name: str, *replicas: list[int]) -> tuple[str, str]:
+    """The flag that names a file with the wanted replicas of each partition of a topic."""
+    entries = [
+        {"topic": name, "partition": number, "replicas": wanted}
+        for number, wanted in enumerate(replicas)
+    ]
+    file.write_text(json.dumps({"version": 1, "partitions": entries}))
+    return "--reassignment-json-file", str(file)
+
+
+def test_reassignments(cluster: Cluster, same, refused, both: Both, tmp_path: Path) -> None:
+    """What ours executes, theirs verifies; each executes what the other has executed."""
+    create(cluster, "moving", "1:2,2:3")
+    wanted = plan(tmp_path / "plan.json", "moving", [3, 2], [2, 3, 1])
+    through = ("--bootstrap-server", cluster.bootstrap_servers)
+    assert main(["reassign", *through, "--execute", *wanted]) == 0
+    in_sync_by_plan = "Reassignment of partition moving-{} is completed."
+    for number in (0, 1):
+        wait_for(
+            lambda number=number: (
+                in_sync_by_plan.format(number)
+                in apache.run_tool(apache.REASSIGN, *through, "--verify", *wanted)
+            ),
+            "the reassignment",
+        )
+    assert len(same("reassign", "--verify", *wanted)) == 6
+    assert len(same("reassign", "--execute", *wanted)) == 6
+    assert same("reassign", "--list") == ["No partition reassignments found."]
+    # Theirs forgets to end a line.
+    ours, theirs = both("reassign", *through, "--cancel", *wanted)
+    assert ours == "\n".join(theirs).replace("active.Clear", "active.\nClear").splitlines()
+    topics = tmp_path / "topics.json"
+    topics.write_text('{"topics": [{"topic": "moving"}]}')
+    asked = ("--generate", "--topics-to-move-json-file", str(topics), "--broker-list", "3")
+    refused("reassign", *asked)
+    create(cluster, "single", "1,2,3")
+    topics.write_text('{"topics": [{"topic": "single"}]}')
+    assert len(same("reassign", *asked)) == 5
+    elsewhere = plan(tmp_path / "other.json", "moving", [2, 3], [1])
+    said = same("reassign", "--verify", *elsewhere, "--preserve-throttles")
+    assert said[1].endswith("moving-0, but replica set is 3,2 rather than 2,3.")
+
+
+def wait_for_brokers(cluster: Cluster, *ids: int) -> None:
+    def live() -> bool:
+        with AdminClient(cluster.node(1).bootstrap_servers) as client:
+            return sorted(client.nodes()) == list(ids)
+
+    wait_for(live, f"{ids} to be the live brokers")
+
+
+def test_what_is_under_way(cluster: Cluster, same, refused, tmp_path: Path) -> None:
+    """A replica on a node that is stopped in its tracks does not come in sync."""
+    create(cluster, "slow", "1:2")
+    at = ("--bootstrap-server", cluster.node(1).bootstrap_servers)
+    cluster.node(3).pause()
+    try:
+        wanted = plan(tmp_path / "plan.json", "slow", [1, 3])
+        assert main(["reassign", *at, "--execute", *wanted]) == 0
+        wait_for_brokers(cluster, 1, 2)  # or Java's clients would turn to the third
+        assert "slow-0: replicas: 1,3,2. adding: 3. removing: 2." in same("reassign", *at, "--list")
+        assert any("in progress" in line for line in same("reassign", *at, "--verify", *wanted))
+        again = plan(tmp_path / "again.json", "slow", [2, 1])
+        refused("reassign", *at, "--execute", *again)
+        assert main(["reassign", *at, "--cancel", *wanted, "--preserve-throttles"]) == 0
+    finally:
+        cluster.node(3).resume()
+    wait_for_brokers(cluster, 1, 2, 3)
+
+
+def prefer_another(cluster: Cluster, name: str, directory: Path) -> tuple[str, ...]:
+    """Put replicas in another order, which moves no leader; the flags of an election for them."""
+    create(cluster, name, "1:2,2:3")
+    at = ("--bootstrap-server", cluster.bootstrap_servers)
+    wanted = plan(directory / "plan.json", name, [2, 1], [2, 3])
+    assert main(["reassign", *at, "--execute", *wanted]) == 0
+    wait_for(lambda: partitions(cluster.bootstrap_servers, name)[0].replicas == [2, 1], name)
+    file = directory / "partitions.json"
+    asked = [{"topic": name, "partition": number} for number in (0, 1)]
+    file.write_text(json.dumps({"partitions": asked}))
+    return (*at, "--election-type", "preferred", "--path-to-json-file", str(file))
+
+
+def test_an_election_is_needed(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two topics, as an election is needed only once."""
+    asked = prefer_another(cluster, "first", tmp_path)
+    capsys.readouterr()
+    assert main(["leader-election", *asked]) == 0
+    ours = capsys.readouterr().out
+    assert "completed leader election (PREFERRED) for partitions first-0" in ours
+    theirs = apache.run_tool(apache.LEADER_ELECTION, *prefer_another(cluster, "other", tmp_path))
+    assert ours == theirs.replace("other", "first")
