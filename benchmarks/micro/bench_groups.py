@@ -101,6 +101,11 @@ class GroupBroker(Broker):
             wake=lambda: self.replica_manager.end_turn(NOW_MS),
         )
 
+    @property
+    def metadata(self) -> Any:
+        """Where a handler finds the image."""
+        return self.replica_manager
+
     def make_offsets_topic(self) -> None:
         delta = MetadataDelta(self.replica_manager.image)
         delta.replay(TopicRecord(name="__consumer_offsets", topic_id=OFFSETS_ID))

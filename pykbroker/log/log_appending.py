@@ -126,6 +126,7 @@ class LogAppending(LogState):
                 if origin == CLIENT:
                     duplicate = self.producers.find_duplicate(header)
                     if duplicate is not None:
+                        self._flush_if_due()  # a kill may have come between its write and its sync
                         return AppendOutcome(
                             duplicate.first_offset,
                             duplicate.last_offset,
@@ -315,7 +316,10 @@ class LogAppending(LogState):
             raise self.failure("writing", error) from error
         self.log_end_offset = self.producers.map_end_offset = self.next_offset
         self._forget_pending()
-        if self.next_offset - self.recovery_point >= self._flush_messages:
+        self._flush_if_due()
+
+    def _flush_if_due(self) -> None:
+        if self.log_end_offset - self.recovery_point >= self._flush_messages:
             self.flush()
 
     @abstractmethod

@@ -341,26 +341,29 @@ def _decompress_zstd(payload: BytesLike, max_bytes: int) -> bytes:
         decompressor = _idle_decompressors.pop()
     except IndexError:
         decompressor = _zstandard().ZstdDecompressor()
-    chunks: list[bytes] = []
-    remaining = max_bytes + 1
     try:
-        if bound <= max_bytes and frames == 1:
+        if bound > max_bytes:
+            _refuse_too_large_zstd(decompressor, payload, max_bytes)
+        if frames == 1:
             original: bytes = decompressor.decompressobj().decompress(payload)
             return original
         with decompressor.stream_reader(payload, read_across_frames=True) as reader:
-            while remaining > 0:
-                chunk = reader.read(min(_CHUNK_BYTES, remaining))
-                if not chunk:
-                    break
-                chunks.append(chunk)
-                remaining -= len(chunk)
+            return b"".join(iter(lambda: reader.read(_CHUNK_BYTES), b""))
     except _zstandard().ZstdError as fault:
         raise CorruptCompression(f"zstd: {fault}") from None
     finally:
         _idle_decompressors.append(decompressor)
-    if remaining <= 0:
-        raise DecompressedTooLarge(ZSTD, max_bytes)
-    return b"".join(chunks)
+
+
+def _refuse_too_large_zstd(decompressor: Any, payload: BytesLike, max_bytes: int) -> None:
+    """Decompress into one small buffer: the allocator would keep what a bomb had filled."""
+    buffer = bytearray(_ZSTD_BLOCK_BYTES)
+    size = 0
+    with decompressor.stream_reader(payload, read_across_frames=True) as reader:
+        while read := reader.readinto(buffer):
+            size += read
+            if size > max_bytes:
+                raise DecompressedTooLarge(ZSTD, max_bytes)
 
 
 def _measure_zstd(payload: BytesLike) -> tuple[int, int]:

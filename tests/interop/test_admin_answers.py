@@ -14,10 +14,7 @@ from tests.harness.apache import ApacheBroker
 from tests.interop import admin_script
 
 # Where we answer otherwise, on purpose: a pattern of the label, and why.
-KNOWN: dict[str, str] = {
-    r"IncrementalAlterConfigs v\d group": "the protocol of KIP-848 is not built yet",
-    r"ListConfigResources v1 of \((.*32.*)?\)": "so no group has a configuration",
-}
+KNOWN: dict[str, str] = {}
 
 
 def test_every_answer_is_apaches() -> None:

@@ -373,6 +373,19 @@ def test_flush_moves_the_recovery_point(files: MemoryFiles) -> None:
     assert eager.recovery_point == 2
 
 
+def test_a_duplicate_is_not_acknowledged_before_its_first_copy_is_synced(
+    files: MemoryFiles,
+) -> None:
+    """A kill came between write and sync; the producer asks again after the start."""
+    log = open_orders(files, flush_messages="1")
+    log.append_as_leader(batch_of(b"a", producer=(9, 0, 0)), 0, NOW_MS)
+    log.write_pending()
+    log.recovery_point = 0  # as recovery leaves it
+    again = log.append_as_leader(batch_of(b"a", producer=(9, 0, 0)), 0, NOW_MS)
+    assert again.duplicate
+    assert log.recovery_point == 1
+
+
 def test_moving_the_directory(files: MemoryFiles) -> None:
     log = open_orders(files)
     append(log, b"a")

@@ -57,7 +57,10 @@ class Client:
         self.environment = self.machine.boot()
         self.dice = world.dice(f"client {name}")
         self.pool = ClientPool(
-            self.environment, ClientSettings(name, setup_timeout_ms=SETUP_TIMEOUT_MS)
+            self.environment,
+            ClientSettings(
+                name, setup_timeout_ms=SETUP_TIMEOUT_MS, setup_timeout_max_ms=SETUP_TIMEOUT_MS
+            ),
         )
         self.is_stopping = False
         self.is_done = False
