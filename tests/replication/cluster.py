@@ -167,7 +167,7 @@ class Cluster:
         self.members: dict[int, Member] = {}
         self.cuts: set[tuple[int, int]] = set()
         self.promised: list[dict[int, bytes]] = [{} for _ in range(partitions)]
-        self._marks: dict[tuple[int, int], tuple[int, int]] = {}
+        self._marks: dict[tuple[int, int], tuple[Partition, int]] = {}
         self.produced = 0
         self.acknowledged = 0
         replicas = tuple(range(1, nodes + 1))
@@ -331,10 +331,10 @@ class Cluster:
             assert replica.high_watermark <= replica.log.log_end_offset
             if replica.is_leader:
                 key = (number, replica.leader_epoch)
-                leader, mark = marks.get(key, (id(replica), 0))
-                assert leader == id(replica), f"seed {self.seed}: two leaders in epoch {key}"
+                leader, mark = marks.get(key, (replica, 0))
+                assert leader is replica, f"seed {self.seed}: two leaders in epoch {key}"
                 assert replica.high_watermark >= mark, f"seed {self.seed}: {key} went back"
-                marks[key] = (leader, replica.high_watermark)
+                marks[key] = (replica, replica.high_watermark)
 
     def _check_agreement(self, number: int, replicas: list[Partition]) -> None:
         """Replicas have the same records below the lowest of two high watermarks."""
@@ -356,16 +356,16 @@ class Cluster:
                     )
 
 
-_contents: dict[int, tuple[Any, list[bytes]]] = {}
+_contents: dict[int, tuple[Partition, Any, list[bytes]]] = {}
 
 
 def values_of(partition: Partition) -> list[bytes]:
     """The record at each offset; read again only when the log changed."""
     log = partition.log
-    state = (log.log_end_offset, log.truncations, id(log))
-    known = _contents.get(id(partition))
-    if known is not None and known[0] == state and known[0][2] == id(log):
-        return known[1]
+    state = (log, log.log_end_offset, log.truncations)
+    known = _contents.get(id(partition))  # which is no other's: it is kept with its values
+    if known is not None and known[1] == state:
+        return known[2]
     values: list[bytes] = []
     offset = 0
     while offset < log.log_end_offset:
@@ -379,5 +379,5 @@ def values_of(partition: Partition) -> list[bytes]:
         offset = len(values)
     if len(_contents) > 100:
         _contents.clear()
-    _contents[id(partition)] = (state, values)
+    _contents[id(partition)] = (partition, state, values)
     return values
