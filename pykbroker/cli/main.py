@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "get-offsets": "print offsets of partitions (kafka-get-offsets.sh)",
     "delete-records": "delete records up to an offset (kafka-delete-records.sh)",
     "log-dirs": "describe the log directories of brokers (kafka-log-dirs.sh)",
+    "features": "describe or change the features of a cluster (kafka-features.sh)",
     "leader-election": "elect leaders of partitions (kafka-leader-election.sh)",
     "quorum": "describe the quorum of controllers (kafka-metadata-quorum.sh)",
     "reassign": "move partitions between brokers (kafka-reassign-partitions.sh)",

@@ -18,6 +18,7 @@ from tests.harness.replicated import in_sync, partitions
 from tests.harness.waiting import wait_for
 
 SCRIPTS = {
+    "features": apache.FEATURES,
     "leader-election": apache.LEADER_ELECTION,
     "quorum": apache.QUORUM,
     "reassign": apache.REASSIGN,
@@ -228,3 +229,34 @@ def test_an_election_is_needed(
     assert "completed leader election (PREFERRED) for partitions first-0" in ours
     theirs = apache.run_tool(apache.LEADER_ELECTION, *prefer_another(cluster, "other", tmp_path))
     assert ours == theirs.replace("other", "first")
+
+
+def test_features(cluster: Cluster, same, both: Both) -> None:
+    for through in connections(cluster):
+        for node in ((), ("--node-id", "2")):
+            ours, theirs = both("features", *through, "describe", *node)
+            epochs = [re.compile("Epoch: .*").sub("", line) for line in (*ours, *theirs)]
+            assert epochs[: len(ours)] == epochs[len(ours) :] != []
+    for asked, code in (
+        (("upgrade", "--feature", "metadata.version=33"), 0),
+        (("upgrade", "--metadata", "4.4-IV2", "--dry-run"), 0),
+        (("upgrade", "--feature", "no.version=1", "--dry-run"), 1),
+        (("downgrade", "--feature", "metadata.version=20"), 1),
+        (("downgrade", "--unsafe", "--feature", "metadata.version=20", "--dry-run"), 1),
+        (("disable", "--feature", "share.version"), 0),
+    ):
+        assert same("features", *asked, code=code)
+
+
+@pytest.mark.parametrize("release", ["3.3", "3.7-IV1", "3.9", "4.0-IV1", "4.1", "4.2", "4.4"])
+def test_levels_of_releases(release: str, both: Both) -> None:
+    ours, theirs = both("features", "version-mapping", "--release-version", release)
+    assert ours == theirs
+
+
+def test_dependencies(both: Both) -> None:
+    levels = {"kraft": 1, "transaction": 2, "group": 1, "eligible.leader.replicas": 1, "share": 2}
+    asked = [f"{name}.version={number}" for name, last in levels.items() for number in range(last)]
+    flags = [part for each in (*asked, "metadata.version=7") for part in ("--feature", each)]
+    ours, theirs = both("features", "feature-dependencies", *flags)
+    assert ours == theirs

@@ -1,0 +1,44 @@
+"""Which levels of the features belong to a release: what `features upgrade --release-version` asks.
+
+In:  a metadata.version. Out: the level of every other feature of Kafka 4.4, built here or not.
+Source: the `bootstrapMetadataVersion` and `dependencies` of Kafka's feature enums, `Feature.java`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pykbroker.kraft.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+)
+
+# The metadata.version from which a new cluster has level 1, 2, ... of the feature. In the order in
+# which Kafka's tools print them.
+_FIRST_METADATA_VERSIONS: Final[dict[str, tuple[int, ...]]] = {
+    KRAFT_VERSION: (21,),
+    "transaction.version": (24, 24),
+    "group.version": (22,),
+    ELIGIBLE_LEADER_REPLICAS_VERSION: (26,),
+    "share.version": (28, 31),
+    "streams.version": (29,),
+}
+
+# Feature and level -> what it needs.
+_DEPENDENCIES: Final = {(ELIGIBLE_LEADER_REPLICAS_VERSION, 1): {METADATA_VERSION: 23}}
+
+
+def release_levels(metadata_version: int) -> dict[str, int]:
+    """The level of each feature in a new cluster of this metadata.version; 0 switches it off."""
+    return {
+        name: sum(first <= metadata_version for first in firsts)
+        for name, firsts in _FIRST_METADATA_VERSIONS.items()
+    }
+
+
+def dependencies(feature: str, level: int) -> dict[str, int] | None:
+    """The features, with their levels, that this level needs; None when there is no such level."""
+    if not 0 <= level <= len(_FIRST_METADATA_VERSIONS[feature]):
+        return None
+    return _DEPENDENCIES.get((feature, level), {})
