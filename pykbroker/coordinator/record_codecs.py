@@ -29,6 +29,10 @@ GROUP_RECORD_TYPES: dict[int, tuple[str, str]] = {
     1: ("offset_commit_key.OffsetCommitKey", "offset_commit_value.OffsetCommitValue"),
     2: ("group_metadata_key.GroupMetadataKey", "group_metadata_value.GroupMetadataValue"),
 }
+# The same for `__transaction_state`. Version 0 of the value refuses its tagged fields.
+TRANSACTION_RECORD_TYPES: dict[int, tuple[str, str]] = {
+    0: ("transaction_log_key.TransactionLogKey", "transaction_log_value.TransactionLogValue"),
+}
 
 
 class RecordCodec:

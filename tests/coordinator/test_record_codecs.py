@@ -10,10 +10,16 @@ from pykbroker.coordinator.group.records import (
     offset_commit_record,
     offset_tombstone,
 )
-from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
+from pykbroker.coordinator.record_codecs import (
+    GROUP_RECORD_TYPES,
+    TRANSACTION_RECORD_TYPES,
+    RecordCodec,
+)
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
-from pykbroker.protocol.primitives import DecodeError
+from pykbroker.protocol.messages.transaction_log_key import TransactionLogKey
+from pykbroker.protocol.messages.transaction_log_value import PartitionsSchema, TransactionLogValue
+from pykbroker.protocol.primitives import DecodeError, EncodeError
 
 CODEC = RecordCodec(GROUP_RECORD_TYPES)
 PLAIN = OffsetCommitValue(offset=5, metadata="m", commit_timestamp=7, topic_id=b"\1" * 16)
@@ -63,3 +69,33 @@ def test_what_a_newer_release_wrote_is_skipped() -> None:
 def test_broken_bytes(key: bytes, value: bytes | None) -> None:
     with pytest.raises(DecodeError):
         CODEC.decode(key, value)
+
+
+TRANSACTIONS = RecordCodec(TRANSACTION_RECORD_TYPES)
+OPEN = TransactionLogValue(
+    producer_id=7,
+    previous_producer_id=6,
+    producer_epoch=2,
+    next_producer_epoch=3,
+    transaction_timeout_ms=60_000,
+    transaction_status=1,
+    transaction_partitions=[PartitionsSchema(topic="t", partition_ids=[0, 2])],
+    transaction_last_update_timestamp_ms=9,
+    transaction_start_timestamp_ms=8,
+    client_transaction_version=2,
+)
+UNUSED = TransactionLogValue(producer_id=7, transaction_partitions=None)
+
+
+@pytest.mark.parametrize("record", [(OPEN, 1), (UNUSED, 0), (UNUSED, 1), (None, 0)])
+def test_transactions_there_and_back(record: tuple[TransactionLogValue | None, int]) -> None:
+    written = CoordinatorRecord(TransactionLogKey(transactional_id="id"), *record)
+    key, value = TRANSACTIONS.encode(written)
+    assert key == b"\0\0\0\2id"
+    assert TRANSACTIONS.decode(key, value) == written
+
+
+def test_version_0_of_a_transaction_has_no_tagged_fields() -> None:
+    key = TransactionLogKey(transactional_id="id")
+    with pytest.raises(EncodeError, match="previous_producer_id at version 0"):
+        TRANSACTIONS.encode(CoordinatorRecord(key, OPEN, 0))
