@@ -16,7 +16,8 @@ from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.hosted_shard import Shard
 from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.protocol.control_records import ABORT, COMMIT, decode_marker, decode_type
-from pykbroker.protocol.record_batch import CorruptBatch, check_crc, iter_batches, iter_records
+from pykbroker.protocol.record import CorruptBatch
+from pykbroker.protocol.stored_batch import has_right_crc, iter_stored, stored_records
 
 STEP_RECORDS = 100
 
@@ -40,12 +41,12 @@ def load(
             bounds = log.bounds(partition)
             continue
         before = offset
-        for header, batch in iter_batches(chunk, partial_tail=True):
+        for header, batch in iter_stored(chunk, partial_tail=True):
             if header.next_offset <= offset:
                 continue
-            if not check_crc(batch):
+            if not has_right_crc(batch, header):
                 raise CorruptBatch(f"the batch at offset {header.base_offset} fails its checksum")
-            for record in iter_records(batch, header):
+            for record in stored_records(batch, header):
                 if record.offset < offset:
                     continue
                 if header.is_control:

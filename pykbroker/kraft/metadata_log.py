@@ -42,6 +42,7 @@ from pykbroker.kraft.raft_events import LogEnd
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
 from pykbroker.log.checkpoints import PARTITION_METADATA, PartitionMetadata
 from pykbroker.log.chores import Chores
+from pykbroker.log.damage import OffsetsOutOfPlace
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
@@ -102,17 +103,20 @@ class MetadataLog:
         latest = self.latest_snapshot_id()
         snapshot_offset = 0 if latest is None else latest.offset
         check_metadata_log(files, directory, snapshot_offset, is_clean=is_clean)
-        self.log: PartitionLog = open_log(
-            files,
-            directory,
-            METADATA_PARTITION,
-            TopicConfig.metadata_log(config),
-            now_ms=now_ms,
-            is_clean=is_clean,
-            recovery_point=snapshot_offset,
-            topic_id=METADATA_TOPIC_ID,
-            chores=self.chores,
-        )
+        try:
+            self.log: PartitionLog = open_log(
+                files,
+                directory,
+                METADATA_PARTITION,
+                TopicConfig.metadata_log(config),
+                now_ms=now_ms,
+                is_clean=is_clean,
+                recovery_point=snapshot_offset,
+                topic_id=METADATA_TOPIC_ID,
+                chores=self.chores,
+            )
+        except OffsetsOutOfPlace as fault:
+            raise CorruptMetadataLog(f"{fault}: restore the file from a copy") from fault
         if latest is not None and self.log.log_end_offset < latest.offset:
             # Kafka's KafkaRaftLog.truncateToLatestSnapshot: what the log has is older than that.
             self.log.truncate_fully_and_start_at(latest.offset)

@@ -64,11 +64,9 @@ from pykbroker.protocol.record_batch import (
     BatchHeader,
     assemble_batch,
     assign_timestamp,
-    check_crc,
-    iter_batches,
-    stored_crc,
     unpack_header,
 )
+from pykbroker.protocol.stored_batch import has_right_crc, iter_stored
 
 __all__ = [
     "CLIENT",
@@ -134,11 +132,11 @@ def check_replicated(records: memoryview, partition: str) -> list[tuple[int, Bat
     """
     batches: list[tuple[int, BatchHeader]] = []
     pos = 0
-    for header, batch in iter_batches(records, partial_tail=True):
-        if not check_crc(batch):
+    for header, batch in iter_stored(records, partial_tail=True):
+        if not has_right_crc(batch, header):
             raise CorruptBatch(
                 f"batch at offset {header.base_offset} of {partition} has a wrong checksum "
-                f"(stored {stored_crc(batch)})"
+                f"(stored {header.crc})"
             )
         batches.append((pos, header))
         pos += len(batch)

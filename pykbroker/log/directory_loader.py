@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.config import TopicConfig
@@ -20,6 +21,7 @@ from pykbroker.environment import Environment
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.log.checkpoints import PARTITION_METADATA, CorruptCheckpoint, PartitionMetadata
 from pykbroker.log.chores import Chores
+from pykbroker.log.damage import OffsetsOutOfPlace
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.partition_directories import (
     DELETE,
@@ -176,25 +178,54 @@ class DirectoryLoader:
                     f"{other.directory}: delete the one that failed recently."
                 )
             if topic_id is None and self._is_worth_keeping(path, directory, recovery_point):
-                self._unidentified[topic_partition] = path
+                self._leave_closed(directory, path, topic_partition)
                 return
-            logs[topic_partition] = open_log(
+            open_it = partial(
+                open_log,
                 self._files,
                 path,
                 topic_partition,
                 config,
                 is_contiguous=self._is_contiguous(directory, topic_partition, config),
                 now_ms=self._now_ms,
-                is_clean=directory.was_clean or path in recovered,
-                recovery_point=recovered.get(path, recovery_point),
                 log_start_offset=directory.log_start_offsets.get(topic_partition, 0),
                 topic_id=topic_id,
                 chores=self._chores,
                 jitter=self._jitter,
                 producer_id_expiration_ms=self._config.producer_id_expiration_ms,
             )
+            if path in recovered:
+                log = open_it(is_clean=True, recovery_point=recovered[path])
+            else:
+                log = open_it(is_clean=directory.was_clean, recovery_point=recovery_point)
+            if directory.was_clean and self._was_not_closed(directory, log):
+                log.release()
+                log = open_it(is_clean=False, recovery_point=recovery_point)
+            logs[topic_partition] = log
+        except OffsetsOutOfPlace as fault:
+            _log.error(
+                "%s; nothing was changed, and the partition is offline: cut the file there, or "
+                "move %s away, and start the node again",
+                fault,
+                path,
+            )
+            self._leave_closed(directory, path, topic_partition)
         except OSError as error:
             raise LogDirFailure(directory.path, f"loading {name}", error) from error
+
+    def _leave_closed(
+        self, directory: LogDirectory, path: str, topic_partition: TopicPartition
+    ) -> None:
+        """The partition is offline; its files, and what is known of them, stay as they are."""
+        if path == f"{directory.path}/{topic_partition}":  # no copy of it
+            self._unidentified[topic_partition] = path
+        directory.checkpoints.keep(topic_partition)
+
+    def _was_not_closed(self, directory: LogDirectory, log: PartitionLog) -> bool:
+        """Whether the log ends elsewhere than it was flushed to, for all that the stop was clean:
+        it was not open then, or it was copied from somewhere."""
+        flushed = directory.recovery_points.get(log.topic_partition)
+        return flushed is not None and log.log_end_offset != flushed
 
     def _is_of_another_topic(self, topic: str, topic_id: bytes | None) -> bool:
         """Whether the name is that of a topic which was made after this log."""

@@ -35,7 +35,7 @@ from pykbroker.log.validation_rules import (
     HeavyBatch,
 )
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import LOG_OVERHEAD, BatchHeader, assign_offset
+from pykbroker.protocol.record_batch import LOG_OVERHEAD, MAGIC_V2, BatchHeader, assign_offset
 
 _log = logging.getLogger(__name__)
 
@@ -232,7 +232,9 @@ class LogAppending(LogState):
         for position, header in batches:
             size = header.batch_length + LOG_OVERHEAD
             batch = view[position : position + size]
-            self._roll_if_due(size, header.base_offset, header.last_offset, header.max_timestamp)
+            # Where an old compressed message begins is not known, only that it goes on from here.
+            base_offset = header.base_offset if header.magic == MAGIC_V2 else self.next_offset
+            self._roll_if_due(size, base_offset, header.last_offset, header.max_timestamp)
             if header.partition_leader_epoch > self._latest_epoch:
                 self._assign_epoch(header.partition_leader_epoch, header.base_offset)
             if header.producer_id >= 0:

@@ -40,7 +40,8 @@ class DirectoryRefused(Exception):
 
 
 class PartitionUnidentified(Exception):
-    """Records are there, but not whose they are: this partition stays offline, the others go on."""
+    """Records are there, but not whose they are, or not in an order that can be: this partition
+    stays offline, the others go on."""
 
 
 class LogDirectory:

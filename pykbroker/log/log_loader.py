@@ -7,20 +7,24 @@
     .log without an index, or with one of a wrong size: checked and indexed again
     unclean shutdown      every batch from the recovery point on is checked; at the first bad
                           one the segment is cut and the segments behind it are thrown away
+    offsets that are more than 31 bits apart in a .log      it is split (segment_split.py)
 
 In:    the directory, what the checkpoints say, whether the shutdown was clean.
 Out:   segments, the log's bounds, leader epochs and producers: what recovery.py makes a log of.
-Invariants: the same directory read twice gives the same; a clean one is not scanned.
+Invariants: the same directory read twice gives the same; a clean one is not scanned. What is sound
+       stays (damage.py): OffsetsOutOfPlace where that takes a person to look.
 Source: Kafka's LogLoader.java.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
+from pykbroker.log.damage import OffsetsOverflow, sound_header_at
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.producer_snapshots import ProducerSnapshots
@@ -37,6 +41,7 @@ from pykbroker.log.segment import (
 )
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.segment_recovery import END_OF_TIME, rebuild_producer_state, recover_segment
+from pykbroker.log.segment_split import overflows, split_segment
 from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -79,10 +84,7 @@ class LogLoader:
     def load(self) -> int:
         """Returns the log end offset; segments, log start, epochs and producers stand then."""
         self.finish_interrupted_work()
-        self.load_segments()
-        if not self.is_clean:
-            self.recover_unflushed()
-        end_offset = self.find_end_offset()
+        end_offset = self.load_all_segments()
         first = self.segments.first.base_offset
         self.log_start_offset = max(self.log_start_offset, first)
         self.epochs.truncate_from_end(end_offset)
@@ -144,6 +146,20 @@ class LogLoader:
 
     # -- segments -------------------------------------------------------------------------------
 
+    def load_all_segments(self) -> int:
+        """And split those that overflow, as often as it takes; returns the log end offset."""
+        while True:
+            try:
+                self.load_segments()
+                if not self.is_clean:
+                    self.recover_unflushed()
+                return self.find_end_offset()
+            except OffsetsOverflow as fault:
+                split_segment(self.files, fault.segment)
+                for segment in self.segments:
+                    segment.release()
+                self.segments = SegmentList()
+
     def load_segments(self) -> None:
         sizes = self.files.list_sizes(self.directory)
         self.snapshots.found(sizes)
@@ -167,8 +183,24 @@ class LogLoader:
                     self.recover(segment)
                     segment.sync()  # it lies below the recovery point: no flush comes by
                 self.segments.add(segment)
+        self.require_no_overflow()
         if self.is_contiguous:
             self.tell_losses(orphaned)
+
+    def require_no_overflow(self) -> None:
+        """OffsetsOverflow; only closed segments with a long way to the next one are looked into."""
+        for segment in self.segments:
+            following = self.segments.higher(segment.base_offset)
+            if (
+                following is not None
+                and overflows(segment, following.base_offset)
+                and not self.is_recovered_anyway(segment)
+            ):
+                self.require_no_overflow_of(segment, segment_end(segment))
+
+    def require_no_overflow_of(self, segment: Segment, end_offset: int) -> None:
+        if overflows(segment, end_offset):
+            raise OffsetsOverflow(segment, end_offset - 1)
 
     def tell_losses(self, orphaned: list[int]) -> None:
         """Closed segments whose log file is gone or empty: what can be seen without scanning."""
@@ -230,9 +262,7 @@ class LogLoader:
             cut = self.recover(segment, later[0].base_offset if later else END_OF_TIME)
             self.segments.add(segment)
             if later and cut:
-                for lost in later:
-                    _log.warning("%s: deleting %r behind a bad batch", self.topic_partition, lost)
-                    self.remove(lost)
+                self.remove_behind(segment, later)
                 return
             if later and self.is_contiguous:
                 self.tell_hole(segment, later[0])
@@ -252,6 +282,22 @@ class LogLoader:
                 end,
                 following.base_offset,
             )
+
+    def remove_behind(self, cut: Segment, later: list[Segment]) -> None:
+        """Of the segments behind a bad batch nothing can stay: a log has no holes."""
+        for lost in later:
+            header = sound_header_at(lost, 0) if lost.size else None
+            _log.log(
+                logging.WARNING if header is None else logging.ERROR,
+                "%s: deleting %s behind the bad bytes of %s: %d bytes, offset %d and up, which %s",
+                self.topic_partition,
+                lost.file.path,
+                cut.file.path,
+                lost.size,
+                lost.base_offset,
+                "begin with no sound batch" if header is None else "begin with a sound batch",
+            )
+            self.remove(lost)
 
     def remove(self, segment: Segment) -> None:
         self.segments.remove(segment)
@@ -298,20 +344,23 @@ class LogLoader:
         """A clean shutdown may still lie: an index or a log that does not parse is recovered."""
         last = self.segments.last
         try:
-            return last.next_offset()
+            end_offset = last.next_offset()
         except (CorruptSegment, CorruptIndex) as fault:
             _log.warning("%s: %s; recovering the segment", self.topic_partition, fault)
             self.segments.remove(last)
             self.recover(last)
             self.segments.add(last)
             return last.next_offset()
+        self.require_no_overflow_of(last, end_offset)
+        return end_offset
 
 
 def segment_end(segment: Segment) -> int:
-    """The offset after its last batch, without its indexes."""
+    """The offset after its last batch that can be found, without its indexes."""
     end = segment.base_offset
-    for _, header in segment.headers_from(0):
-        end = header.next_offset
+    with contextlib.suppress(CorruptSegment):
+        for _, header in segment.headers_from(0):
+            end = header.next_offset
     return end
 
 

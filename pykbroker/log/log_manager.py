@@ -75,7 +75,7 @@ class LogManager:
         self._current: dict[TopicPartition, PartitionLog] = {}
         self._future: dict[TopicPartition, PartitionLog] = {}
         self._unidentified: dict[TopicPartition, str] = {}
-        """Directories with records of a topic that cannot be told."""
+        """Logs that were not opened: whose they are, or their order, cannot be told."""
         self._is_open = False
 
     def on_config(self, config: BrokerConfig) -> None:
@@ -229,15 +229,13 @@ class LogManager:
         return log
 
     def _require_free(self, topic_partition: TopicPartition, is_new: bool) -> None:
-        """Records of an unknown topic are in the place of this log: PartitionUnidentified.
-
-        They cannot be those of a partition that is made just now: set aside then.
-        """
+        """A log that was not opened may be this one: PartitionUnidentified. It cannot be that of a
+        partition that is made just now: set aside then."""
         path = self._unidentified.get(topic_partition)
         if path is None:
             return
         if not is_new:
-            raise PartitionUnidentified(f"{path} has no readable {PARTITION_METADATA}")
+            raise PartitionUnidentified(f"{path} was not opened at the start")
         parent = path.rpartition("/")[0]
         aside = f"{parent}/{aside_name(topic_partition, self.files.unique_id(), STRAY)}"
         try:
@@ -245,7 +243,8 @@ class LogManager:
         except OSError as error:
             raise LogDirFailure(parent, f"renaming {path}", error) from error
         del self._unidentified[topic_partition]
-        _log.warning("%s of an unknown topic was moved to %s", path, aside)
+        self.directory(parent).checkpoints.forget(topic_partition)
+        _log.warning("%s of another topic was moved to %s", path, aside)
 
     def _create_in(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pykbroker.log.log_state import LogState
 from pykbroker.log.read_outcome import ReadOutcome
 from pykbroker.log.segment import FoundOffset, Segment
-from pykbroker.protocol.record_batch import iter_records
+from pykbroker.protocol.stored_batch import stored_records
 
 
 def offset_for_timestamp(log: LogState, timestamp: int) -> FoundOffset | None:
@@ -23,7 +23,7 @@ def find_in_segment(segment: Segment, timestamp: int, start_offset: int) -> Foun
     for place, header in segment.headers_from(position):
         if header.max_timestamp < timestamp or header.last_offset < start_offset:
             continue
-        for record in iter_records(segment.read_batch(place, header)):
+        for record in stored_records(segment.read_batch(place, header), header):
             if record.timestamp >= timestamp and record.offset >= start_offset:
                 return FoundOffset(record.offset, record.timestamp, header.partition_leader_epoch)
     return None
@@ -40,7 +40,7 @@ def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
         return None
     for place, header in latest.headers_from(latest.position_of_entry(largest.offset)):
         if header.max_timestamp == largest.timestamp:
-            for record in iter_records(latest.read_batch(place, header)):
+            for record in stored_records(latest.read_batch(place, header), header):
                 if record.timestamp == largest.timestamp:
                     return FoundOffset(
                         record.offset, record.timestamp, header.partition_leader_epoch

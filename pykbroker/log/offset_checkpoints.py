@@ -100,6 +100,7 @@ class OffsetCheckpoints:
         self._written: dict[str, bytes] = {}
         self._under_way: dict[str, CheckpointWrite] = {}
         self._gone: set[TopicPartition] = set()
+        self._unopened: set[TopicPartition] = set()
         self._stale: set[str] = set()
 
     def offsets(self, name: str) -> Mapping[TopicPartition, int]:
@@ -139,6 +140,9 @@ class OffsetCheckpoints:
 
     def write(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Replace a file, durably."""
+        if self._unopened:
+            known = self._on_disk[name]
+            offsets = {tp: known[tp] for tp in self._unopened if tp in known} | dict(offsets)
         content = format_offsets(offsets)
         if self._written.get(name) != content:
             try:
@@ -170,11 +174,21 @@ class OffsetCheckpoints:
         if write.written is not None and write.written != write.offsets:
             self.write(write.name, write.offsets)
 
+    def keep(self, topic_partition: TopicPartition) -> None:
+        """Its log is there but was not opened: what the files say of it stays in them.
+
+        Its recovery point is told in any case: whoever opens it next has to check it from there.
+        """
+        self._unopened.add(topic_partition)
+        points = self._on_disk[RECOVERY_POINT_CHECKPOINT]
+        self._on_disk[RECOVERY_POINT_CHECKPOINT] = {topic_partition: 0, **points}
+
     # -- logs that are no more ------------------------------------------------------------------
 
     def forget(self, topic_partition: TopicPartition) -> None:
         """Its log went, by deletion or to another directory. Nothing is written yet."""
         self._gone.add(topic_partition)
+        self._unopened.discard(topic_partition)
         for write in self._under_way.values():
             write.offsets.pop(topic_partition, None)
         for name, offsets in self._on_disk.items():

@@ -24,8 +24,16 @@ from typing import NamedTuple, Protocol
 from pykbroker.environment.files import Buffer, Files, FileSlice
 from pykbroker.log.entry_index import MAX_RELATIVE_OFFSET
 from pykbroker.log.index_files import CorruptIndex, OffsetIndexFile, TimeIndexFile, TxnIndexFile
+from pykbroker.protocol.old_messages import (
+    HEAD_BYTES,
+    UNKNOWN_COUNT,
+    is_old_frame,
+    old_header,
+)
 from pykbroker.protocol.record_batch import (
+    CODEC_MASK,
     LOG_OVERHEAD,
+    MAGIC_AT,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
@@ -47,7 +55,7 @@ HEADER_CHUNK_BYTES = 64 * 1024
 
 LEAST_LENGTH = RECORD_BATCH_OVERHEAD - LOG_OVERHEAD
 LOCATE = struct.Struct(">qi4xb6xi")
-"""base offset, batch length, magic, last offset delta."""
+"""base offset, batch length, magic, last offset delta (which messages before magic 2 lack)."""
 
 
 class SegmentConfig(Protocol):
@@ -268,7 +276,8 @@ class Segment:
             return 0
         for position, header in self.headers_from(self.position_of_entry(offset)):
             if header.last_offset >= offset:
-                if header.base_offset <= offset and header.max_timestamp == timestamp:
+                is_inside = header.base_offset <= offset or header.record_count == UNKNOWN_COUNT
+                if is_inside and header.max_timestamp == timestamp:
                     return position
                 break
         path = self.time_index.path
@@ -305,12 +314,16 @@ class Segment:
         window = WINDOW_BYTES
         while position < end:
             found = self.file.pread(min(window, end - position), position)
+            if len(found) == HEAD_BYTES:
+                found += b"\0"  # the least message of magic 0 is that much shorter
             limit = len(found) - LOCATE.size
             at = 0
             while at <= limit:
                 base_offset, length, magic, delta = unpack(found, at)
                 if length < LEAST_LENGTH or magic != MAGIC_V2 or delta < 0:
-                    raise CorruptSegment(self.file.path, position + at, "no batch header")
+                    if not is_old_frame(magic, length):
+                        raise CorruptSegment(self.file.path, position + at, "no batch header")
+                    delta = 0
                 if base_offset + delta >= offset:
                     self._check_frame(position + at, base_offset, length, delta)
                     if len(hints) >= MAX_HINTS:
@@ -333,12 +346,22 @@ class Segment:
             raise CorruptSegment(self.file.path, position, reason)
 
     def _check_entry(self, offset: int, position: int) -> None:
-        """An entry names the last offset of the batch at its position, or it is garbage."""
+        """An entry names an offset of the batch at its position, or it is garbage.
+
+        The last one; Kafka before 1.0 wrote the first one.
+        """
         found = self.file.pread(LOCATE.size, position) if 0 < position < self.size else b""
+        if len(found) == HEAD_BYTES:
+            found += b"\0"
         if len(found) == LOCATE.size:
-            base_offset, _, magic, delta = LOCATE.unpack(found)
-            if magic == MAGIC_V2 and base_offset + delta == offset:
-                return
+            base_offset, length, magic, delta = LOCATE.unpack(found)
+            if magic == MAGIC_V2:
+                if base_offset <= offset <= base_offset + delta:
+                    return
+            elif is_old_frame(magic, length):
+                is_compressed = found[MAGIC_AT + 1] & CODEC_MASK
+                if offset == base_offset or (is_compressed and offset < base_offset):
+                    return
         path = self.offset_index.path
         raise CorruptIndex(path, f"entry ({offset}, {position}) does not point at a batch")
 
@@ -362,12 +385,16 @@ class Segment:
             if at + RECORD_BATCH_OVERHEAD > len(found):
                 start, at = position, 0
                 found = self.file.pread(min(HEADER_CHUNK_BYTES, end - position), position)
-                if len(found) < RECORD_BATCH_OVERHEAD:
-                    raise CorruptSegment(path, position, "cut-off batch header")
+                if len(found) < RECORD_BATCH_OVERHEAD:  # old messages may be as short
+                    found += bytes(RECORD_BATCH_OVERHEAD - len(found))
             header = unpack_header(found, at)
             size = LOG_OVERHEAD + header.batch_length
             if header.magic != MAGIC_V2 or size < RECORD_BATCH_OVERHEAD or position + size > end:
-                raise CorruptSegment(path, position, "no batch header")
+                old = old_header(found, at, end - position)
+                if old is None:
+                    raise CorruptSegment(path, position, "no batch header")
+                header = old
+                size = LOG_OVERHEAD + header.batch_length
             yield position, header
             position += size
 

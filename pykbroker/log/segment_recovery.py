@@ -3,8 +3,9 @@
 Every batch is checked, the torn tail cut, indexes and producer state are built anew.
 
 In:  a segment as found, producer state as of its base offset, the leader epochs so far.
-Out: the bytes that were cut. Invariant: afterwards the log file holds valid batches only, with
-     ascending offsets, and the indexes are what appending them would have made.
+Out: the bytes that were cut. Invariants: afterwards the log file holds valid batches only, with
+     ascending offsets, and the indexes are what appending them would have made. Nothing is cut but
+     what is no batch or has a wrong checksum, and what follows it.
 Source: LogSegment.recover, UnifiedLog.rebuildProducerState.
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 
 from pykbroker.environment.files import Buffer
 from pykbroker.errors import KafkaError
+from pykbroker.log.damage import OffsetsOutOfPlace, OffsetsOverflow, report_cut
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager
@@ -22,6 +24,7 @@ from pykbroker.log.segment import CorruptSegment, Segment, TimestampOffset
 from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.validation_rules import REPLICATION
 from pykbroker.protocol.crc32c import crc32c
+from pykbroker.protocol.old_messages import check_old_crc, old_header
 from pykbroker.protocol.record_batch import (
     ATTRIBUTES_AT,
     CONTROL_BIT,
@@ -41,10 +44,10 @@ END_OF_TIME = 0x7FFF_FFFF_FFFF_FFFF
 def valid_batches(
     segment: Segment, limit: int = END_OF_TIME
 ) -> Iterator[tuple[int, BatchHeader, memoryview]]:
-    """(position, header, bytes) of the batches up to the first that is not right.
+    """(position, header, bytes) of the batches up to the first that is cut off or damaged.
 
     Gaps between their offsets are right: compaction leaves them, here or where they come from. At
-    `limit` the next segment begins.
+    `limit` the next segment begins. OffsetsOutOfPlace, OffsetsOverflow: see damage.py.
     """
     position = 0
     end = segment.size
@@ -56,12 +59,16 @@ def valid_batches(
         if at + RECORD_BATCH_OVERHEAD > len(chunk):
             chunk = memoryview(segment.file.pread(min(CHUNK_BYTES, end - position), position))
             start, at = position, 0
-            if len(chunk) < RECORD_BATCH_OVERHEAD:
-                return
+            if len(chunk) < RECORD_BATCH_OVERHEAD:  # messages before magic 2 may be as short
+                chunk = memoryview(bytes(chunk).ljust(RECORD_BATCH_OVERHEAD, b"\0"))
         header = unpack_header(chunk, at)
         size = LOG_OVERHEAD + header.batch_length
         if header.magic != MAGIC_V2 or size < RECORD_BATCH_OVERHEAD or position + size > end:
-            return
+            old = old_header(chunk, at, end - position)
+            if old is None:
+                return
+            header = old
+            size = LOG_OVERHEAD + header.batch_length
         if at + size > len(chunk):
             wanted = min(max(CHUNK_BYTES, size), end - position)
             chunk = memoryview(segment.file.pread(wanted, position))
@@ -69,17 +76,26 @@ def valid_batches(
             if len(chunk) < size:
                 return
         batch = chunk[at : at + size]
-        if (
-            crc32c(batch[ATTRIBUTES_AT:]) != header.crc
-            or header.base_offset <= previous_offset
-            or header.last_offset_delta < 0
-            or not segment.can_hold(header.last_offset)
-            or header.last_offset >= limit
-        ):
+        if header.magic == MAGIC_V2:
+            if crc32c(batch[ATTRIBUTES_AT:]) != header.crc:
+                return
+        elif not check_old_crc(batch, header):
             return
+        if header.base_offset <= previous_offset or header.last_offset_delta < 0:
+            raise _out_of_place(segment, position, header, f"do not follow {previous_offset}")
+        if header.last_offset >= limit:
+            raise _out_of_place(segment, position, header, f"overlap the next segment, {limit}")
+        if not segment.can_hold(header.last_offset):
+            raise OffsetsOverflow(segment, header.last_offset)
         yield position, header, batch
         previous_offset = header.last_offset
         position += size
+
+
+def _out_of_place(
+    segment: Segment, position: int, header: BatchHeader, reason: str
+) -> OffsetsOutOfPlace:
+    return OffsetsOutOfPlace(segment.file.path, position, header, reason)
 
 
 def recover_segment(
@@ -88,11 +104,15 @@ def recover_segment(
     epochs: EpochCheckpoint,
     limit: int = END_OF_TIME,
 ) -> int:
-    """Check, cut and rebuild; returns the number of bytes that were cut from the log file."""
+    """Check, cut and rebuild; returns the number of bytes that were cut from the log file.
+
+    OffsetsOutOfPlace and OffsetsOverflow leave the log file as it was.
+    """
     reset_indexes(segment)
     segment.txn_index.reset()
     producers = snapshots.manager
     valid_bytes = 0
+    end_offset = segment.base_offset
     for position, header, batch in valid_batches(segment, limit):
         segment.index_batches((header,), position)
         valid_bytes = position + len(batch)
@@ -102,15 +122,12 @@ def recover_segment(
         completed = apply_producer(producers, header, batch)
         if completed is not None and completed.is_aborted:
             segment.txn_index.append_aborted(completed)
-        producers.map_end_offset = header.next_offset
+        producers.map_end_offset = end_offset = header.next_offset
     cut = segment.size - valid_bytes
     if cut:
-        _log.warning(
-            "Found invalid batches in log segment %s at position %d: cutting %d bytes",
-            segment.file.path,
-            valid_bytes,
-            cut,
-        )
+        report = report_cut(segment, valid_bytes, end_offset)
+        level = logging.ERROR if report.sound_batches else logging.WARNING
+        _log.log(level, "Found bad bytes in log segment %s: %s", segment.file.path, report)
         segment.file.truncate(valid_bytes)
         # Now: the segment may lie below the recovery point before anything syncs it again, and
         # after a power failure nobody would look for the bad bytes once more.

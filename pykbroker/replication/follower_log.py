@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.environment.files import Buffer
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.protocol.record_batch import unpack_header
+from pykbroker.protocol.stored_batch import read_stored_header
 
 if TYPE_CHECKING:
     from pykbroker.log.partition_log import AppendOutcome
@@ -101,7 +101,7 @@ def _begins_below(partition: Partition, records: Buffer) -> bool:
     The leader's log start is inside a batch after DeleteRecords; the batch is sent whole.
     """
     log = partition.log
-    header = unpack_header(memoryview(records))
+    header = read_stored_header(memoryview(records))
     return (
         log.log_start_offset == log.log_end_offset
         and header.base_offset < log.log_end_offset <= header.last_offset
@@ -111,7 +111,7 @@ def _begins_below(partition: Partition, records: Buffer) -> bool:
 def _begin_lower(
     partition: Partition, records: Buffer, leader_epoch: int, now_ms: int
 ) -> AppendOutcome:
-    first_offset = unpack_header(memoryview(records)).base_offset
+    first_offset = read_stored_header(memoryview(records)).base_offset
     _log.info(
         "%s: the log begins at offset %d, with the batch that holds the leader's log start",
         partition.topic_partition,

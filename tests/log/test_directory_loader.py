@@ -128,3 +128,54 @@ def test_records_without_a_topic_id_are_left_where_they_are(
     again.create(ORDERS[0], b"another id of 16", TopicConfig.default())
     assert [n for n in files.listdir("/a") if n.endswith("-stray")]
     assert files.size("/a/orders-0/00000000000000000000.log") == 0
+
+
+def test_a_log_out_of_order_is_left_where_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    files = MemoryFiles()
+    manager = loaded(files)
+    for tp in ORDERS[:2]:
+        log = manager.create(tp, TOPIC_ID, TopicConfig.default())
+        for _ in range(4):
+            append(log, b"v")
+        log.advance_log_start_offset(1)
+    manager.checkpoint_log_start_offsets(manager.directories[0])
+    files.kill()
+    path = "/a/orders-0/00000000000000000000.log"
+    content = files.read_file(path)
+    size = len(content) // 4
+    damaged = content[:-size] + content[:size]  # offset 0 comes again
+    files.write_file(path, damaged)
+    for _ in range(2):  # also when the node was stopped cleanly in between
+        caplog.clear()
+        again = loaded(files)
+        assert (
+            f"{path}: the batch at position {3 * size} is whole, but its offsets 0" in caplog.text
+        )
+        assert "nothing was changed, and the partition is offline" in caplog.text
+        assert [tp for tp in ORDERS[:2] if again.get(tp) is not None] == ORDERS[1:2]
+        with pytest.raises(PartitionUnidentified):
+            again.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), is_new=False)
+        assert files.read_file(path) == damaged
+        again.shutdown(NOW_MS)
+    files.write_file(path, content[:-size])
+    log = loaded(files).get(ORDERS[0])
+    assert log is not None
+    assert (log.log_start_offset, log.log_end_offset) == (1, 3)
+
+
+def test_a_log_that_was_copied_here_unclean_is_checked() -> None:
+    """The mark of a clean stop is of the node; what is behind the recovery point was not synced."""
+    files = MemoryFiles()
+    manager = loaded(files)
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default()), b"v")
+    manager.shutdown(NOW_MS)
+    path = "/a/orders-0/00000000000000000000.log"
+    whole = files.read_file(path)
+    damaged = bytearray(whole)
+    damaged[7] = 1
+    damaged[-1] ^= 1
+    files.write_file(path, whole + damaged)
+    log = loaded(files).get(ORDERS[0])
+    assert log is not None
+    assert log.log_end_offset == 1
+    assert files.size(path) == len(whole)

@@ -60,6 +60,26 @@ def test_a_log_that_is_made_again_is_in_no_file(files: MemoryFiles) -> None:
     assert [on_disk(files, name) for name in NAMES] == [{OTHERS: 7}] * 4
 
 
+def test_entries_of_logs_that_were_not_opened_stay(files: MemoryFiles) -> None:
+    checkpoints = OffsetCheckpoints(files, "/a")
+    for name in NAMES:
+        checkpoints.write(name, {ORDERS: 5, OTHERS: 7})
+    checkpoints.keep(ORDERS)
+    for name in NAMES:
+        checkpoints.write(name, {OTHERS: 8})
+    assert [on_disk(files, name) for name in NAMES] == [{ORDERS: 5, OTHERS: 8}] * 4
+    checkpoints.forget(ORDERS)
+    checkpoints.write(NAMES[0], {OTHERS: 9})
+    assert on_disk(files, NAMES[0]) == {OTHERS: 9}
+
+
+def test_a_log_that_was_not_opened_has_a_recovery_point(files: MemoryFiles) -> None:
+    checkpoints = OffsetCheckpoints(files, "/a")
+    checkpoints.keep(ORDERS)
+    checkpoints.write(RECOVERY_POINT_CHECKPOINT, {OTHERS: 8})
+    assert on_disk(files, RECOVERY_POINT_CHECKPOINT) == {ORDERS: 0, OTHERS: 8}
+
+
 def test_entries_of_logs_that_are_not_there_are_not_believed(files: MemoryFiles) -> None:
     for name in NAMES:
         files.write_file(f"/a/{name}", format_offsets({ORDERS: 5, OTHERS: 7}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.config import TopicConfig
+from pykbroker.log.damage import OffsetsOutOfPlace
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.segment import Segment
 from pykbroker.protocol.record_batch import assign_offset, iter_batches, read_header
@@ -73,7 +74,9 @@ def test_a_torn_tail_is_cut(files: MemoryFiles) -> None:
 
 
 @pytest.mark.parametrize("place", [20, 65, 100])
-def test_a_bad_byte_cuts_the_segment_and_what_follows(place: int, files: MemoryFiles) -> None:
+def test_a_bad_byte_cuts_the_segment_and_what_follows(
+    place: int, files: MemoryFiles, caplog: pytest.LogCaptureFixture
+) -> None:
     log = three_segments(files, close=False)
     first_size = log.segments[0].size // 2
     damage(files, path_of(2), place)
@@ -85,6 +88,26 @@ def test_a_bad_byte_cuts_the_segment_and_what_follows(place: int, files: MemoryF
     assert not files.exists(path_of(4, ".snapshot"))
     epochs = again.leader_epochs.epochs.entries
     assert epochs == [(0, 0)] if len(kept) == 2 else [(0, 0), (1, 2)]
+    size = log.segments[2].size
+    assert (
+        f"deleting {path_of(4)} behind the bad bytes of {path_of(2)}: {size} bytes, offset 4 and "
+        "up, which begin with a sound batch"
+    ) in caplog.text
+
+
+def test_a_segment_that_overlaps_the_next_is_left_to_a_person(files: MemoryFiles) -> None:
+    log = three_segments(files, close=False)
+    content = files.read_file(path_of(2))
+    files.write_file(path_of(3), content[len(content) // 2 :])
+    before = {name: files.read_file(f"{DIRECTORY}/{name}") for name in logs_in(files)}
+    assert len(before) == len(log.segments) + 1
+    with pytest.raises(OffsetsOutOfPlace, match="3 to 3 overlap the next segment, 3"):
+        open_orders(files, is_clean=False)
+    assert before == {name: files.read_file(f"{DIRECTORY}/{name}") for name in logs_in(files)}
+
+
+def logs_in(files: MemoryFiles) -> list[str]:
+    return [name for name in files.listdir(DIRECTORY) if name.endswith(".log")]
 
 
 def damage(files: MemoryFiles, path: str, place: int) -> None:
