@@ -13,6 +13,7 @@ from pykbroker.errors import ErrorCode
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
+    from pykbroker.log.verification import VerificationGuard
     from pykbroker.replication.replica_manager import PartitionListener, ReplicaManager
 
 
@@ -39,8 +40,19 @@ class CoordinatorLog(Protocol):
 
     topic: str
 
-    def append(self, partition: int, batch: bytearray, leader_epoch: int, now_ms: int) -> Appended:
-        """Queue a batch on the local leader of that epoch; the offsets are assigned at once."""
+    def append(
+        self,
+        partition: int,
+        batch: bytearray,
+        leader_epoch: int,
+        now_ms: int,
+        guard: VerificationGuard | None = None,
+        transaction_version: int = 0,
+    ) -> Appended:
+        """Queue a batch on the local leader of that epoch; the offsets are assigned at once.
+
+        `guard` and `transaction_version`: of a transaction's batch and of its marker.
+        """
 
     def bounds(self, partition: int) -> LogBounds:
         """KafkaError when this node does not host the partition (any more)."""
@@ -69,10 +81,23 @@ class ReplicaLog:
         self._replica_manager = replica_manager
         self.wake = wake
 
-    def append(self, partition: int, batch: bytearray, leader_epoch: int, now_ms: int) -> Appended:
+    def append(
+        self,
+        partition: int,
+        batch: bytearray,
+        leader_epoch: int,
+        now_ms: int,
+        guard: VerificationGuard | None = None,
+        transaction_version: int = 0,
+    ) -> Appended:
         """See `CoordinatorLog`."""
         outcome = self._replica_manager.append_as_coordinator(
-            TopicPartition(self.topic, partition), batch, leader_epoch, now_ms
+            TopicPartition(self.topic, partition),
+            batch,
+            leader_epoch,
+            now_ms,
+            guard,
+            transaction_version,
         )
         if outcome.error:
             return Appended(-1, -1, outcome.error)

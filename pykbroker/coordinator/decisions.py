@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pykbroker.decision import CoordinatorRecord, Decision
+from pykbroker.protocol.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+
+if TYPE_CHECKING:
+    from pykbroker.log.verification import VerificationGuard
 
 
 @dataclass(slots=True)
@@ -13,6 +18,11 @@ class ShardDecision(Decision[CoordinatorRecord]):
     """A decision, and how to take back the volatile part when the log refuses the records.
 
     undo(code, now_ms): a decision without records; None: there is nothing to take back.
+    producer_id, producer_epoch: the records are part of this producer's transaction, in one batch.
+    guard: the verification of that transaction; see `log/verification.py`.
     """
 
     undo: Callable[[int, int], ShardDecision] | None = None
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    guard: VerificationGuard | None = None

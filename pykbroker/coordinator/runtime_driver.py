@@ -3,6 +3,7 @@
     write:  decide -> append (offsets known at once) -> replay -> park the reply -> committed
     read:   ask -> park the reply behind what is not committed yet -> reply
     timer:  as a write, without a caller
+    marker: append the end of a transaction -> replay it -> committed
 
 The machine is never ahead of its log: records are queued on the log before they are replayed, and
 nothing of them is visible to a client before they are committed. When the queued bytes do not
@@ -23,8 +24,9 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pykbroker.coordinator.batches import decision_batch, marker_batch
 from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.hosted_shard import (
@@ -42,9 +44,11 @@ from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.primitives import EncodeError
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import build_batch
 from pykbroker.timing_wheel import TimingWheel
 from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
 
 LOAD_SLICE_MS = 5
 SPLIT_RECORDS = 500  # a decision that need not be atomic is written in batches of this size
@@ -191,6 +195,36 @@ class CoordinatorRuntime:
         deferred = waiting.deferred
         return deferred.value if deferred.done else deferred
 
+    def end_transaction(self, partition: int, marker: WritableTxnMarker) -> int | Deferred:
+        """Write the marker that ends a producer's transaction, and replay it.
+
+        0 once it is committed, or the code of why it is not, now or as a Deferred.
+        """
+        hosted = self._hosted.get(partition)
+        if hosted is None or hosted.state is not HostState.ACTIVE:
+            return self._refusal(hosted)
+        if hosted.shard is None:
+            self._start_shard(hosted)
+        now_ms = self._now_ms()
+        appended = self._log.append(
+            partition,
+            marker_batch(marker, now_ms),
+            hosted.leader_epoch,
+            now_ms,
+            transaction_version=marker.transaction_version,
+        )
+        if appended.error:
+            return int(appended.error)
+        hosted.next_offset = appended.next_offset
+        try:
+            hosted.shard.replay_end_of_transaction(marker.producer_id, marker.transaction_result)
+        except Exception:
+            self._restart(hosted)
+            raise
+        waiting = Waiting(Deferred(), marker, None, lambda *refused: refused[2])
+        self._release(hosted, waiting, 0, now_ms)
+        return waiting.deferred
+
     def read(
         self,
         partition: int,
@@ -286,31 +320,36 @@ class CoordinatorRuntime:
         """Queue the records and replay them; 0, or the error of a log that took none."""
         records = decision.records
         if decision.atomic or len(records) <= SPLIT_RECORDS:
-            return self._append_batch(hosted, records, now_ms)
+            return self._append_batch(hosted, decision, records, now_ms)
         for first in range(0, len(records), SPLIT_RECORDS):
-            code = self._append_batch(hosted, records[first : first + SPLIT_RECORDS], now_ms)
+            some = records[first : first + SPLIT_RECORDS]
+            code = self._append_batch(hosted, decision, some, now_ms)
             if code:
                 return code
         return 0
 
     def _append_batch(
-        self, hosted: HostedShard, records: list[CoordinatorRecord], now_ms: int
+        self,
+        hosted: HostedShard,
+        decision: ShardDecision,
+        records: list[CoordinatorRecord],
+        now_ms: int,
     ) -> int:
-        encode = self._codec.encode
         try:
-            values = [(*encode(record), now_ms, ()) for record in records]
+            batch = decision_batch(self._codec, decision, records, now_ms, self._compression_codec)
         except EncodeError as fault:
             # A client's text can be too long once what was no UTF-8 in it is replaced.
             _log.warning("partition %d: a record cannot be written: %s", hosted.partition, fault)
             return int(ErrorCode.UNKNOWN_SERVER_ERROR)
-        batch = build_batch(values, codec=self._compression_codec)
-        appended = self._log.append(hosted.partition, batch, hosted.leader_epoch, now_ms)
+        appended = self._log.append(
+            hosted.partition, batch, hosted.leader_epoch, now_ms, decision.guard
+        )
         if appended.error:
             return int(appended.error)
         offset = appended.base_offset
         replay = hosted.shard.replay
         for record in records:
-            replay(record, offset)
+            replay(record, offset, decision.producer_id)
             offset += 1
         hosted.next_offset = appended.next_offset
         return 0

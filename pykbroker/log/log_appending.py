@@ -34,8 +34,15 @@ from pykbroker.log.validation_rules import (
     REPLICATION,
     HeavyBatch,
 )
+from pykbroker.log.verification import VerificationGuard
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import LOG_OVERHEAD, MAGIC_V2, BatchHeader, assign_offset
+from pykbroker.protocol.record_batch import (
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    assign_offset,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -97,11 +104,13 @@ class LogAppending(LogState):
         origin: AppendOrigin = AppendOrigin.CLIENT,
         transaction_version: int = 0,
         checked: ValidationOutcome | None = None,
+        guard: VerificationGuard | None = None,
     ) -> AppendOutcome:
         """Validate, assign offsets, check the producer, queue. Faults of the client are outcomes.
 
         `records` is patched in place where it is writable. `checked` is what `validate` said of
-        them, when it was asked before. May write what is queued already, when a segment must roll
+        them, when it was asked before. `transaction_version` and `guard`: see
+        `ProducerStateManager.prepare`. May write what is queued already, when a segment must roll
         first: LogDirFailure then.
         """
         if origin == RAFT_LEADER:
@@ -134,7 +143,7 @@ class LogAppending(LogState):
                             duplicate=True,
                         )
                 update = self.producers.prepare(
-                    header, batch, base_offset, origin, transaction_version
+                    header, batch, base_offset, origin, transaction_version, guard
                 )
             except KafkaError as refused:
                 return AppendOutcome(error=refused.code, error_message=refused.message)
@@ -147,7 +156,7 @@ class LogAppending(LogState):
         header.base_offset = base_offset
         header.partition_leader_epoch = leader_epoch
         if update is not None:
-            self._apply(update)
+            self._apply(update, header)
         self._parts.append(batch)
         self._headers.append(header)
         self._pending_bytes += size
@@ -240,7 +249,7 @@ class LogAppending(LogState):
             if header.producer_id >= 0:
                 update = self.producers.prepare(header, batch, header.base_offset, REPLICATION)
                 if update is not None:
-                    self._apply(update)
+                    self._apply(update, header)
             if position == run_end and self._parts:  # empty after a roll
                 self._parts[-1] = view[run_start : position + size]
             else:
@@ -251,8 +260,10 @@ class LogAppending(LogState):
             self._pending_bytes += size
             self.next_offset = header.next_offset
 
-    def _apply(self, update: ProducerUpdate) -> None:
+    def _apply(self, update: ProducerUpdate, header: BatchHeader) -> None:
         """At once, so that the next batch of the turn is checked against it; undone on failure."""
+        if header.attributes & TRANSACTIONAL_BIT:
+            self.producers.verifications.note_append(header)
         completed = self.producers.apply(update)
         self._updates.append(update)
         if completed is not None and completed.is_aborted:

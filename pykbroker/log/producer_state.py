@@ -4,7 +4,8 @@ State   producers by id; transactions that are open; transactions that ended abo
         watermark; the offset up to which the log has been taken in (`map_end_offset`).
 In      headers of batches with a producer id, in log order; offsets of watermark and log start.
 Out     KafkaError for a batch that must not be appended, the duplicate that it repeats, or a
-        ProducerUpdate to apply; CompletedTxn when a marker ends a transaction; snapshot bytes.
+        ProducerUpdate to apply; CompletedTxn when a marker ends a transaction; guards of
+        transactions that are being verified (verification.py); snapshot bytes.
 Invariants
     `prepare` changes nothing. `apply` puts a new entry in place of the old, so `undo` (in reverse
     order, after a failed write) restores the state exactly.
@@ -32,6 +33,7 @@ from pykbroker.log.producer_entry import (
     stray_snapshots,
 )
 from pykbroker.log.validation_rules import CLIENT, REPLICATION
+from pykbroker.log.verification import VerificationGuard, Verifications
 from pykbroker.protocol.control_records import ABORT, EndTxnMarker, decode_marker
 from pykbroker.protocol.crc32c import BytesLike
 from pykbroker.protocol.record_batch import (
@@ -87,6 +89,7 @@ class ProducerStateManager:
         self.partition = partition
         self.producer_id_expiration_ms = producer_id_expiration_ms
         self.producers: dict[int, ProducerStateEntry] = {}
+        self.verifications = Verifications()
         self.map_end_offset = 0
         self.last_snapshot_offset = 0
         self._ongoing: dict[int, int] = {}  # first offset -> producer id, ascending
@@ -113,10 +116,13 @@ class ProducerStateManager:
         base_offset: int,
         origin: int = CLIENT,
         transaction_version: int = 0,
+        guard: VerificationGuard | None = None,
     ) -> ProducerUpdate | None:
         """What appending this batch at `base_offset` will do; KafkaError when it must not be.
 
         None for a control batch without records: its transaction has been cleaned away.
+        `transaction_version` is a marker's. With a `guard`, a batch that opens a transaction must
+        have been verified; without one, nothing is verified.
         """
         entry = self.producers.get(header.producer_id)
         if header.attributes & CONTROL_BIT:
@@ -127,7 +133,7 @@ class ProducerStateManager:
                     transaction_version,
                 )  # fmt: skip
             return None
-        return self._prepare_data(header, base_offset, entry, origin)
+        return self._prepare_data(header, base_offset, entry, origin, guard)
 
     def _prepare_data(
         self,
@@ -135,12 +141,19 @@ class ProducerStateManager:
         base_offset: int,
         entry: ProducerStateEntry | None,
         origin: int,
+        guard: VerificationGuard | None,
     ) -> ProducerUpdate:
         epoch = header.producer_epoch
         transactional = header.attributes & TRANSACTIONAL_BIT
+        if entry is not None and epoch < entry.producer_epoch:
+            self._fence(header.producer_id, epoch, entry.producer_epoch, base_offset, origin, 0)
+        if guard is not None and transactional and not _is_open(entry, epoch):
+            self.verifications.check_guard(header.producer_id, guard)
+        if self.verifications.entries and origin == CLIENT:
+            has_batches = entry is not None and bool(entry.batches)
+            where = f"offset {base_offset} in partition {self.partition}"
+            self.verifications.check_sequence(header, has_batches, where)
         if entry is not None:
-            if epoch < entry.producer_epoch:
-                self._fence(header.producer_id, epoch, entry.producer_epoch, base_offset, origin, 0)
             if origin == CLIENT:
                 self._check_sequence(header, entry, base_offset)
             current_txn = entry.current_txn_first_offset
@@ -296,6 +309,24 @@ class ProducerStateManager:
 
     # -- transactions ---------------------------------------------------------------------------
 
+    def start_verification(
+        self, producer_id: int, sequence: int, epoch: int, supports_epoch_bump: bool, now_ms: int
+    ) -> VerificationGuard | None:
+        """The guard with which the producer may open a transaction once it is verified.
+
+        None: it is open already. KafkaError(INVALID_PRODUCER_EPOCH): the producer is fenced.
+        """
+        entry = self.producers.get(producer_id)
+        if entry is not None and epoch < entry.producer_epoch:
+            raise KafkaError(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"Epoch of producer {producer_id} is {epoch}, which is smaller than the last seen "
+                f"epoch {entry.producer_epoch}",
+            )
+        if _is_open(entry, epoch):
+            return None
+        return self.verifications.start(producer_id, sequence, epoch, supports_epoch_bump, now_ms)
+
     def first_unstable_offset(self) -> int | None:
         """Where the last stable offset has to stop; None when no transaction holds it."""
         ongoing = next(iter(self._ongoing), None)
@@ -333,6 +364,7 @@ class ProducerStateManager:
         ]
         for producer_id in expired:
             del self.producers[producer_id]
+        self.verifications.remove_expired(now_ms, self.producer_id_expiration_ms)
         return len(expired)
 
     def _is_expired(self, entry: ProducerStateEntry, now_ms: int) -> bool:
@@ -366,3 +398,10 @@ class ProducerStateManager:
     def snapshot_bytes(self) -> bytes:
         """The content of `<map_end_offset>.snapshot`."""
         return encode_snapshot(self.producers.values())
+
+
+def _is_open(entry: ProducerStateEntry | None, epoch: int) -> bool:
+    """The producer has a transaction open in this very epoch."""
+    return (
+        entry is not None and entry.current_txn_first_offset >= 0 and entry.producer_epoch == epoch
+    )

@@ -25,6 +25,7 @@ from pykbroker.protocol.messages.fetch_response import (
 from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
 from pykbroker.replication.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
 from pykbroker.replication.replica_manager import ReplicaManager
+from pykbroker.replication.truncation import diverging_epoch
 
 NO_RECORDS = b""
 UNKNOWN_CODES = (int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), int(ErrorCode.UNKNOWN_TOPIC_ID))
@@ -172,7 +173,7 @@ def read_partition(
     )
     try:
         if asked.last_fetched_epoch >= 0:
-            diverging = partition.diverging_epoch(asked.last_fetched_epoch, offset)
+            diverging = diverging_epoch(log, asked.last_fetched_epoch, offset)
             if diverging is not None:
                 entry.diverging_epoch = EpochEndOffset(epoch=diverging[0], end_offset=diverging[1])
                 entry.aborted_transactions = None
@@ -236,7 +237,7 @@ def has_enough(
             return True
         if asked.last_fetched_epoch >= 0:
             try:
-                if partition.diverging_epoch(asked.last_fetched_epoch, offset) is not None:
+                if diverging_epoch(partition.log, asked.last_fetched_epoch, offset) is not None:
                     return True
             except KafkaError:
                 return True

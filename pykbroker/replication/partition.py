@@ -54,6 +54,7 @@ from pykbroker.types import TopicPartition
 if TYPE_CHECKING:
     from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
+    from pykbroker.log.verification import VerificationGuard
 
 _log = logging.getLogger(__name__)
 
@@ -348,6 +349,8 @@ class Partition:
         now_ms: int,
         origin: AppendOrigin,
         checked: ValidationOutcome | None = None,
+        guard: VerificationGuard | None = None,
+        transaction_version: int = 0,
     ) -> AppendOutcome:
         """Validate (unless it is `checked`), assign offsets, queue; `on_written` does the rest.
 
@@ -362,7 +365,7 @@ class Partition:
                 f" the {self._min_isr} that min.insync.replicas asks for.",
             )
         return self.log.append_as_leader(
-            records, self.leader_epoch, now_ms, origin, checked=checked
+            records, self.leader_epoch, now_ms, origin, transaction_version, checked, guard
         )
 
     def on_written(self, now_ms: int) -> bool:
@@ -427,18 +430,6 @@ class Partition:
         if isolation == READ_COMMITTED:
             return self.log.last_stable_offset(self.high_watermark)
         return self.log.log_end_offset
-
-    def diverging_epoch(self, last_fetched_epoch: int, fetch_offset: int) -> tuple[int, int] | None:
-        """(epoch, end offset) when the fetcher's log is not a prefix of ours (KIP-595), or None.
-
-        KafkaError(OFFSET_OUT_OF_RANGE) when our log cannot tell, or starts after `fetch_offset`.
-        """
-        epoch, end_offset = self.log.end_offset_for_epoch(last_fetched_epoch)
-        if epoch < 0 or end_offset < 0 or fetch_offset < self.log.log_start_offset:
-            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
-        if epoch < last_fetched_epoch or end_offset < fetch_offset:
-            return epoch, end_offset
-        return None
 
     def check_follower(self, replica_id: int, broker_epoch: int, current_leader_epoch: int) -> int:
         """Return the error code of a fetch by `replica_id` as a follower; 0 when it may fetch.

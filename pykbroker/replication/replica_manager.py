@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.log_manager import LogManager
+    from pykbroker.log.verification import VerificationGuard
     from pykbroker.purgatory import Purgatory
     from pykbroker.replication.delayed_produce import DelayedProduce
 
@@ -224,10 +225,17 @@ class ReplicaManager:
         now_ms: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
         checked: ValidationOutcome | None = None,
+        guard: VerificationGuard | None = None,
+        transaction_version: int = 0,
     ) -> AppendOutcome:
-        """Queue `records` as leader; written at the end of the turn. KafkaError: see Partition."""
+        """Queue `records` as leader; written at the end of the turn. KafkaError: see Partition.
+
+        `guard` and `transaction_version`: of a transaction's batch and of its marker.
+        """
         try:
-            outcome = partition.append_as_leader(records, acks, now_ms, origin, checked)
+            outcome = partition.append_as_leader(
+                records, acks, now_ms, origin, checked, guard, transaction_version
+            )
         except LogDirFailure as failure:
             # The segment had to roll: what this turn had queued before could not be written.
             self.on_directory_failure(failure)
@@ -241,7 +249,13 @@ class ReplicaManager:
         self._turn_waiting.append(waiting)
 
     def append_as_coordinator(
-        self, topic_partition: TopicPartition, batch: bytearray, leader_epoch: int, now_ms: int
+        self,
+        topic_partition: TopicPartition,
+        batch: bytearray,
+        leader_epoch: int,
+        now_ms: int,
+        guard: VerificationGuard | None = None,
+        transaction_version: int = 0,
     ) -> AppendOutcome:
         """Queue a coordinator's batch on the leader it was elected on; refusals as `error`."""
         found = self.lookup(topic_partition.topic, topic_partition.partition)
@@ -250,7 +264,15 @@ class ReplicaManager:
         if found.leader_epoch != leader_epoch:
             return AppendOutcome(error=int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         try:
-            return self.append(found, memoryview(batch), ACKS_ALL, now_ms, AppendOrigin.COORDINATOR)
+            return self.append(
+                found,
+                memoryview(batch),
+                ACKS_ALL,
+                now_ms,
+                AppendOrigin.COORDINATOR,
+                guard=guard,
+                transaction_version=transaction_version,
+            )
         except KafkaError as refusal:
             return AppendOutcome(error=refusal.code, error_message=refusal.message)
 

@@ -1,4 +1,4 @@
-"""Where a follower cuts its log after the leader named an epoch in which the two diverge.
+"""Where two logs diverge, as the leader tells it, and where the follower cuts its log then.
 
     leader     epoch 1: 0..4   epoch 3: 5..9
     follower   epoch 1: 0..6   epoch 2: 7..8    fetches 9 after epoch 2
@@ -8,20 +8,26 @@
 The largest epoch that both know may be lower still: the follower then cuts what it has above that
 epoch and fetches again; each round drops one epoch of the follower (KIP-101, KIP-279, KIP-595).
 
-In:  the leader's epoch and end offset, the follower's log. Out: the offset to cut at.
-Source: `AbstractFetcherThread.getOffsetTruncationState`.
+In:  `diverging_epoch`: the leader's log, the follower's fetch. Out: an epoch and its end offset.
+     `truncation_for`: these, the follower's log. Out: the offset to cut at.
+Source: `Partition.readRecords`, `AbstractFetcherThread.getOffsetTruncationState`.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from pykbroker.errors import ErrorCode, KafkaError
+
 UNDEFINED_EPOCH = -1
 UNDEFINED_OFFSET = -1
 
 
 class EpochedLog(Protocol):
-    """What is asked of the follower's log."""
+    """What is asked of either log."""
+
+    @property
+    def log_start_offset(self) -> int: ...
 
     @property
     def log_end_offset(self) -> int: ...
@@ -35,6 +41,21 @@ class Truncation(NamedTuple):
 
     offset: int
     is_final: bool
+
+
+def diverging_epoch(
+    log: EpochedLog, last_fetched_epoch: int, fetch_offset: int
+) -> tuple[int, int] | None:
+    """(epoch, end offset) when the fetcher's log is not a prefix of `log` (KIP-595), or None.
+
+    KafkaError(OFFSET_OUT_OF_RANGE) when the log cannot tell, or starts after `fetch_offset`.
+    """
+    epoch, end_offset = log.end_offset_for_epoch(last_fetched_epoch)
+    if epoch < 0 or end_offset < 0 or fetch_offset < log.log_start_offset:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+    if epoch < last_fetched_epoch or end_offset < fetch_offset:
+        return epoch, end_offset
+    return None
 
 
 def truncation_for(

@@ -53,7 +53,7 @@ from pykbroker.protocol.messages.sync_group_request import (
     SyncGroupRequestAssignment,
 )
 from pykbroker.protocol.parts_writer import join_parts
-from pykbroker.protocol.record_batch import iter_records
+from pykbroker.protocol.record_batch import iter_records, read_header
 from tests.coordinator.memory_log import MemoryLog, VirtualLoop
 
 CODEC = RecordCodec(GROUP_RECORD_TYPES)
@@ -119,7 +119,7 @@ class GroupWorld:
         self.lines.append(line)
 
     def _appended(self, partition: int, batch: bytes) -> None:
-        for record in iter_records(batch):
+        for record in () if read_header(batch).is_control else iter_records(batch):
             self.say(f"log @{record.offset} {show_record(record.key or b'', record.value)}")
 
     def ask(self, caller: str, outcome: Any, show: Callable[[Any], str]) -> Any:

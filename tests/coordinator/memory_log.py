@@ -15,6 +15,7 @@ from typing import Any
 from pykbroker.coordinator.coordinator_log import Appended, LogBounds
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.verification import VerificationGuard
 from pykbroker.protocol.record_batch import assign_offset, iter_records, read_header
 from pykbroker.types import TopicPartition
 
@@ -43,11 +44,21 @@ class MemoryLog:
         self.refuse_with = 0
         self.on_append: Callable[[int, bytes], None] = lambda partition, batch: None
         self.wakes = 0
+        self.appended_with: tuple[VerificationGuard | None, int] = (None, 0)
 
     def host(self, partition: int) -> MemoryPartition:
         return self.partitions.setdefault(partition, MemoryPartition())
 
-    def append(self, partition: int, batch: bytearray, leader_epoch: int, now_ms: int) -> Appended:
+    def append(
+        self,
+        partition: int,
+        batch: bytearray,
+        leader_epoch: int,
+        now_ms: int,
+        guard: VerificationGuard | None = None,
+        transaction_version: int = 0,
+    ) -> Appended:
+        self.appended_with = (guard, transaction_version)
         if self.refuse_with:
             code, self.refuse_with = self.refuse_with, 0
             return Appended(-1, -1, code)

@@ -25,6 +25,7 @@ from pykbroker.protocol.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
 from pykbroker.protocol.record_batch import read_header
 from tests.coordinator.group_world import GroupWorld
 from tests.coordinator.memory_log import MemoryLog, VirtualLoop
@@ -269,6 +270,71 @@ def test_timers_wake_the_worker() -> None:
     wakes = world.log.wakes
     world.advance(10)
     assert world.log.wakes == wakes + 1
+
+
+def marker(committed: bool = True, version: int = 2) -> WritableTxnMarker:
+    return WritableTxnMarker(
+        producer_id=77, producer_epoch=3, transaction_result=committed, transaction_version=version
+    )
+
+
+def test_the_end_of_a_transaction_is_written_and_answered_when_it_is_committed() -> None:
+    world = GroupWorld()
+    world.elect()
+    world.log.hold_commits = True
+    outcome = world.groups.end_transaction(0, marker())
+    assert isinstance(outcome, Deferred)
+    assert world.log.appended_with == (None, 2)
+    world.log.end_turn()
+    assert not outcome.done
+    (batch,) = world.log.partitions[0].batches
+    header = read_header(batch)
+    assert (header.producer_id, header.producer_epoch, header.is_control) == (77, 3, True)
+    world.log.hold_commits = False
+    world.log.end_turn()
+    assert outcome.value == 0
+
+
+def test_the_end_of_a_transaction_that_the_log_refuses_changes_nothing() -> None:
+    world = GroupWorld()
+    world.elect()
+    world.log.refuse_with = int(ErrorCode.INVALID_PRODUCER_EPOCH)
+    assert world.groups.end_transaction(0, marker()) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert world.log.partitions[0].batches == []
+    assert hosted(world).next_offset == 0
+
+
+def test_the_end_of_a_transaction_that_is_not_committed_in_time() -> None:
+    world = GroupWorld()
+    world.elect()
+    world.log.hold_commits = True
+    outcome = world.groups.end_transaction(0, marker())
+    assert isinstance(outcome, Deferred)
+    world.advance(world.settings.commit_timeout_ms)
+    assert outcome.value == ErrorCode.REQUEST_TIMED_OUT
+
+
+def test_a_partition_that_is_not_led_ends_no_transaction() -> None:
+    world = GroupWorld()
+    assert world.groups.end_transaction(0, marker()) == ErrorCode.NOT_COORDINATOR
+    world.elect()
+    world.commit()
+    world.groups.runtime.on_resigned(0)
+    world.elect(epoch=1)
+    assert hosted(world).state is HostState.LOADING
+    assert world.groups.end_transaction(0, marker()) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+
+def test_a_bug_while_a_transaction_ends_costs_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = GroupWorld()
+    world.elect()
+    world.commit(offsets="t-0:1")
+    with monkeypatch.context() as patch:
+        patch.setattr(world.shard.__class__, "replay_end_of_transaction", lambda *arguments: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            world.groups.end_transaction(0, marker())
+    world.advance(0)
+    assert world.fetch(topics="t-0").topics[0].partitions[0].committed_offset == 1
 
 
 def test_stop_refuses_everybody_and_leaves_no_timer() -> None:

@@ -214,21 +214,6 @@ def test_bounds_by_isolation(partition: Partition) -> None:
     assert [partition.bound(i) for i in (READ_UNCOMMITTED, READ_COMMITTED, LOG_END)] == [1, 1, 3]
 
 
-def test_diverging_epochs(partition: Partition) -> None:
-    partition.step(assigned(leader_epoch=1), NOW_MS)
-    write(partition, 2)
-    partition.step(assigned(leader_epoch=3, partition_epoch=1), NOW_MS)
-    write(partition, 2)
-    assert partition.diverging_epoch(3, 4) is None
-    assert partition.diverging_epoch(1, 2) is None
-    assert partition.diverging_epoch(1, 3) == (1, 2)  # we have no offset 2 of epoch 1
-    assert partition.diverging_epoch(2, 3) == (1, 2)  # an epoch that we never had
-    assert refused(partition.diverging_epoch, 4, 4) == ErrorCode.OFFSET_OUT_OF_RANGE
-    partition.on_written(NOW_MS)
-    partition.delete_records(3)
-    assert refused(partition.diverging_epoch, 3, 2) == ErrorCode.OFFSET_OUT_OF_RANGE
-
-
 def test_deleting_records(partition: Partition) -> None:
     partition.step(assigned(), NOW_MS)
     write(partition, 5)

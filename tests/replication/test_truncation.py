@@ -7,23 +7,37 @@ from typing import Any
 
 import pytest
 
+from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.leader_epochs import LeaderEpochs
 from pykbroker.protocol.record_batch import iter_records
 from pykbroker.replication import follower_log
 from pykbroker.replication.partition import Partition
-from pykbroker.replication.truncation import Truncation, truncation_for
+from pykbroker.replication.truncation import Truncation, diverging_epoch, truncation_for
 from tests.harness.scenarios import replayed, scripts
 from tests.replication.node import Node, batch
 from tests.replication.test_hosting import changed
 
 
 class Log:
-    def __init__(self, end_offset: int, *epochs: tuple[int, int]) -> None:
+    def __init__(self, end_offset: int, *epochs: tuple[int, int], start_offset: int = 0) -> None:
+        self.log_start_offset = start_offset
         self.log_end_offset = end_offset
         self._epochs = LeaderEpochs(epochs)
 
     def end_offset_for_epoch(self, leader_epoch: int) -> tuple[int, int]:
         return self._epochs.end_offset_for(leader_epoch, self.log_end_offset)
+
+
+def test_a_log_that_is_no_prefix_diverges() -> None:
+    leader = Log(4, (1, 0), (3, 2))
+    assert diverging_epoch(leader, 3, 4) is None
+    assert diverging_epoch(leader, 1, 2) is None
+    assert diverging_epoch(leader, 1, 3) == (1, 2)  # the leader has no offset 2 of epoch 1
+    assert diverging_epoch(leader, 2, 3) == (1, 2)  # an epoch that it never had
+    for log, epoch, offset in ((leader, 4, 4), (Log(4, (3, 2), start_offset=3), 3, 2)):
+        with pytest.raises(KafkaError) as refused:
+            diverging_epoch(log, epoch, offset)
+        assert refused.value.code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
+    from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
     from pykbroker.replication.replica_manager import ReplicaManager
 
 NO_CONTEXT = CallerContext(version=0)
@@ -207,6 +208,10 @@ class GroupCoordinator:
         return self.runtime.write(
             partition, GroupShard.delete_offsets, request, NO_CONTEXT, _refuse_offset_delete
         )
+
+    def end_transaction(self, partition: int, marker: WritableTxnMarker) -> int | Deferred:
+        """Show or drop the offsets that a transaction has committed; 0 or a code, once written."""
+        return self.runtime.end_transaction(partition, marker)
 
     # ---- groups
 

@@ -1,0 +1,48 @@
+"""The batches of a coordinator's log: the records of a decision, and the end of a transaction.
+
+In:  decisions and markers. Out: a batch as bytes; EncodeError for a record that has no form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
+from pykbroker.protocol.record_batch import NO_PRODUCER_ID, build_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pykbroker.coordinator.decisions import ShardDecision
+    from pykbroker.coordinator.record_codecs import RecordCodec
+    from pykbroker.decision import CoordinatorRecord
+    from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
+
+
+def decision_batch(
+    codec: RecordCodec,
+    decision: ShardDecision,
+    records: Iterable[CoordinatorRecord],
+    now_ms: int,
+    compression: int,
+) -> bytearray:
+    """Return the batch of some of a decision's records, of its transaction if it has one."""
+    encode = codec.encode
+    return build_batch(
+        [(*encode(record), now_ms, ()) for record in records],
+        codec=compression,
+        producer_id=decision.producer_id,
+        producer_epoch=decision.producer_epoch,
+        is_transactional=decision.producer_id != NO_PRODUCER_ID,
+    )
+
+
+def marker_batch(marker: WritableTxnMarker, now_ms: int) -> bytearray:
+    """Return the control batch that ends a producer's transaction."""
+    control_type = COMMIT if marker.transaction_result else ABORT
+    return build_marker_batch(
+        EndTxnMarker(control_type, marker.coordinator_epoch),
+        producer_id=marker.producer_id,
+        producer_epoch=marker.producer_epoch,
+        timestamp_ms=now_ms,
+    )
