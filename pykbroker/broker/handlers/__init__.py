@@ -134,6 +134,7 @@ HANDLERS: tuple[Served, ...] = (
     Served("OffsetForLeaderEpoch", "offset_for_leader_epoch"),
     Served("DeleteRecords", "delete_records"),
     Served("InitProducerId", "init_producer_id"),
+    Served("WriteTxnMarkers", "write_txn_markers"),
     Served("DescribeProducers", "describe_producers"),
     Served("DescribeLogDirs", "describe_log_dirs"),
     Served("AlterReplicaLogDirs", "alter_replica_log_dirs"),

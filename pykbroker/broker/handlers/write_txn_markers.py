@@ -1,0 +1,62 @@
+"""WriteTxnMarkers (27): a transaction coordinator ends transactions in partitions of this broker.
+
+Behaviour: see `broker/transaction_markers.py`. Every partition of every producer id is answered
+once its marker is committed, or refused.
+Versions: 1-2; the transaction version from 2, which decides how an old epoch is told.
+Not done: authorization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.broker.transaction_markers import write_markers
+from pykbroker.protocol.messages.write_txn_markers_response import (
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersResponse,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.services import BrokerServices
+    from pykbroker.deferred import Deferred
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.write_txn_markers_request import WriteTxnMarkersRequest
+
+API_KEY = 27
+
+
+def handle(services: BrokerServices, request: Request) -> WriteTxnMarkersResponse | Deferred:
+    """Write the markers."""
+    message: WriteTxnMarkersRequest = request.message
+    return write_markers(services, message.markers)
+
+
+def error_reply(request: Request, code: int, message: str | None) -> WriteTxnMarkersResponse:
+    """The same error for every partition."""
+    asked: WriteTxnMarkersRequest = request.message
+    return WriteTxnMarkersResponse(
+        markers=[
+            WritableTxnMarkerResult(
+                producer_id=marker.producer_id,
+                topics=[
+                    WritableTxnMarkerTopicResult(
+                        name=topic.name,
+                        partitions=[
+                            WritableTxnMarkerPartitionResult(partition_index=index, error_code=code)
+                            for index in topic.partition_indexes
+                        ],
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in asked.markers
+        ]
+    )
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=1, max_version=2, error_reply=error_reply
+)
