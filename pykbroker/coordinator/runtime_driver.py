@@ -12,7 +12,7 @@ refused; a leader loads a new one. A log that refuses a batch (too large, too fe
 changed nothing: the callers are refused, the machine takes back its volatile part
 (`ShardDecision.undo`), and goes on.
 
-State: a `HostedShard` per partition this node leads; the timing wheel of all their timers.
+State: a `HostedShard` per partition this node leads; all their timers.
 In:  on_elected, on_resigned (metadata publisher), on_high_watermark, on_failed (replica manager),
      write, read, read_all, write_all (handlers), the scheduler's timer.
 Out: replies: the reply itself or a Deferred.
@@ -37,14 +37,14 @@ from pykbroker.coordinator.hosted_shard import (
 )
 from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.coordinator.shard_loader import load
+from pykbroker.coordinator.timer_driver import TimerDriver
 from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
 from pykbroker.deferred import Deferred
 from pykbroker.environment.clock import Clock
-from pykbroker.environment.scheduler import Scheduler, Timer
+from pykbroker.environment.scheduler import Scheduler
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.primitives import EncodeError
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.timing_wheel import TimingWheel
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ class CoordinatorRuntime:
         self._hosted: dict[int, HostedShard] = {}
         self._load_queue: deque[HostedShard] = deque()
         self._load_scheduled = False
-        self._wheel: TimingWheel[TimerItem] = TimingWheel(clock.now_ms())
-        self._armed_ms: int | None = None
-        self._armed: Timer | None = None
+        self._timers: TimerDriver[TimerItem] = TimerDriver(
+            scheduler, clock.now_ms, self._timers_due
+        )
         self._last_caller = 0
 
     # ---- leadership
@@ -125,10 +125,7 @@ class CoordinatorRuntime:
         """The node stops: everybody who waits is refused, no timer fires any more."""
         for partition in list(self._hosted):
             self.on_resigned(partition)
-        if self._armed is not None:
-            self._armed.cancel()
-            self._armed = None
-        self._armed_ms = None
+        self._timers.stop()
 
     def on_high_watermark(self, topic_partition: TopicPartition, high_watermark: int) -> None:
         """Everything before `high_watermark` is committed: replies leave."""
@@ -361,8 +358,7 @@ class CoordinatorRuntime:
         deadline = now_ms + self._commit_timeout_ms
         hosted.parked.park(hosted.next_offset, (waiting, reply), deadline)
         if hosted.commit_timer is None:
-            hosted.commit_timer = self._wheel.add(deadline, (hosted, _COMMIT_TIMEOUT))
-            self._arm()
+            hosted.commit_timer = self._timers.add(deadline, (hosted, _COMMIT_TIMEOUT))
 
     def _expire_parked(self, hosted: HostedShard, now_ms: int) -> None:
         """offsets.commit.timeout.ms: the records are in the log, but not committed in time."""
@@ -371,7 +367,7 @@ class CoordinatorRuntime:
             late[0].fail(ErrorCode.REQUEST_TIMED_OUT)
         deadline_ms = hosted.parked.next_deadline_ms
         if deadline_ms is not None:
-            hosted.commit_timer = self._wheel.add(deadline_ms, (hosted, _COMMIT_TIMEOUT))
+            hosted.commit_timer = self._timers.add(deadline_ms, (hosted, _COMMIT_TIMEOUT))
 
     # ---- loading
 
@@ -469,24 +465,10 @@ class CoordinatorRuntime:
                 task.cancel()
             if isinstance(timer, StartTimer):
                 item = (hosted, timer.key)
-                running[timer.key] = self._wheel.add(timer.deadline_ms, item)
-        self._arm()
+                running[timer.key] = self._timers.add(timer.deadline_ms, item)
 
-    def _arm(self) -> None:
-        """Have the event loop call when the next timer is due, if that is earlier than planned."""
-        deadline = self._wheel.next_deadline_ms()
-        if deadline is None or (self._armed_ms is not None and self._armed_ms <= deadline):
-            return
-        if self._armed is not None:
-            self._armed.cancel()
-        self._armed_ms = deadline
-        self._armed = self._scheduler.call_later(deadline - self._now_ms(), self._timers_due)
-
-    def _timers_due(self) -> None:
-        self._armed = None
-        self._armed_ms = None
-        now_ms = self._now_ms()
-        for hosted, key in self._wheel.advance(now_ms):
+    def _timers_due(self, due: list[TimerItem], now_ms: int) -> None:
+        for hosted, key in due:
             if key is _COMMIT_TIMEOUT:
                 self._expire_parked(hosted, now_ms)
                 continue
@@ -496,5 +478,4 @@ class CoordinatorRuntime:
             del hosted.timers[key]
             if hosted.shard is not None:
                 self._run(hosted, hosted.shard.timer_expired, key, now_ms)
-        self._arm()
         self._log.wake()
