@@ -25,9 +25,11 @@ _LENGTH: Final = struct.Struct(">i")
 _MAX_RESPONSE_BYTES: Final = 1 << 30
 _RETRY_S: Final = 0.1
 
-# Errors that pass by themselves while a coordinator, leader or controller settles.
+# Errors that pass by themselves: a coordinator, leader or controller settles, an earlier
+# transaction of the same id is being ended.
 RETRIABLE: Final = frozenset(
     (
+        ErrorCode.CONCURRENT_TRANSACTIONS,
         ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
         ErrorCode.NOT_COORDINATOR,
@@ -36,6 +38,10 @@ RETRIABLE: Final = frozenset(
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
     )
 )
+
+# Key types of FindCoordinator.
+GROUP: Final = 0
+TRANSACTION: Final = 1
 
 # Endpoint types of DescribeCluster.
 _BROKERS: Final = 1
@@ -289,26 +295,28 @@ class AdminClient:
         topics = self.metadata(None).topics
         return sorted(each.name for each in topics if internal or not each.is_internal)
 
-    def coordinator(self, group_id: str) -> Node:
-        """The coordinator of a group, once there is one."""
+    def coordinator(self, key: str, key_type: int = GROUP) -> Node:
+        """The coordinator of a group or of a transactional id, once there is one."""
 
         from pykbroker.protocol.messages.find_coordinator_request import (
             FindCoordinatorRequest,
         )
 
         def find() -> Node:
-            request = FindCoordinatorRequest(coordinator_keys=[group_id])
+            request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
             (found,) = self.any_broker.send(request).coordinators
             check(found.error_code, found.error_message)
             return Node(found.node_id, found.host, found.port)
 
         return self.retry(find)
 
-    def at_coordinator(self, group_id: str, ask: Callable[[BrokerConnection], T]) -> T:
-        """Ask the coordinator of a group, again while it moves or loads."""
+    def at_coordinator(
+        self, key: str, ask: Callable[[BrokerConnection], T], key_type: int = GROUP
+    ) -> T:
+        """Ask the coordinator of `key`, again while it moves or loads."""
 
         def attempt() -> T:
-            node = self.coordinator(group_id)
+            node = self.coordinator(key, key_type)
             return ask(self._connection(node.host, node.port))
 
         return self.retry(attempt)

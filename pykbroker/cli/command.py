@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
 
@@ -48,10 +48,32 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 19
 
 
+def whole_number(bits: int) -> Callable[[str], int]:
+    """The type of an option: a whole number that `bits` bits hold, as Java's parsers take it."""
+
+    def parse(text: str) -> int:
+        digits = text[1:] if text[:1] in ("+", "-") else text
+        if is_number(digits):
+            number = int(text)
+            if -(1 << (bits - 1)) <= number < 1 << (bits - 1):
+                return number
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {bits} bits")
+
+    return parse
+
+
 def print_json(value: object) -> None:
     import json
 
     print(json.dumps(value, indent=2))
+
+
+def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """As ToolsUtils.prettyPrintTable: padded columns, each with a tab behind it."""
+    lines = [titles, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        print("".join(f"{text:<{width}}\t" for text, width in zip(line, widths, strict=True)))
 
 
 def run_guarded(action: Callable[[], int]) -> int:

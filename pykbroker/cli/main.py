@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "leader-election": "elect leaders of partitions (kafka-leader-election.sh)",
     "quorum": "describe the quorum of controllers (kafka-metadata-quorum.sh)",
     "reassign": "move partitions between brokers (kafka-reassign-partitions.sh)",
+    "transactions": "list, describe and abort transactions (kafka-transactions.sh)",
     "snapshot": "take a snapshot of log directories: hard links, beside a running broker",
     "dump-log": "print and verify log, index and checkpoint files (kafka-dump-log.sh)",
 }

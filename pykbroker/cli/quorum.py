@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, BrokerConnection, check
-from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json, print_table
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.protocol.primitives import ZERO_UUID, uuid_to_str
 
@@ -196,11 +196,3 @@ def _time(at_ms: int, now_ms: int | None, what: str) -> str:
             f"timestamp is {now_ms}, {what} timestamp is {at_ms}"
         )
     return f"{now_ms - at_ms} ms ago"
-
-
-def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """As ToolsUtils.prettyPrintTable: padded columns, each with a tab behind it."""
-    lines = [titles, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        print("".join(f"{text:<{width}}\t" for text, width in zip(line, widths, strict=True)))

@@ -1,0 +1,77 @@
+"""Open transactions that no coordinator is going to end (`transactions find-hanging`).
+
+A partition knows since when a producer has a transaction open in it. When that is longer than any
+transaction may last, and the producer's coordinator does not know the transaction, or not that
+partition of it, then nothing ends it any more: the last stable offset stands still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pykbroker.cli.admin import AdminClient, ServerError, check
+from pykbroker.cli.transaction_queries import (
+    Partition,
+    describe_producers,
+    describe_transaction,
+    list_transactions,
+    partitions_of,
+)
+from pykbroker.errors import ErrorCode
+
+
+class OpenTransaction(NamedTuple):
+    """A transaction that is open in a partition; `producer` as DescribeProducers has it."""
+
+    partition: Partition
+    producer: Any
+
+
+def find_hanging(
+    client: AdminClient, partitions: Iterable[Partition], broker: int | None, before_ms: int
+) -> list[OpenTransaction]:
+    """The hanging ones among the transactions whose last record is older than `before_ms`."""
+    candidates = [
+        OpenTransaction(partition, producer)
+        for partition, producers in sorted(describe_producers(client, partitions, broker).items())
+        for producer in producers
+        if producer.current_txn_start_offset >= 0 and producer.last_timestamp < before_ms
+    ]
+    if not candidates:
+        return []
+    expected = _known_partitions(client, {each.producer.producer_id for each in candidates})
+    return [
+        each
+        for each in candidates
+        if each.partition not in expected.get(each.producer.producer_id, ())
+    ]
+
+
+def _known_partitions(client: AdminClient, producer_ids: set[int]) -> dict[int, list[Partition]]:
+    """By producer id, the partitions into which a coordinator is going to write markers."""
+    known: dict[int, list[Partition]] = {}
+    for listing in list_transactions(client, producer_ids=sorted(producer_ids)):
+        try:
+            _, state = describe_transaction(client, listing.transactional_id)
+        except ServerError as error:
+            if error.code != ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+                raise
+        else:
+            known[listing.producer_id] = partitions_of(state)
+    return known
+
+
+def partitions_to_search(
+    client: AdminClient, topic: str | None, broker: int | None
+) -> list[Partition]:
+    """The partitions of a topic, or of all, that the broker has a replica of (or any broker)."""
+    found: list[Partition] = []
+    for described in client.metadata(None if topic is None else [topic]).topics:
+        check(described.error_code)
+        found += [
+            (described.name, each.partition_index)
+            for each in described.partitions
+            if broker is None or broker in each.replica_nodes
+        ]
+    return found
