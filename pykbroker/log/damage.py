@@ -3,6 +3,7 @@
     bytes that are no batch, or whose checksum is wrong     cut, with all that follows: `CutReport`
     whole batches of offsets that cannot be in their place  `OffsetsOutOfPlace`: nothing is cut
     whole batches of offsets beyond 31 bits of the segment  `OffsetsOverflow`: it is split
+    a synced segment that ends within a batch               `ends_torn`: reading goes on behind it
 
 State   none. In: a segment, a position in it. Out: exceptions, and a text for the log of the node.
 """
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How far behind a bad place sound batches are looked for where its length leads to none.
 SEARCHED_BYTES: Final = 64 << 20
+#: What is left of a batch that the end of its file cut off; readers look no further for more.
+TORN_BYTES: Final = 4 << 20
 _CHUNK_BYTES: Final = 1 << 20
 #: Where a batch may begin: an offset below 2^48, a length of 14 to 2^24, magic 0 to 2.
 _MAYBE_BATCH = re.compile(rb"(?=\0\0.{6}(?!\0\0\0[\0-\x0d])\0.{3}.{4}[\0-\2])", re.DOTALL)
@@ -102,6 +105,19 @@ def sound_header_at(segment: Segment, position: int) -> BatchHeader | None:
     if len(batch) != header.size_bytes or not has_right_crc(batch, header):
         return None
     return header
+
+
+def ends_torn(segment: Segment, position: int) -> bool:
+    """Whether what begins at the bad `position` is the last that the segment holds."""
+    return segment.size - position <= TORN_BYTES and _next_sound(segment, position, 0) is None
+
+
+def end_before(segment: Segment, position: int) -> int:
+    """The offset after the last batch that ends at or before `position`."""
+    end = segment.base_offset
+    for _, header in segment.headers_from(0, position):
+        end = header.next_offset
+    return end
 
 
 def _sound_behind(segment: Segment, bad: int, from_offset: int) -> Iterator[BatchHeader]:

@@ -80,6 +80,8 @@ class LogLoader:
             files, directory, str(topic_partition), producer_id_expiration_ms
         )
         self.segments = SegmentList()
+        self.deleted: set[int] = set()
+        """Segments that a crash kept from being deleted as a whole."""
 
     def load(self) -> int:
         """Returns the log end offset; segments, log start, epochs and producers stand then."""
@@ -108,6 +110,7 @@ class LogLoader:
         for name in names:
             if name.endswith(DELETED_SUFFIX) and not name.endswith(SNAPSHOT_DELETED):
                 self.unlink(name)
+                self.deleted.add(offset_of(name))
         lowest_cleaned = min((offset_of(name) for name in cleaned), default=END_OF_TIME)
         for name in swaps:
             if offset_of(name) >= lowest_cleaned:  # a swap that was not complete
@@ -180,10 +183,12 @@ class LogLoader:
                 fault = self.index_fault(segment, sizes)
                 if fault is not None and not self.is_recovered_anyway(segment):
                     _log.warning("%s: %s; rebuilding its indexes", segment.file.path, fault)
-                    self.recover(segment)
+                    self.recover(segment, cuts=False)
                     segment.sync()  # it lies below the recovery point: no flush comes by
                 self.segments.add(segment)
         self.require_no_overflow()
+        if len(self.segments):
+            self.tell_lost_start(orphaned)
         if self.is_contiguous:
             self.tell_losses(orphaned)
 
@@ -218,6 +223,28 @@ class LogLoader:
                     following.base_offset - 1,
                 )
 
+    def tell_lost_start(self, orphaned: list[int]) -> None:
+        """The first segments are gone by another hand: nothing of ours deletes a log file alone.
+
+        After a clean stop the checkpoints say where the log began, too: they move with its start.
+        """
+        first = self.segments.first.base_offset
+        known = [base for base in orphaned if base not in self.deleted]
+        if self.is_clean:
+            if self.epochs.earliest is not None:
+                known.append(self.epochs.earliest[1])
+            if self.log_start_offset:
+                known.append(self.log_start_offset)
+        began = max(min(known, default=first), self.log_start_offset)
+        if began < first:
+            _log.error(
+                "%s: the log files before %s are gone: offsets %d to %d are lost",
+                self.topic_partition,
+                self.segments.first.file.path,
+                began,
+                first - 1,
+            )
+
     def is_recovered_anyway(self, segment: Segment) -> bool:
         return not self.is_clean and segment.base_offset >= self.recovery_point
 
@@ -238,11 +265,11 @@ class LogLoader:
                 return str(fault)
         return None
 
-    def recover(self, segment: Segment, limit: int = END_OF_TIME) -> int:
+    def recover(self, segment: Segment, limit: int = END_OF_TIME, *, cuts: bool = True) -> int:
         """Check one segment with producer state as of its start; returns the bytes cut."""
         snapshots = self.snapshots.fresh_copy()
         rebuild_producer_state(snapshots, self.segments, self.log_start_offset, segment.base_offset)
-        cut = recover_segment(segment, snapshots, self.epochs, limit)
+        cut = recover_segment(segment, snapshots, self.epochs, limit, cuts=cuts)
         # The next segment starts from here instead of scanning this one again.
         snapshots.take()
         return cut

@@ -51,7 +51,11 @@ class LogReading(LogState):
                 self.rebuild_index(fault)
             return self.read(offset, max_bytes, max_offset, min_one_batch)
         except CorruptSegment as fault:
-            raise self.corrupt(fault) from fault
+            with self.guard("looking at the end of a segment"):
+                is_left_out = self.leave_out_torn_end(fault)
+            if not is_left_out:
+                raise self.corrupt(fault) from fault
+            return self.read(offset, max_bytes, max_offset, min_one_batch)
         return ReadOutcome()
 
     def _read_segment(

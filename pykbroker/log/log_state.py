@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pykbroker.environment.files import Buffer, Files, LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.chores import Chores
+from pykbroker.log.damage import end_before, ends_torn
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
 from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.producer_snapshots import ProducerSnapshots
@@ -179,13 +180,17 @@ class LogState:
         return KafkaError(ErrorCode.CORRUPT_MESSAGE, str(fault))
 
     def guarded(self, action: str, call: Callable[..., ResultT], *arguments: object) -> ResultT:
-        """Call it under `guard`; an index that turns out to be garbage is built again first."""
+        """Call it under `guard`; an index that turns out to be garbage is built again first, and
+        the torn end of a closed segment is left out."""
         for _ in range(2 * len(self.segments)):
             with self.guard(action):
                 try:
                     return call(*arguments)
                 except CorruptIndex as fault:
                     self.rebuild_index(fault)
+                except CorruptSegment as damage:
+                    if not self.leave_out_torn_end(damage):
+                        raise
         with self.guard(action):
             return call(*arguments)
 
@@ -198,7 +203,33 @@ class LogState:
                     segment, self.snapshots, self.segments, self.log_start_offset
                 )
             elif fault.path in segment.paths():
-                rebuild_indexes(segment)
+                try:
+                    rebuild_indexes(segment)
+                except CorruptSegment as damage:  # who reads on will meet it
+                    _log.error("%s: %s: not indexed from there on", self.topic_partition, damage)
+
+    def leave_out_torn_end(self, fault: CorruptSegment) -> bool:
+        """A closed segment that was cut short: what is left of its last batch helps nobody.
+
+        The log goes on with the next segment, as in Kafka; the file stays as it is.
+        """
+        for segment in self.segments:
+            if segment.file.path == fault.path and segment is not self.active:
+                self.files.may_wait = True
+                if not ends_torn(segment, fault.position):
+                    return False
+                following = self.segments.higher(segment.base_offset)
+                assert following is not None
+                _log.error(
+                    "%s: %s ends within a batch: offsets %d to %d are lost",
+                    self.topic_partition,
+                    fault.path,
+                    end_before(segment, fault.position),
+                    following.base_offset - 1,
+                )
+                segment.size = fault.position
+                return True
+        return False
 
     def remove_segment(self, segment: Segment, *, with_snapshot: bool = True) -> None:
         """Out of the list; its files and snapshot renamed, and unlinked after their delay."""

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
 from pykbroker.log.chores import Chores
-from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.log_loader import LogLoader, is_segment_name, offset_of
 from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.segment import LOG_SUFFIX, CorruptSegment
-from pykbroker.protocol.record import CorruptBatch
+from pykbroker.log.segment import LOG_SUFFIX
 from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -42,34 +39,27 @@ def open_log(
     jitter: Callable[[int], int] | None = None,
     producer_id_expiration_ms: int = DEFAULT_PRODUCER_EXPIRATION_MS,
 ) -> PartitionLog:
-    """Open or create the log in `directory`. Raises OSError; corruption is mended, not raised.
+    """Open or create the log in `directory`. OSError; OffsetsOutOfPlace, which changes nothing.
 
     is_contiguous: the topic was never compacted, so that a gap between segments is told as a loss.
     """
     if not files.is_dir(directory):
         files.mkdir(directory)
-    synced_up_to = recovery_point
-    make_loader = partial(
-        LogLoader,
+    loader = LogLoader(
         files,
         directory,
         topic_partition,
         config,
         now_ms=now_ms,
+        is_clean=is_clean,
+        recovery_point=recovery_point,
         log_start_offset=log_start_offset,
         is_contiguous=is_contiguous,
         producer_id_expiration_ms=producer_id_expiration_ms,
     )
-    loader = make_loader(is_clean=is_clean, recovery_point=recovery_point)
-    try:
-        end_offset = loader.load()
-    except (CorruptSegment, CorruptIndex, CorruptBatch) as fault:
-        _log.error("%s: %s; checking the whole log", topic_partition, fault)
-        is_clean, recovery_point = False, 0
-        loader = make_loader(is_clean=is_clean, recovery_point=recovery_point)
-        end_offset = loader.load()
-    if synced_up_to > end_offset:
-        lost = f"{end_offset} but was synced up to {synced_up_to}: what is between is lost"
+    end_offset = loader.load()
+    if recovery_point > end_offset:
+        lost = f"{end_offset} but was synced up to {recovery_point}: what is between is lost"
         _log.error("%s: %s ends at offset %s", topic_partition, directory, lost)
     return PartitionLog(
         files=files,

@@ -11,6 +11,7 @@ Source: LogSegment.recover, UnifiedLog.rebuildProducerState.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterator
 
@@ -18,6 +19,7 @@ from pykbroker.environment.files import Buffer
 from pykbroker.errors import KafkaError
 from pykbroker.log.damage import OffsetsOutOfPlace, OffsetsOverflow, report_cut
 from pykbroker.log.epoch_checkpoint import EpochCheckpoint
+from pykbroker.log.index_files import CorruptIndex
 from pykbroker.log.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producer_state import CompletedTxn, ProducerStateManager
 from pykbroker.log.segment import CorruptSegment, Segment, TimestampOffset
@@ -25,6 +27,7 @@ from pykbroker.log.segment_list import SegmentList
 from pykbroker.log.validation_rules import REPLICATION
 from pykbroker.protocol.crc32c import crc32c
 from pykbroker.protocol.old_messages import check_old_crc, old_header
+from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import (
     ATTRIBUTES_AT,
     CONTROL_BIT,
@@ -103,9 +106,12 @@ def recover_segment(
     snapshots: ProducerSnapshots,
     epochs: EpochCheckpoint,
     limit: int = END_OF_TIME,
+    *,
+    cuts: bool = True,
 ) -> int:
     """Check, cut and rebuild; returns the number of bytes that were cut from the log file.
 
+    Without `cuts` damage is only told: a segment that was synced lacks no more than its indexes.
     OffsetsOutOfPlace and OffsetsOverflow leave the log file as it was.
     """
     reset_indexes(segment)
@@ -124,7 +130,11 @@ def recover_segment(
             segment.txn_index.append_aborted(completed)
         producers.map_end_offset = end_offset = header.next_offset
     cut = segment.size - valid_bytes
-    if cut:
+    if cut and not cuts:
+        _log.error("%s is damaged at position %d: it is kept", segment.file.path, valid_bytes)
+        index_what_follows(segment, valid_bytes, end_offset)
+        cut = 0
+    elif cut:
         report = report_cut(segment, valid_bytes, end_offset)
         level = logging.ERROR if report.sound_batches else logging.WARNING
         _log.log(level, "Found bad bytes in log segment %s: %s", segment.file.path, report)
@@ -148,6 +158,9 @@ def apply_producer(
     except KafkaError as fault:
         _log.warning("%s: ignored in the state of its producer: %s", header, fault.message)
         return None
+    except CorruptBatch as fault:  # its checksum is right: it was written so
+        _log.warning("%s: ignored in the state of its producer: %s", header, fault)
+        return None
     return producers.apply(update) if update is not None else None
 
 
@@ -155,15 +168,28 @@ def rebuild_indexes(segment: Segment) -> None:
     """Only the offset and time index, when they turned out to be garbage under a sound log file."""
     was_writable = segment.is_writable
     reset_indexes(segment)
-    previous = segment.base_offset - 1
-    for position, header in segment.headers_from(0):
-        if header.base_offset <= previous or not segment.can_hold(header.last_offset):
-            raise CorruptSegment(segment.file.path, position, "offsets are out of order")
-        previous = header.last_offset
-        segment.index_batches((header,), position)
-    finish_indexes(segment)
+    try:
+        index_batches_from(segment, 0, segment.base_offset)
+    finally:
+        finish_indexes(segment)
     if was_writable:
         segment.make_writable()
+
+
+def index_batches_from(segment: Segment, position: int, least_offset: int) -> None:
+    """Note the batches from `position` on; CorruptSegment at the first that is out of order."""
+    previous = least_offset - 1
+    for place, header in segment.headers_from(position):
+        if header.base_offset <= previous or not segment.can_hold(header.last_offset):
+            raise CorruptSegment(segment.file.path, place, "offsets are out of order")
+        previous = header.last_offset
+        segment.index_batches((header,), place)
+
+
+def index_what_follows(segment: Segment, position: int, least_offset: int) -> None:
+    """Behind damage: as far as one batch leads to the next, whatever their checksums say."""
+    with contextlib.suppress(CorruptSegment):
+        index_batches_from(segment, position, least_offset)
 
 
 def rebuild_transaction_index(
@@ -240,14 +266,29 @@ def rebuild_producer_state(
 def replay_producers(
     segment: Segment, producers: ProducerStateManager, start: int, end: int
 ) -> None:
-    """Apply the producers' batches of [start, end); the transaction index stands already."""
-    position = segment.translate(start)
-    if position is None:
-        return
-    for place, header in segment.headers_from(position):
-        if header.base_offset >= end:
+    """Apply the producers' batches of [start, end); the transaction index stands already.
+
+    What a damaged segment hides of them is not known: that is no reason to cut what was synced.
+    """
+    try:
+        position = _translate(segment, start)
+        if position is None:
             return
-        if header.producer_id >= 0 and header.last_offset >= start:
-            is_control = header.attributes & CONTROL_BIT
-            batch = segment.read_batch(place, header) if is_control else b""
-            apply_producer(producers, header, batch)
+        for place, header in segment.headers_from(position):
+            if header.base_offset >= end:
+                return
+            if header.producer_id >= 0 and header.last_offset >= start:
+                is_control = header.attributes & CONTROL_BIT
+                batch = segment.read_batch(place, header) if is_control else b""
+                apply_producer(producers, header, batch)
+    except CorruptSegment as fault:
+        _log.error("%s; the producers of the batches behind it are not known", fault)
+
+
+def _translate(segment: Segment, offset: int) -> int | None:
+    try:
+        return segment.translate(offset)
+    except CorruptIndex as fault:
+        _log.warning("%s; rebuilding the indexes", fault)
+        rebuild_indexes(segment)
+        return segment.translate(offset)

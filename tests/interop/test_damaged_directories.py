@@ -165,6 +165,35 @@ def test_a_corrupt_length_in_a_closed_segment(broken: Path) -> None:
         assert "Traceback" not in broker.log_text
 
 
+def test_a_closed_segment_cut_short(broken: Path) -> None:
+    """What was in the last batches is gone; consumers go on with the next segment."""
+    path = segment(broken, 1)
+    following = int(segment(broken, 2).stem)
+    cut = batch_position(path, 7) + 500
+    with path.open("r+b") as file:
+        file.truncate(cut)
+    assert path.name in verify(broken)
+    lost = following - int(path.stem) - 70
+    with Broker(data_dir=broken, overrides=SETTINGS) as broker:
+        assert consume(broker) == (COUNT - lost, None)
+        assert consume(broker, int(path.stem) + 75) == (COUNT - following, None)
+        (line,) = [line for line in log_lines(broker, path.name) if "ends within a batch" in line]
+        assert f"offsets {int(path.stem) + 70} to {following - 1} are lost" in line
+        produce(broker, COUNT, 10)
+        assert consume(broker) == (COUNT - lost + 10, None)
+        assert "Traceback" not in broker.log_text
+
+
+def test_the_first_segment_deleted_by_hand(broken: Path) -> None:
+    path = segment(broken, 0)
+    following = int(segment(broken, 1).stem)
+    path.unlink()
+    with Broker(data_dir=broken, overrides=SETTINGS) as broker:
+        assert consume(broker) == (COUNT - following, None)
+        (line,) = [line for line in log_lines(broker, TOPIC) if " ERROR" in line]
+        assert f"offsets 0 to {following - 1} are lost" in line
+
+
 @pytest.mark.parametrize("suffix", ["index", "timeindex"])
 @pytest.mark.parametrize("garbage", [b"\xff", b"\x00\x01"])
 def test_garbage_in_an_index(broken: Path, suffix: str, garbage: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.config import TopicConfig
+from pykbroker.errors import KafkaError
 from pykbroker.log.damage import OffsetsOutOfPlace
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.segment import Segment
@@ -260,6 +261,137 @@ def test_an_emptied_segment_is_told(files: MemoryFiles, caplog: pytest.LogCaptur
     caplog.clear()
     open_orders(files, recovery_point=6, is_contiguous=False)
     assert "lost" not in caplog.text
+
+
+@pytest.mark.parametrize("is_clean", [True, False])
+@pytest.mark.parametrize("gone", [[0], [0, 2]])
+def test_a_lost_first_segment_is_told(
+    gone: list[int], is_clean: bool, files: MemoryFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    three_segments(files)
+    for base in gone:
+        files.unlink(path_of(base))
+    log = open_orders(files, is_clean=is_clean, recovery_point=6)
+    assert (log.log_start_offset, log.log_end_offset) == (gone[-1] + 2, 6)
+    end = gone[-1] + 1
+    told = f"the log files before {path_of(end + 1)} are gone: offsets 0 to {end} are lost"
+    assert [r.getMessage() for r in caplog.records if r.levelname == "ERROR"] == [
+        f"orders-3: {told}"
+    ]
+    log.close()
+    caplog.clear()
+    open_orders(files, is_clean=is_clean, recovery_point=6)
+    assert caplog.text == ""
+
+
+def test_a_first_segment_that_is_gone_without_a_trace_is_told(
+    files: MemoryFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a log that was stopped cleanly, its leader epochs and its checkpointed start tell."""
+    three_segments(files)
+    for name in files.listdir(DIRECTORY):
+        if name.startswith(f"{0:020d}."):
+            files.unlink(f"{DIRECTORY}/{name}")
+    epochs = f"{DIRECTORY}/leader-epoch-checkpoint"
+    content = files.read_file(epochs)
+    open_orders(files, recovery_point=6)
+    assert "offsets 0 to 1 are lost" in caplog.text
+    caplog.clear()
+    files.write_file(epochs, content)
+    open_orders(files, recovery_point=6, log_start_offset=1)
+    assert "offsets 1 to 1 are lost" in caplog.text
+    caplog.clear()
+    files.unlink(epochs)
+    open_orders(files, recovery_point=6, log_start_offset=1)
+    assert "offsets 1 to 1 are lost" in caplog.text
+
+
+def test_segments_that_were_deleted_are_not_lost(
+    files: MemoryFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Retention renames the log file first: a crash may leave the index under its name."""
+    log = three_segments(files, close=False)
+    log.advance_log_start_offset(2)
+    files.rename(path_of(0), path_of(0) + ".deleted")
+    again = open_orders(files, is_clean=False)
+    assert again.log_start_offset == 2
+    assert "lost" not in caplog.text
+    again.advance_log_start_offset(4)
+    assert again.delete_old_segments(NOW_MS, 6) == 1
+    again.close()
+    assert open_orders(files, recovery_point=6).log_start_offset == 4
+    assert open_orders(files, recovery_point=6, log_start_offset=5).log_start_offset == 5
+    assert "lost" not in caplog.text
+
+
+@pytest.mark.parametrize("cut", [1, 20, 65])
+@pytest.mark.parametrize("has_index", [True, False])
+def test_a_closed_segment_cut_short_is_gone_on_behind(
+    cut: int, has_index: bool, files: MemoryFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    three_segments(files)
+    if not has_index:
+        files.unlink(path_of(2, ".timeindex"))
+    log = lost_end_of(files, cut)
+    before = files.read_file(path_of(2))
+    outcome = log.read(3, 1 << 20, 6)
+    assert outcome.slice is not None
+    assert read_header(outcome.slice.read()).base_offset == 4
+    assert offsets_of(log) == [0, 1, 2, 4, 5]
+    told = f"{path_of(2)} ends within a batch: offsets 3 to 3 are lost"
+    assert caplog.text.count(told) == 1
+    assert log.offset_for_timestamp(NOW_MS + 1500) == (4, NOW_MS + 2400, 2)
+    assert files.read_file(path_of(2)) == before
+    assert append(log, b"new", epoch=2) == 6
+
+
+def lost_end_of(files: MemoryFiles, cut: int) -> PartitionLog:
+    files.resize(path_of(2), files.size(path_of(2)) - cut)
+    return open_orders(files, recovery_point=6, index_interval_bytes="0")
+
+
+def test_garbage_at_the_end_of_a_closed_segment_is_gone_on_behind(files: MemoryFiles) -> None:
+    three_segments(files)
+    content = files.read_file(path_of(2))
+    files.write_file(path_of(2), content[: len(content) // 2] + bytes(500))
+    log = open_orders(files, recovery_point=6)
+    outcome = log.read(3, 1 << 20, 6)
+    assert outcome.slice is not None
+    assert read_header(outcome.slice.read()).base_offset == 4
+    assert offsets_of(log) == [0, 1, 2, 4, 5]
+
+
+def test_a_bad_length_before_sound_batches_is_told_to_readers(files: MemoryFiles) -> None:
+    """What follows can still be read from where it begins: nothing is passed over in silence."""
+    three_segments(files)
+    content = bytearray(files.read_file(path_of(2)))
+    content[8] = 0x7F
+    files.write_file(path_of(2), content)
+    log = open_orders(files, recovery_point=6)
+    with pytest.raises(KafkaError, match=r"no batch header|ends behind the file"):
+        log.read(2, 1, 6)
+    assert log.read(4, 1, 6).position == 0
+
+
+@pytest.mark.parametrize("place", [8, 65])
+@pytest.mark.parametrize("lost", [".timeindex", ".snapshot"])
+def test_damage_in_a_cleanly_stopped_log_cuts_nothing(
+    lost: str, place: int, files: MemoryFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    three_segments(files)
+    damage(files, path_of(2), place)
+    before = [files.read_file(path_of(base)) for base in (0, 2, 4)]
+    for name in files.listdir(DIRECTORY):
+        if name.endswith(lost):
+            files.unlink(f"{DIRECTORY}/{name}")
+    log = open_orders(files, recovery_point=6)
+    assert [files.read_file(path_of(base)) for base in (0, 2, 4)] == before
+    assert log.log_end_offset == 6
+    assert log.read(4, 1 << 20, 6).position == 0
+    if lost == ".timeindex":
+        assert f"{path_of(2)} is damaged at position 0: it is kept" in caplog.text
+    if place == 65:
+        assert offsets_of(log) == [0, 1, 2, 3, 4, 5]
 
 
 def test_log_start_offset_within_a_segment(files: MemoryFiles) -> None:
