@@ -132,6 +132,19 @@ def gather(
     return outcome
 
 
+def first_of(*parts: Deferred) -> Deferred:
+    """The value of the part that has its value first."""
+    outcome = Deferred()
+
+    def arrive(value: Any) -> None:
+        if not outcome.done:
+            outcome.resolve(value)
+
+    for part in parts:
+        part.on_resolved(arrive)
+    return outcome
+
+
 class Task(Deferred):
     """A running coroutine, and the Deferred of what it returns or raises.
 

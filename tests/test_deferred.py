@@ -10,6 +10,7 @@ from pykbroker.deferred import (
     Mutex,
     Task,
     ended,
+    first_of,
     gather,
     resolved,
     spawn,
@@ -37,6 +38,16 @@ def test_parts_that_come_later_keep_their_order() -> None:
     assert not outcome.done
     first.resolve(1)
     assert outcome.value == (1, 2, 3)
+
+
+def test_the_first_of_several() -> None:
+    first, second = Deferred(), Deferred()
+    outcome = first_of(first, second)
+    assert not outcome.done
+    second.resolve(2)
+    first.resolve(1)
+    assert outcome.value == 2
+    assert first_of(done(1), Deferred()).value == 1
 
 
 def test_then() -> None:

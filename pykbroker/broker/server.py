@@ -35,7 +35,7 @@ from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.broker.validation_pool import ValidationPool
 from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import BrokerConfig, ConfigError, Endpoint, TopicConfig
-from pykbroker.deferred import Cancelled, Deferred
+from pykbroker.deferred import Cancelled, Deferred, first_of
 from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.scheduler import within
@@ -99,6 +99,7 @@ class BrokerServer:
         self.purgatory = Purgatory(self.now_ms())
         self._states = StateKeeper(config.node_id, environment.scheduler)
         self.outgoing = Outgoing(environment, config)
+        self._haste = Deferred()  # resolved when the controller is not to be waited for
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self._watches_directories = False
         self.network: SocketServer
@@ -408,6 +409,11 @@ class BrokerServer:
                 _log.exception("a step of the way down failed")
         self._states.enter(NodeState.STOPPED)
 
+    def leave_at_once(self) -> None:
+        """Stop, now or later, without waiting for a controller that takes over leaderships."""
+        if not self._haste.done:
+            self._haste.resolve(TimeoutError("told not to wait for one"))
+
     async def _leave_cluster(self) -> None:
         """Accept no more, give leadership away, let what is queued be written and answered."""
         # The controller here may be the one that decides on the broker's shutdown.
@@ -415,7 +421,7 @@ class BrokerServer:
         if self._in_doubt:
             return
         try:
-            leaving = self.kraft.controlled_shutdown()
+            leaving = first_of(self.kraft.controlled_shutdown(), self._haste)
             await within(self.scheduler, leaving, CONTROLLED_SHUTDOWN_MS)
             await self.scheduler.sleep(0)
         except (KafkaError, TimeoutError) as failure:

@@ -1,7 +1,8 @@
 """`pykbroker start`: runs one node until it is told to stop.
 
 In: a configuration file, the environment, flags. Out: one line `ready ...` on standard output once
-the node serves; logs on standard error. SIGTERM and SIGINT stop it cleanly (exit code 0).
+the node serves; logs on standard error. SIGTERM and SIGINT stop it cleanly (exit code 0); a second
+one has it wait no longer for a controller that takes over its leaderships.
 Whatever forbids the start is one line on standard error, exit code 1, and nothing was touched.
 """
 
@@ -179,9 +180,13 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
             _log.log(level, message, *arguments)
             ending.set_result(code)
 
+    def signalled(name: str) -> None:
+        if ending.done():
+            server.leave_at_once()
+        end(0, logging.INFO, "Terminating process due to %s", name)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        name = signal.Signals(number).name
-        loop.add_signal_handler(number, end, 0, logging.INFO, "Terminating process due to %s", name)
+        loop.add_signal_handler(number, signalled, signal.Signals(number).name)
     server.on_fatal = lambda message: end(1, logging.CRITICAL, "%s", message)
     switch_threads_soon()
     starting = asyncio.ensure_future(in_asyncio(server.start()))

@@ -340,3 +340,21 @@ def test_a_topic_with_limits_of_an_older_kafka_is_named(
         run(make_config(tmp_path / "d"), create)
     with pytest.raises(StartError, match=r"^topic old: Invalid value 1000 .* segment\.bytes"):
         asyncio.run(start(make_config(tmp_path / "d")))
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_stopping_in_haste(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, is_late: bool
+) -> None:
+    """No controller answers; haste may come before the node waits for one, or while it waits."""
+
+    async def scenario(server: BrokerServer) -> None:
+        server.kraft.controlled_shutdown = Deferred  # type: ignore[method-assign]
+        if is_late:
+            asyncio.get_running_loop().call_later(0.1, server.leave_at_once)
+        else:
+            server.leave_at_once()
+            server.leave_at_once()
+
+    run(make_config(tmp_path), scenario)
+    assert "without a controlled shutdown: told not to wait for one" in caplog.text

@@ -307,6 +307,10 @@ class QuietServer:
         self.after_start: Callable[[], None] = lambda: None
         self.started = False
         self.stopped = False
+        self.haste = Deferred()
+
+    def leave_at_once(self) -> None:
+        self.haste.resolve(None)
 
     async def start(self) -> None:
         self.started = True
@@ -322,6 +326,15 @@ class SlowServer(QuietServer):
     async def start(self) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         await Deferred()
+
+
+class LoneServer(QuietServer):
+    """Waits for a controller that does not come, until a second signal."""
+
+    async def stop(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await self.haste
+        self.stopped = True
 
 
 def serve(server: QuietServer) -> int:
@@ -343,6 +356,13 @@ def test_ended_while_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
     assert serve(server) == 0
     assert server.stopped
     assert capsys.readouterr().out == ""
+
+
+def test_a_second_signal_ends_the_wait() -> None:
+    server = LoneServer()
+    server.after_start = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    assert serve(server) == 0
+    assert server.stopped
 
 
 def test_a_start_that_fails_is_told() -> None:

@@ -96,3 +96,17 @@ def test_a_paused_leader_is_replaced_and_follows_when_it_wakes(cluster: Cluster)
 def test_more_controllers_than_nodes_are_refused() -> None:
     with pytest.raises(ValueError, match="4 controllers of 3 nodes"):
         Cluster(3, controllers=4)
+
+
+def test_the_last_voter_waits_for_nobody_when_it_is_told_twice() -> None:
+    with Cluster(2) as pair:
+        first, second = pair.nodes
+        second.kill()
+        first.process.terminate()
+        until = time.monotonic() + PATIENCE_SECONDS
+        while "shutting down" not in first.log_text:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        first.process.terminate()
+        assert first.process.wait(20) == 0  # alone it would wait 30 seconds
+        assert "told not to wait for one" in first.log_text
