@@ -5,6 +5,7 @@ The examples of docs/analytics.md run in tests/offline, tests/spark and tests/sp
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import importlib.util
 import re
@@ -126,9 +127,20 @@ def test_commands_of_pykbroker(words: str):
     """The command is there, with every option that is named."""
     name, *arguments = shlex.split(words)
     assert name in COMMANDS
-    told = parser_of(name).format_help()
+    told = all_help(parser_of(name))
     for option in arguments:
         assert not option.startswith("--") or re.search(rf"{option}\b", told), option
+
+
+def all_help(parser: argparse.ArgumentParser) -> str:
+    """Of the command and its subcommands."""
+    inner = [
+        each
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for each in action.choices.values()
+    ]
+    return parser.format_help() + "".join(map(all_help, inner))
 
 
 EXAMPLES = [

@@ -17,6 +17,7 @@ from pykbroker.cli.command import Command, CommandParser, run_guarded
 # Command -> one line of help; its module has the same name with underscores.
 COMMANDS: Final = {
     "start": "start a broker",
+    "cluster": "run several nodes on this machine; print a cluster's id (kafka-cluster.sh)",
     "storage": "format a data directory, or show what it is",
     "topics": "create, delete, describe or change topics (kafka-topics.sh)",
     "configs": "describe or change configuration at run time (kafka-configs.sh)",

@@ -15,7 +15,6 @@ from __future__ import annotations
 import base64
 import os
 import shutil
-import socket
 import tempfile
 import uuid
 from collections.abc import Mapping
@@ -23,7 +22,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pykbroker.testing.broker import HOST, Broker
+from pykbroker.config.cluster_layout import ClusterLayout, properties_text
+from pykbroker.environment.real.ports import free_ports
+from pykbroker.testing.broker import Broker
 
 
 class ClusterNode(Broker):
@@ -35,8 +36,7 @@ class ClusterNode(Broker):
         self.port = cluster.ports[node_id]
         self._cluster_id = cluster.cluster_id
         self._config = cluster.directory / f"node-{node_id}.properties"
-        lines = [f"{key}={value}" for key, value in properties.items()]
-        self._config.write_text("\n".join(lines) + "\n", "utf-8")
+        self._config.write_text(properties_text(properties), "utf-8")
         self._log = cluster.directory / f"node-{node_id}.log"
 
     def _log_path(self) -> Path:
@@ -74,44 +74,30 @@ class Cluster:
         self.directory.mkdir(parents=True, exist_ok=True)
         self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         ids = range(1, count + 1)
-        free = _free_ports(count + voters)
+        free = free_ports(count + voters)
         self.ports = dict(zip(ids, free, strict=False))
         self.controller_ports = dict(zip(ids, free[count:], strict=False))
+        self._layout = ClusterLayout(self.ports, self.controller_ports)
         shared = {key.replace("_", "."): str(value) for key, value in config.items()}
         shared |= {key: str(value) for key, value in (overrides or {}).items()}
         self.nodes = [
-            ClusterNode(self, node_id, self._properties(node_id) | shared) for node_id in ids
+            ClusterNode(
+                self,
+                node_id,
+                self._layout.properties(node_id, str(self.directory / f"node-{node_id}")) | shared,
+            )
+            for node_id in ids
         ]
-
-    def _properties(self, node_id: int) -> dict[str, str]:
-        voters = [f"{voter}@{HOST}:{port}" for voter, port in self.controller_ports.items()]
-        listeners = [f"PLAINTEXT://{HOST}:{self.ports[node_id]}"]
-        roles = "broker"
-        if node_id in self.controller_ports:
-            roles = "broker,controller"
-            listeners.append(f"CONTROLLER://{HOST}:{self.controller_ports[node_id]}")
-        replicas = str(min(len(self.ports), 3))
-        return {
-            "node.id": str(node_id),
-            "process.roles": roles,
-            "listeners": ",".join(listeners),
-            "controller.listener.names": "CONTROLLER",
-            "controller.quorum.voters": ",".join(voters),
-            "log.dirs": str(self.directory / f"node-{node_id}"),
-            "offsets.topic.replication.factor": replicas,
-            "transaction.state.log.replication.factor": replicas,
-            "transaction.state.log.min.isr": str(min(len(self.ports), 2)),
-        }
 
     @property
     def bootstrap_servers(self) -> str:
         """All nodes, for any client."""
-        return ",".join(node.bootstrap_servers for node in self.nodes)
+        return self._layout.bootstrap_servers
 
     @property
     def bootstrap_controllers(self) -> str:
         """All voters, for an admin client that talks to controllers."""
-        return ",".join(f"{HOST}:{port}" for port in self.controller_ports.values())
+        return self._layout.bootstrap_controllers
 
     def node(self, node_id: int) -> ClusterNode:
         """The node with this id."""
@@ -170,12 +156,3 @@ class Cluster:
 
     def __repr__(self) -> str:
         return f"Cluster({self.bootstrap_servers})"
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that nothing listens on now: voters must know each other's before they start."""
-    sockets = [socket.create_server((HOST, 0)) for _ in range(count)]
-    ports = [int(each.getsockname()[1]) for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from tests.harness.ports import free_ports
+from pykbroker.environment.real.ports import free_ports
 from tests.harness.tools import java, kafka_classpath
 
 # Features whose records pykbroker does not know yet; see docs/limits.md.

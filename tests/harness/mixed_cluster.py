@@ -13,8 +13,8 @@ from typing import Self
 
 from confluent_kafka.admin import AdminClient
 
+from pykbroker.environment.real.ports import free_ports
 from tests.harness.apache import STORAGE, UNBUILT_FEATURES, java_command
-from tests.harness.ports import free_ports
 
 APACHE = "apache"
 OURS = "ours"

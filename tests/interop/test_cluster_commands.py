@@ -18,6 +18,7 @@ from tests.harness.replicated import in_sync, partitions
 from tests.harness.waiting import wait_for
 
 SCRIPTS = {
+    "cluster": apache.CLUSTER,
     "features": apache.FEATURES,
     "leader-election": apache.LEADER_ELECTION,
     "quorum": apache.QUORUM,
@@ -260,3 +261,10 @@ def test_dependencies(both: Both) -> None:
     flags = [part for each in (*asked, "metadata.version=7") for part in ("--feature", each)]
     ours, theirs = both("features", "feature-dependencies", *flags)
     assert ours == theirs
+
+
+def test_cluster(cluster: Cluster, both: Both) -> None:
+    for through in connections(cluster):
+        ours, theirs = both("cluster", "cluster-id", *through)
+        assert ours == theirs == [f"Cluster ID: {cluster.cluster_id}"]
+        assert both("cluster", "unregister", *through, "--id", "77", code=1) == ([], [])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pykbroker.deferred import Deferred
+from pykbroker.environment.real.ports import free_ports
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import RequestHeader
@@ -16,7 +17,6 @@ from pykbroker.protocol.messages.api_versions_response import ApiVersion, ApiVer
 from pykbroker.protocol.messages.fetch_request import FetchRequest
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.types import Peer
-from tests.harness.ports import free_ports
 from tests.network.fake_nodes import (
     HEARTBEAT,
     Caller,

@@ -14,8 +14,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from pykbroker.environment.real.ports import free_ports
 from pykbroker.spark import package
-from tests.harness.ports import free_ports
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]

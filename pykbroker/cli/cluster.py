@@ -1,0 +1,228 @@
+"""`pykbroker cluster`: runs nodes on one machine; and kafka-cluster.sh.
+
+With --nodes it runs until it is told to stop. Out: one line `ready ...` once all nodes serve; who
+died, on standard error. What the nodes log is in files beside their directories.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from typing import Final
+
+from pykbroker.cli.admin import BrokerConnection, check
+from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.cli.connection_flags import add_connection, connect
+from pykbroker.config.cluster_layout import MOST_REPLICAS, ClusterLayout, properties_text
+from pykbroker.config.definition import ConfigError
+from pykbroker.config.load import Properties, load_config
+
+DESCRIPTION: Final = """\
+Run nodes on this machine, each in a process of its own, for a try-out or a test; or ask a cluster
+for its id, or unregister a broker.
+
+Node N keeps its data in DIR/node-N, its configuration in DIR/node-N.properties and its log in
+DIR/node-N.log. The first nodes are controllers as well as brokers. Clients connect to the ports
+from --base-port on, one for each node; the ports behind these are those of the controllers."""
+
+_DATA_DIR: Final = "./pykbroker-cluster"
+_BASE_PORT: Final = 9092
+_LEVELS: Final = ("DEBUG", "INFO", "WARN", "ERROR")
+_VOTERS: Final = "controller.quorum.voters"
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("--nodes", type=int, metavar="N", help="run this many nodes")
+    parser.add_argument(
+        "--controllers",
+        type=int,
+        metavar="M",
+        help="how many of them are controllers too (3, or 1 of fewer nodes)",
+    )
+    parser.add_argument(
+        "--data-dir", metavar="DIR", help=f"directory of all nodes (default {_DATA_DIR})"
+    )
+    parser.add_argument(
+        "--base-port",
+        type=int,
+        metavar="P",
+        help=f"first port (default {_BASE_PORT}); 0 takes free ones",
+    )
+    parser.add_argument(
+        "--override",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="set a configuration key of all nodes; may be given many times",
+    )
+    parser.add_argument("--log-level", choices=_LEVELS, help="least level that the nodes log")
+    commands = parser.add_subparsers(dest="action", metavar="{cluster-id,unregister}")
+    showing = commands.add_parser("cluster-id", help="print the id of a cluster")
+    unregistering = commands.add_parser("unregister", help="unregister a broker")
+    for each in (showing, unregistering):
+        add_connection(each, controllers=True)
+    unregistering.add_argument(
+        "-i", "--id", type=int, required=True, metavar="N", help="the broker to unregister"
+    )
+    parser.set_defaults(parser=parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    given = [
+        name
+        for name in ("nodes", "controllers", "data_dir", "base_port", "override", "log_level")
+        if getattr(options, name) not in (None, [])
+    ]
+    if options.action is None:
+        if options.nodes is None:
+            options.parser.error("give --nodes N to run a cluster, or cluster-id or unregister")
+        return _run_nodes(options)
+    if given:
+        flag = given[0].replace("_", "-")
+        options.parser.error(f"--{flag} can't be used with {options.action}")
+    with connect(options) as client:
+        if options.action == "cluster-id":
+            print(f"Cluster ID: {client.describe_cluster().cluster_id}")
+        else:
+            client.at_controller(lambda connection: _unregister(connection, options.id))
+            print(f"Broker {options.id} is no longer registered.")
+    return 0
+
+
+def _unregister(connection: BrokerConnection, broker_id: int) -> None:
+    from pykbroker.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+
+    response = connection.send(UnregisterBrokerRequest(broker_id=broker_id))
+    check(response.error_code, response.error_message)
+
+
+# --- running nodes ----------------------------------------------------------------------------
+
+
+def _run_nodes(options: argparse.Namespace) -> int:
+    from pykbroker.cli.cluster_nodes import ClusterNodes
+    from pykbroker.cli.node_process import NodeProcess
+
+    directory = os.path.abspath(options.data_dir or _DATA_DIR)
+    try:
+        shared = load_config(overrides=options.override)
+        layout = _layout(options, directory)
+        os.makedirs(directory, exist_ok=True)
+        write_configurations(layout, directory, shared)
+        environment = node_environment(layout, directory)
+    except ConfigError as error:
+        raise CommandError(f"pykbroker cluster: {error.message}") from error
+    except OSError as error:
+        raise CommandError(f"pykbroker cluster: {directory}: {error.strerror}") from error
+    level = () if options.log_level is None else ("--log-level", options.log_level)
+    nodes = [
+        NodeProcess(
+            number,
+            f"{directory}/node-{number}.properties",
+            f"{directory}/node-{number}.log",
+            is_voter=number in layout.controller_ports,
+            arguments=level,
+        )
+        for number in layout.ports
+    ]
+    line = (
+        f"ready nodes={len(nodes)} controllers={len(layout.controller_ports)} "
+        f"bootstrap.servers={layout.bootstrap_servers} data.dir={directory}"
+    )
+    return asyncio.run(ClusterNodes(nodes, line, environment).run())
+
+
+def _layout(options: argparse.Namespace, directory: str) -> ClusterLayout:
+    """Which nodes there are, and their ports. ConfigError when that cannot be."""
+    count: int = options.nodes
+    if count < 1:
+        raise ConfigError(f"--nodes {count}: a cluster has at least one node")
+    if "," in directory:
+        raise ConfigError(f"{directory}: log.dirs takes no path with a comma")
+    if os.path.exists(f"{directory}/meta.properties"):
+        raise ConfigError(f"{directory} is the log directory of a node, not that of a cluster")
+    voters = _voters(options.controllers, count, former_voters(directory))
+    ports = _ports(options.base_port, count + voters)
+    ids = range(1, count + 1)
+    return ClusterLayout(
+        dict(zip(ids, ports, strict=False)), dict(zip(ids, ports[count:], strict=False))
+    )
+
+
+def _voters(wanted: int | None, count: int, former: int) -> int:
+    """How many of `count` nodes are voters; as many as before (0: it is a new cluster)."""
+    if former and wanted not in (None, former):
+        raise ConfigError(f"--controllers {wanted}: this cluster has {former}, which stays so")
+    if former > count:
+        raise ConfigError(f"--nodes {count}: this cluster has {former} controllers already")
+    voters = former if former else wanted
+    if voters is None:
+        return MOST_REPLICAS if count >= MOST_REPLICAS else 1
+    if not 1 <= voters <= count:
+        raise ConfigError(f"--controllers {voters}: expected 1 to {count}")
+    return voters
+
+
+def _ports(base: int | None, count: int) -> list[int]:
+    from pykbroker.environment.real.ports import free_ports
+
+    if base == 0:
+        return free_ports(count)
+    first = _BASE_PORT if base is None else base
+    if first < 0 or first + count > 1 << 16:
+        raise ConfigError(f"--base-port {first}: {count} ports from there on are not all valid")
+    return list(range(first, first + count))
+
+
+def former_voters(directory: str) -> int:
+    """How many voters the cluster has that was run in this directory before; 0: none was."""
+    file = f"{directory}/node-1.properties"
+    if not os.path.exists(file):
+        return 0
+    return len(load_config(file).get(_VOTERS, "").split(","))
+
+
+def write_configurations(layout: ClusterLayout, directory: str, shared: Properties) -> None:
+    """A properties file for each node; `shared` is set for all of them."""
+    count = len(layout.ports)
+    replicas = {
+        "default.replication.factor": str(min(count, MOST_REPLICAS)),
+        "min.insync.replicas": "2" if count >= MOST_REPLICAS else "1",
+    }
+    for number in layout.ports:
+        own = layout.properties(number, f"{directory}/node-{number}")
+        with open(f"{directory}/node-{number}.properties", "w", encoding="utf-8") as stream:
+            stream.write(properties_text(replicas | own | shared))
+
+
+def node_environment(layout: ClusterLayout, directory: str) -> dict[str, str]:
+    """The environment of the nodes: the id of their cluster, and nothing that they must not share.
+
+    An empty directory is formatted for CLUSTER_ID: that of the other nodes, if there are any.
+    """
+    own = layout.properties(1, directory)
+    names = {f"KAFKA_{key.upper().replace('.', '_')}" for key in (*own, "advertised.listeners")}
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    found = _cluster_id(layout, directory)
+    if found is not None:
+        environment["CLUSTER_ID"] = found
+    elif "CLUSTER_ID" not in environment:
+        from pykbroker.cli.storage import random_uuid
+
+        environment["CLUSTER_ID"] = random_uuid()
+    return environment
+
+
+def _cluster_id(layout: ClusterLayout, directory: str) -> str | None:
+    from pykbroker.environment.real.files import RealFiles
+    from pykbroker.kraft.storage_format import StorageError, read_meta_properties
+
+    for number in layout.ports:
+        try:
+            found = read_meta_properties(RealFiles(), f"{directory}/node-{number}")
+        except StorageError as error:
+            raise CommandError(f"pykbroker cluster: {error}") from error
+        if found is not None:
+            return found.cluster_id
+    return None

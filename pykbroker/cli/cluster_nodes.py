@@ -1,0 +1,133 @@
+"""The nodes of `pykbroker cluster` from their start to their end.
+
+    launch all --> all are ready --> watch --> a signal, or none is left --> stop in order
+
+In: SIGTERM, SIGINT or SIGHUP stops them; a second one does so without waiting for anything; a third
+kills them. Out: the ready line on standard output, who died on standard error, an exit code.
+Invariants: no node is left when `run` returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, Final
+
+from pykbroker.cli.node_process import NodeProcess
+
+STOP_TIMEOUT_S: Final = 60.0
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+# Of a node that was told to stop: also when it was not far enough to catch the signal.
+_STOPPED: Final = (0, -signal.SIGTERM, -signal.SIGINT)
+
+
+class ClusterNodes:
+    """Starts the nodes, watches them, and stops them."""
+
+    def __init__(
+        self, nodes: Sequence[NodeProcess], ready_line: str, environment: Mapping[str, str]
+    ) -> None:
+        self._nodes = nodes
+        self._ready_line = ready_line
+        self._environment = environment
+        self._signals = 0
+        self._failed = False
+
+    async def run(self) -> int:
+        """0 when the nodes were stopped by a signal and none of them had failed."""
+        loop = asyncio.get_running_loop()
+        self._signalled: asyncio.Future[None] = loop.create_future()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._on_signal)
+        self._ends: dict[asyncio.Task[int], NodeProcess] = {}
+        try:
+            for node in self._nodes:
+                await node.launch(self._environment)
+                self._ends[asyncio.create_task(node.ended())] = node
+            if await self._become_ready():
+                _print(self._ready_line)
+                await self._watch()
+        finally:
+            await self._stop()
+        return 1 if self._failed else 0
+
+    def _on_signal(self) -> None:
+        self._signals += 1
+        if not self._signalled.done():
+            self._signalled.set_result(None)
+        elif self._signals == 2:
+            for node in self._nodes:
+                node.hasten()
+        else:
+            for node in self._nodes:
+                node.kill()
+
+    async def _become_ready(self) -> bool:
+        """False when a node failed first, or a signal came."""
+        ready = asyncio.gather(*(node.ready() for node in self._nodes))
+        await _first(ready, self._signalled, *self._ends)
+        if ready.done():
+            for node, is_ready in zip(self._nodes, ready.result(), strict=True):
+                if not is_ready:
+                    await node.ended()  # it has closed its output, and is about to be gone
+        ended = [node for node in self._nodes if not node.is_running]
+        for node in ended:
+            if not self._signalled.done():
+                self._report(f"node {node.id} did not start: it {node.ending()}")
+        return ready.done() and not ended and not self._signalled.done()
+
+    async def _watch(self) -> None:
+        """Until a signal comes or no node is left."""
+        while self._ends:
+            await _first(self._signalled, *self._ends)
+            if self._signalled.done():
+                return
+            for task in [task for task in self._ends if task.done()]:
+                node = self._ends.pop(task)
+                self._report(
+                    f"node {node.id} {node.ending()}. "
+                    + ("The others run on; to" if self._ends else "No node is left; to")
+                    + f" start it again: pykbroker start --config {node.config}",
+                    is_failure=task.result() != 0,
+                )
+
+    async def _stop(self) -> None:
+        """Brokers without a controller first, then voters, so that there is a quorum to hand
+        leaderships over to for as long as can be."""
+        voters = sum(node.is_voter for node in self._nodes)
+        for node in sorted(self._nodes, key=lambda each: (each.is_voter, -each.id)):
+            if not node.is_running:
+                continue
+            left = sum(each.is_voter and each.is_running for each in self._nodes)
+            if self._signals > 1 or left <= voters // 2:
+                node.hasten()
+            else:
+                node.terminate()
+            try:
+                code = await asyncio.wait_for(node.ended(), STOP_TIMEOUT_S)
+            except TimeoutError:
+                node.kill()
+                await node.ended()
+                self._report(f"node {node.id} did not stop in time and was killed")
+            else:
+                if code not in _STOPPED:
+                    self._report(f"node {node.id} {node.ending()}")
+
+    def _report(self, what: str, *, is_failure: bool = True) -> None:
+        self._failed = self._failed or is_failure
+        print(f"pykbroker cluster: {what}", file=sys.stderr, flush=True)
+
+
+async def _first(*awaitables: Awaitable[Any]) -> None:
+    """Until one of them is done."""
+    futures = [asyncio.ensure_future(each) for each in awaitables]
+    await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+
+
+def _print(line: str) -> None:
+    try:
+        print(line, flush=True)
+    except OSError:
+        print("pykbroker cluster: nobody reads standard output", file=sys.stderr)

@@ -1,0 +1,111 @@
+"""One node of `pykbroker cluster`: a process `pykbroker start`, and how it ended.
+
+State: the process, what it printed and logged. In: `launch`, `terminate`, `hasten`, `kill`.
+Out: `ready`, `ended`, `ending`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+_PR_SET_PDEATHSIG: Final = 1
+_TAIL_BYTES: Final = 8192
+
+
+class NodeProcess:
+    """A node in a process of its own, which does not outlive ours."""
+
+    def __init__(
+        self, node_id: int, config: str, log: str, *, is_voter: bool, arguments: Sequence[str] = ()
+    ) -> None:
+        self.id: Final = node_id
+        self.is_voter: Final = is_voter
+        self.log: Final = log
+        self.config: Final = config
+        self._arguments = arguments
+        self._process: asyncio.subprocess.Process | None = None
+
+    def command(self) -> list[str]:
+        start = [sys.executable, "-m", "pykbroker", "start"]
+        return [*start, "--config", self.config, *self._arguments]
+
+    async def launch(self, environment: Mapping[str, str]) -> None:
+        """Start the process in a session of its own: Ctrl-C at the terminal is for us."""
+        with open(self.log, "ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *self.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=dict(environment),
+                start_new_session=True,
+                preexec_fn=_end_with_parent(),
+            )
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    async def ready(self) -> bool:
+        """Whether the node has come to serve; False when it ended before."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        line = await self._process.stdout.readline()
+        return line.startswith(b"ready ")
+
+    async def ended(self) -> int:
+        """The exit code, below 0 for a signal, once the process is gone."""
+        assert self._process is not None
+        return await self._process.wait()
+
+    def terminate(self) -> None:
+        """Have the node stop in good order."""
+        self._send(signal.SIGTERM)
+
+    def hasten(self) -> None:
+        """Have it stop without waiting for a controller: two signals, of two kinds so that the
+        second does not merge with the first."""
+        self._send(signal.SIGTERM)
+        self._send(signal.SIGINT)
+
+    def kill(self) -> None:
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
+        if self._process is not None and self.is_running:
+            self._process.send_signal(number)
+
+    def ending(self) -> str:
+        """How it ended, in words: the exit code or signal, and the last line of its log."""
+        assert self._process is not None
+        code = self._process.returncode or 0
+        if code < 0:
+            return f"was killed by {signal.Signals(-code).name}"
+        if code == 0:
+            return "ended with exit code 0"
+        return f"ended with exit code {code}: {last_line(self.log)}"
+
+
+def last_line(path: str) -> str:
+    """The last line of a log that is not empty."""
+    with open(path, "rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - _TAIL_BYTES))
+        lines = stream.read().decode("utf-8", "replace").split("\n")
+    return next((line for line in reversed(lines) if line.strip()), f"see {path}")
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """What a child calls, so that it is told to stop when we are gone without a word (kill -9)."""
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (AttributeError, OSError):
+        return None  # not Linux: the nodes would go on
+    return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
