@@ -85,6 +85,15 @@ class ColdReads:
         finally:
             self._files.may_wait = True
 
+    def breathe(self, breathe: Callable[[], None]) -> None:
+        """Breathe in the middle of a look-up: what runs meanwhile may wait for a disk."""
+        files = self._files
+        may_wait, files.may_wait = files.may_wait, True
+        try:
+            breathe()
+        finally:
+            files.may_wait = may_wait
+
     def _fetch(self, cold: ColdRead, waiting: _Waiting) -> None:
         waiting.tries += 1
         self._threads.run(cold.warm).on_resolved(partial(self._again, waiting))

@@ -20,9 +20,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.broker.forwarding import to_controller
+from pykbroker.broker.handlers import InSlices
 from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from pykbroker.network.request import Request
     from pykbroker.protocol.primitives import Message
 
+FEW = 20  # resources that are altered without a pause
+
 # Makes the overrides of a broker resource out of the current ones and the request's configs.
 Merge = Callable[[Mapping[str, str], Any], dict[str, str]]
 
@@ -54,6 +58,7 @@ def refusals(
     counts = Counter((at.resource_type, at.resource_name) for at in resources)
     refused: dict[int, KafkaError] = {}
     for position, resource in enumerate(resources):
+        services.breathe()
         try:
             if counts[(resource.resource_type, resource.resource_name)] > 1:
                 raise _invalid("Each resource must appear at most once.")
@@ -157,8 +162,19 @@ class Alteration(NamedTuple):
         )
 
 
-def alter(alteration: Alteration, services: NodeServices, request: Request) -> Message | Deferred:
+def alter(
+    alteration: Alteration, services: NodeServices, request: Request
+) -> Message | Deferred | InSlices:
     """Check, have the controller decide the rest, answer all in the order of the request."""
+    if len(request.message.resources) > FEW:
+        return InSlices(partial(alter_all, alteration, services, request))
+    return alter_all(alteration, services, request)
+
+
+def alter_all(
+    alteration: Alteration, services: NodeServices, request: Request
+) -> Message | Deferred:
+    """As `alter`, at once or in the slices of a job."""
     if request.connection.listener.is_controller:
         # A broker has checked it; what its own configuration says, only that broker knows.
         return to_controller(services, request)

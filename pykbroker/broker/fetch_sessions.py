@@ -312,16 +312,25 @@ class FetchSessions:
         return sum(shard.evictions for shard in self._shards)
 
     def open(
-        self, message: FetchRequest, version: int, is_follower: bool, now_ms: int
+        self,
+        message: FetchRequest,
+        version: int,
+        is_follower: bool,
+        now_ms: int,
+        breathe: Callable[[], None] | None = None,
     ) -> FetchContext:
-        """What the request wants read, given its session; see the module's table."""
+        """What the request wants read, given its session; see the module's table.
+
+        `breathe` is called between partitions (`environment/slices.py`), but not where the request
+        changes a session.
+        """
         epoch = message.session_epoch
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if message.session_id != NO_SESSION:
                 shard = self._shard_of(message.session_id)
                 if shard is not None:
                     shard.remove(message.session_id)
-            wanted = _asked(message)
+            wanted = _asked(message, breathe)
             if epoch == FINAL_EPOCH:
                 return FetchContext(wanted)
             return FetchContext(
@@ -367,12 +376,16 @@ class FetchSessions:
         return self._shards[number] if 0 <= number < SHARDS else None
 
 
-def _asked(message: FetchRequest) -> list[FetchPartition]:
+def _asked(
+    message: FetchRequest, breathe: Callable[[], None] | None = None
+) -> list[FetchPartition]:
     wanted = []
     for topic in message.topics:
         topic_id = topic.topic_id
         name = topic.topic if topic_id == ZERO_UUID else None
         for p in topic.partitions:
+            if breathe is not None:
+                breathe()
             wanted.append(
                 FetchPartition(
                     name,

@@ -55,6 +55,15 @@ class ListenerView:
         self._brokers: list[MetadataResponseBroker] | None = None
         self._topics: list[dict[str, MetadataResponseTopic]] = [{}, {}, {}]
 
+    @property
+    def image(self) -> MetadataImage:
+        """What is answered from."""
+        return self._image
+
+    def of(self, image: MetadataImage) -> ListenerView:
+        """A view of another image, which no change reaches."""
+        return ListenerView(self._name, image)
+
     def changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Forget what the records changed."""
         self._image = image

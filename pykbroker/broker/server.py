@@ -337,6 +337,7 @@ class BrokerServer:
             turn_ended=timer.arm,
             halt=self.halt,
         )
+        self._undo += [self.worker.close, self.environment.slices.close]
 
     async def _serve(self) -> None:
         """Register, be seen by clients, accept them."""
@@ -426,6 +427,7 @@ class BrokerServer:
             await self.scheduler.sleep(0)
         except (KafkaError, TimeoutError) as failure:
             _log.warning("left the cluster without a controlled shutdown: %s", failure)
+        self.worker.close()
         self.replica_manager.end_turn(self.now_ms())
         self.network.channel.flush_connections()
 

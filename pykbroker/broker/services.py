@@ -85,6 +85,7 @@ class NodeServices:
         self.raft = raft
         self.now_ms = environment.clock.now_ms
         self.wall_ms = environment.clock.wall_ms
+        self.breathe = environment.slices.breathe
         self._find_quorum = find_quorum
 
     @property

@@ -1,6 +1,8 @@
 """Topics the broker makes by itself: on a client's first Metadata request, and internal topics.
 
-One creation per name is in flight at a time; whoever asks meanwhile waits for the same answer.
+The topics that a client asks for are created in one request, all of them or (when they are too
+many) none. One creation per name is in flight at a time; a caller that asks for the name meanwhile
+waits for the same answer.
 Internal topics have their own numbers of partitions and replicas and their own configuration, user
 topics the broker's defaults.
 Source: Kafka's `DefaultAutoTopicCreationManager.java`.
@@ -16,6 +18,7 @@ from pykbroker.config import BrokerConfig
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.deferred import Deferred, Waiters, gather, resolved
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.topics import MAX_PARTITIONS_PER_REQUEST
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.create_topics_request import (
     CreatableTopic,
@@ -52,33 +55,35 @@ class TopicCreation:
         def by_name(codes: list[int]) -> dict[str, int]:
             return dict(zip(wanted, codes, strict=True))
 
-        outcome = gather([self.create(name) for name in wanted], by_name)
+        new = [name for name in wanted if name not in self._creating]
+        for name in new:
+            self._creating[name] = Waiters()
+        outcome = gather([self._creating[name].wait() for name in wanted], by_name)
+        if new:
+            self._send(new)
         return outcome if isinstance(outcome, Deferred) else resolved(outcome)
 
-    def create(self, name: str) -> Deferred:
-        """Create a topic; resolved with the error code, 0 also when it exists already."""
-        waiting = self._creating.get(name)
-        if waiting is not None:
-            return waiting.wait()
-        waiting = self._creating[name] = Waiters()
-        outcome = waiting.wait()
-        topic = topic_to_create(self._config(), name)
-        request = CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS, validate_only=False)
+    def _send(self, names: list[str]) -> None:
+        config = self._config()
+        if len(names) * config.num_partitions > MAX_PARTITIONS_PER_REQUEST:
+            # The controller would say the same, of a request that may be megabytes.
+            self._finish(names, KafkaError(ErrorCode.POLICY_VIOLATION))
+            return
+        topics = [topic_to_create(config, name) for name in names]
+        request = CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS, validate_only=False)
         deferred = self._submit(request, self._now_ms() + TIMEOUT_MS)
-        deferred.on_resolved(partial(self._finish, name))
-        return outcome
+        deferred.on_resolved(partial(self._finish, names))
 
-    def _finish(self, name: str, outcome: Any) -> None:
+    def _finish(self, names: list[str], outcome: Any) -> None:
         if isinstance(outcome, KafkaError):
-            code = outcome.code
+            codes = dict.fromkeys(names, int(outcome.code))
         else:
-            code = next(
-                (result.error_code for result in outcome.topics if result.name == name),
-                int(ErrorCode.UNKNOWN_SERVER_ERROR),
-            )
-        if code == ErrorCode.TOPIC_ALREADY_EXISTS:
-            code = 0
-        self._creating.pop(name).resolve_all(code)
+            codes = {result.name: result.error_code for result in outcome.topics}
+        for name in names:
+            code = codes.get(name, int(ErrorCode.UNKNOWN_SERVER_ERROR))
+            if code == ErrorCode.TOPIC_ALREADY_EXISTS:
+                code = 0
+            self._creating.pop(name).resolve_all(code)
 
 
 def topic_to_create(config: BrokerConfig, name: str) -> CreatableTopic:

@@ -29,7 +29,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from pykbroker.broker.handlers import Route
+from pykbroker.broker.handlers import InSlices, Route
+from pykbroker.broker.long_requests import LOOP_ELEMENTS, LongRequests
 from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.deferred import Deferred
 from pykbroker.environment.loop_time import RECORDED_NS
@@ -39,7 +40,7 @@ from pykbroker.network.request_channel import RequestChannel
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import encode_response
 from pykbroker.protocol.parts_writer import Parts
-from pykbroker.protocol.primitives import EncodeError, Message, ProtocolError
+from pykbroker.protocol.primitives import EncodeError, Message, ProtocolError, TooManyElements
 
 ROUNDS_PER_TURN = 32
 TURN_NS = 10_000_000
@@ -58,6 +59,7 @@ class Worker:
         "_end_round",
         "_finished",
         "_halt",
+        "_long",
         "_loop_time",
         "_monotonic_ns",
         "_now_ms",
@@ -79,6 +81,7 @@ class Worker:
         self._now_ms = services.now_ms
         self._monotonic_ns = services.environment.clock.monotonic_ns
         self._loop_time = services.environment.loop_time
+        self._long = LongRequests(services.environment)
         self._finished: Route | None = None  # the API of a parked request that was answered
         self._counters = services.counters
         self._halt = halt
@@ -98,6 +101,10 @@ class Worker:
         """The node is ready to serve as a broker; `end_round` writes what a round has appended."""
         self._services = services
         self._end_round = end_round
+
+    def close(self) -> None:
+        """End what long requests have in hand; they are not answered."""
+        self._long.close()
 
     def run_turn(self) -> None:
         """Serve what is queued; called by the event loop."""
@@ -161,7 +168,9 @@ class Worker:
             if not route.loaded:
                 route.load()
             route.request_count += 1
-            request.message = route.decode(request.frame, request.body_pos, version)[0]
+            request.message = route.decode(request.frame, request.body_pos, version, LOOP_ELEMENTS)[
+                0
+            ]
             outcome = route.handle(self._services, request)
             if isinstance(outcome, Deferred):
                 if outcome.done:
@@ -174,8 +183,53 @@ class Worker:
             self._reply_error(request, route, error)
         except EncodeError:
             self._our_bug(request)
+        except TooManyElements:
+            decoding = self._long.decode(request, route)
+            decoding.on_resolved(partial(self._long_decoded, request, route))
         except ProtocolError as malformed:
             self._malformed(request, malformed)
+        except Exception:
+            self._our_bug(request)
+
+    def _long_decoded(self, request: Request, route: Route, message: Any) -> None:
+        """The thread has decoded a long request: handle it in slices."""
+        if isinstance(message, ProtocolError):
+            self._malformed(request, message)
+            return
+        if request.connection.closed:
+            return
+        request.message = message
+        self._handle_in_slices(request, route, partial(route.handle, self._services, request))
+
+    def _handle_in_slices(self, request: Request, route: Route, job: Callable[[], object]) -> None:
+        handling = self._long.handle(request, job)
+        handling.on_resolved(partial(self._long_handled, request, route))
+
+    def _long_handled(self, request: Request, route: Route, outcome: Any) -> None:
+        """A long request has its outcome: have the thread encode it."""
+        self._channel.wake()  # for what the handler appended
+        if isinstance(outcome, InSlices):
+            self._handle_in_slices(request, route, outcome.job)
+        elif isinstance(outcome, Deferred):
+            outcome.on_resolved(partial(self._long_handled, request, route))
+        elif isinstance(outcome, Message):
+            encoding = self._long.encode(request, outcome)
+            encoding.on_resolved(partial(self._long_encoded, request, route))
+        elif isinstance(outcome, KafkaError):
+            encoding = self._long.encode_error(request, route, outcome)
+            encoding.on_resolved(partial(self._long_encoded, request, route))
+        else:
+            self._finish(request, route, outcome)
+
+    def _long_encoded(self, request: Request, route: Route, encoded: Any) -> None:
+        try:
+            if isinstance(encoded, EncodeError):
+                out: Parts = []
+                encoded = out, self._encode_refusal(request, route, encoded, out)
+            elif not isinstance(encoded, tuple):
+                self._reply(request, route, encoded)
+                return
+            request.connection.reply_parts(*encoded)
         except Exception:
             self._our_bug(request)
 
@@ -209,6 +263,10 @@ class Worker:
             return self._reply_error(request, route, outcome)
         elif isinstance(outcome, CloseConnection):
             request.connection.abandon(outcome.reason)
+        elif isinstance(outcome, InSlices):
+            self._handle_in_slices(request, route, outcome.job)
+        elif isinstance(outcome, BaseException):
+            raise outcome
         else:
             raise TypeError(f"{route} answered with {outcome!r}")
         return 0

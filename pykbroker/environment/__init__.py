@@ -7,6 +7,7 @@
     background   threads and worker processes            environment/background.py
     transport    sockets and their readiness             environment/transport.py
     loop_time    how long callbacks held the loop        environment/loop_time.py
+    slices       long work that lets the loop breathe    environment/slices.py
 
 Two implementations: `environment/real/`, the operating system on an asyncio event loop, and
 `testing/world/`, a simulated world in which one seed decides everything. A module that reads a
@@ -23,6 +24,7 @@ from pykbroker.environment.files import Files
 from pykbroker.environment.loop_time import LoopTime
 from pykbroker.environment.randomness import RandomSource
 from pykbroker.environment.scheduler import Scheduler
+from pykbroker.environment.slices import InOneGo, Slices
 from pykbroker.environment.transport import Transport
 
 
@@ -37,3 +39,4 @@ class Environment:
     background: Background
     transport: Transport
     loop_time: LoopTime = field(default_factory=LoopTime)
+    slices: Slices = field(default_factory=InOneGo)

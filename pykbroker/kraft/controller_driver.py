@@ -8,6 +8,8 @@ Invariants: a reply is given only when everything that it reports is committed a
        leadership is lost, every waiting reply becomes NOT_CONTROLLER and the machine is dropped
        with the records that it replayed before they were committed; the next term begins with a
        new machine on the committed image, which costs nothing (images share their parts).
+       A decision may breathe (`environment/slices.py`), and what is asked meanwhile is decided
+       after it, in order.
 A decision without records also waits for what was decided before it: its answer may depend on it.
 Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.
 """
@@ -15,6 +17,7 @@ Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -69,6 +72,8 @@ class ControllerDriver:
         self._waiting: OffsetQueue[tuple[Deferred, Any]] = OffsetQueue()
         self._appended_since_tick = False
         self._timers: dict[str, Timer] = {}
+        self._is_deciding = False
+        self._undecided: deque[tuple[Decide, Deferred]] = deque()
 
     def attach(self, raft: RaftDriver) -> None:
         """The log to append to: the two drivers need each other."""
@@ -87,24 +92,45 @@ class ControllerDriver:
     def run(self, decide: Decide) -> Deferred:
         """Have the controller decide; the Deferred gets the reply once it is committed."""
         deferred = Deferred()
+        if self._is_deciding:
+            self._undecided.append((decide, deferred))
+        else:
+            self._is_deciding = True
+            try:
+                self._decide(decide, deferred)
+            finally:
+                self._is_deciding = False
+                if self._undecided:
+                    self._scheduler.call_soon(self._decide_next)
+        return deferred
+
+    def _decide_next(self) -> None:
+        """What was asked while another decision breathed."""
+        if self._undecided and not self._is_deciding:
+            decide, deferred = self._undecided.popleft()
+            self.run(decide).on_resolved(deferred.resolve)
+
+    def _decide(self, decide: Decide, deferred: Deferred) -> None:
         controller = self.controller
         if controller is None:
             deferred.resolve(KafkaError(ErrorCode.NOT_CONTROLLER))
-            return deferred
+            return
         try:
             decision = decide(controller, self._now_ms())
         except KafkaError as refusal:
             self._park(self._last_offset(), deferred, refusal)
-            return deferred
+            return
+        if self.controller is not controller:  # leadership was lost while the decision breathed
+            deferred.resolve(KafkaError(ErrorCode.NOT_CONTROLLER))
+            return
         if not decision.records:
             self._park(self._last_offset(), deferred, decision.reply)
-            return deferred
+            return
         try:
             self._append(controller, decision, deferred)
         except KafkaError as refusal:
             if not deferred.done:
                 deferred.resolve(refusal)
-        return deferred
 
     def _last_offset(self) -> int:
         """The offset that the latest decision reaches: this answer may not come before it."""

@@ -100,6 +100,7 @@ class KraftNodeDriver:
         self._threads = environment.background.threads("metadata-log")
         self._now_ms = environment.clock.now_ms
         self._random = environment.random
+        self._slices = environment.slices
         self._new_uuid = environment.random.new_uuid
         self._on_fatal = on_fatal
         self._send = send
@@ -302,6 +303,7 @@ class KraftNodeDriver:
             committed=self._loader.committed(),
             next_offset=next_offset,
             kraft_version=kraft_version,
+            breathe=self._slices.breathe,
         )
 
     async def _register_controller(self, local: VoterNode) -> None:

@@ -23,6 +23,14 @@ class LogReport(NamedTuple):
     is_future: bool
 
 
+Wanted = Callable[[TopicPartition], bool] | None
+Breathe = Callable[[], None]
+
+
+def go_on() -> None:
+    """Do not breathe."""
+
+
 class DirectoryReport(NamedTuple):
     """`error` is KAFKA_STORAGE_ERROR for an offline directory; unknown volumes are -1."""
 
@@ -37,8 +45,13 @@ def report_directory(
     directory: LogDirectory,
     current: Mapping[TopicPartition, PartitionLog],
     future: Mapping[TopicPartition, PartitionLog],
-    wanted: Callable[[TopicPartition], bool] | None,
+    wanted: Wanted,
+    breathe: Breathe,
 ) -> DirectoryReport:
+    """One directory and its logs; `wanted` says which, None: all.
+
+    `breathe` is called between the logs (`environment/slices.py`).
+    """
     offline = DirectoryReport(directory.path, ErrorCode.KAFKA_STORAGE_ERROR, UNKNOWN, UNKNOWN, [])
     if not directory.is_online:
         return offline
@@ -46,12 +59,12 @@ def report_directory(
         total, usable = directory.usage()
     except LogDirFailure:
         return offline
-    logs = [
-        LogReport(topic_partition, log.size_bytes, 0, False)
-        for topic_partition, log in current.items()
-        if log.log_directory == directory.path and (wanted is None or wanted(topic_partition))
-    ]
-    for topic_partition, log in future.items():
+    logs = []
+    for topic_partition, log in list(current.items()):
+        breathe()
+        if log.log_directory == directory.path and (wanted is None or wanted(topic_partition)):
+            logs.append(LogReport(topic_partition, log.size_bytes, 0, False))
+    for topic_partition, log in list(future.items()):
         if log.log_directory == directory.path and (wanted is None or wanted(topic_partition)):
             leader = current.get(topic_partition)
             lag = 0 if leader is None else max(leader.log_end_offset - log.log_end_offset, 0)

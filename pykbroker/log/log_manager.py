@@ -28,7 +28,7 @@ from pykbroker.log.checkpoints import (
 )
 from pykbroker.log.chores import Chores
 from pykbroker.log.directory_loader import DirectoryLoader, RecoverMany
-from pykbroker.log.directory_report import DirectoryReport, report_directory
+from pykbroker.log.directory_report import Breathe, DirectoryReport, Wanted, go_on, report_directory
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory, PartitionUnidentified
 from pykbroker.log.offset_checkpoints import high_watermarks, log_starts, recovery_points
@@ -440,12 +440,10 @@ class LogManager:
             return f"{directory.path}, the last log directory, failed"
         return None
 
-    def reports(
-        self, wanted: Callable[[TopicPartition], bool] | None = None
-    ) -> list[DirectoryReport]:
-        """What DescribeLogDirs tells of every directory, offline ones too."""
+    def reports(self, wanted: Wanted = None, breathe: Breathe = go_on) -> list[DirectoryReport]:
+        """What DescribeLogDirs tells of every directory; see `report_directory`."""
         return [
-            report_directory(directory, self._current, self._future, wanted)
+            report_directory(directory, self._current, self._future, wanted, breathe)
             for directory in self.directories
         ]
 

@@ -1,8 +1,8 @@
 """The decoding half of the message generator. Development time only; see generate.py.
 
 In the generated code: ``buf``, ``pos``, ``version``; ``o`` is the object being filled (``o1`` in a
-loop), ``n`` a length, ``e`` an end, ``a`` a list; ``left`` the elements that all inner arrays of a
-request together may still have.
+loop), ``n`` a length, ``e`` an end, ``a`` a list; ``most`` the elements that an array of a request
+may have, ``left`` those that all its inner arrays together may still have.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class ReadGenerator(StructGenerator):
     """Emits the readers of one message: they fill ``o`` from ``buf`` and move ``pos``."""
 
     counts_inner = False
+    takes_most = False
 
     def counted_body(self, struct: Struct) -> None:
         """The body of a function; it starts to count ``left`` if anything in it does."""
@@ -38,7 +39,14 @@ class ReadGenerator(StructGenerator):
         start = len(self.out.lines)
         self.body(struct)
         if self.counts_inner:
-            self.out.insert(start, f"left = {MAX_INNER_ELEMENTS}")
+            most = "most" if self.takes_most else MAX_INNER_ELEMENTS
+            self.out.insert(start, f"left = {most}")
+
+    def decode_body(self, struct: Struct) -> None:
+        """The body of ``decode``; that of a request takes ``most`` as an argument."""
+        self.takes_most = self.message.kind == "request"
+        self.counted_body(struct)
+        self.takes_most = False
 
     def struct_reader(self, struct: Struct) -> None:
         """The function ``_read_X`` of a struct inside the message."""
@@ -236,7 +244,8 @@ class ReadGenerator(StructGenerator):
                 out("n -= 1")
             least = smallest_size(self.message, item, known, flexible)
             claimed = f"n * {least}" if least > 1 else "n"
-            with out.block(f"if {claimed} > len(buf) - pos or n > {MAX_ELEMENTS}:"):
+            most = "most" if self.takes_most else MAX_ELEMENTS
+            with out.block(f"if {claimed} > len(buf) - pos or n > {most}:"):
                 refuse = out.use("refuse_count")
                 out(f'raise {refuse}("{item.snake_name}", n, len(buf) - pos)')
             if self.depth and self.message.kind == "request":

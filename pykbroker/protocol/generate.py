@@ -23,7 +23,7 @@ from pykbroker.protocol.codegen import (
     python_type,
     split_formats,
 )
-from pykbroker.protocol.codegen_read import ReadGenerator
+from pykbroker.protocol.codegen_read import MAX_ELEMENTS, ReadGenerator
 from pykbroker.protocol.codegen_write import WriteGenerator
 from pykbroker.protocol.schema import (
     SCHEMA_ROOT,
@@ -146,8 +146,9 @@ def _decode(out: Emitter, message: Message) -> None:
     error = out.use("DecodeError")
     out()
     out("@classmethod")
-    signature = "(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:"
-    with out.block(f"def decode{signature}"):
+    most = f", most: int = {MAX_ELEMENTS}" if message.kind == "request" else ""
+    signature = f"(cls, buf: bytes | memoryview, pos: int, version: int{most})"
+    with out.block(f"def decode{signature} -> tuple[Self, int]:"):
         with out.block(f"if not {low} <= version <= {high}:"):
             out(f'raise {out.use("refuse_version")}("{name}", version)')
         if carries_parts(message, message.root):
@@ -155,7 +156,7 @@ def _decode(out: Emitter, message: Message) -> None:
                 out("buf = memoryview(buf)")
         out("o = _new(cls)")
         with out.block("try:"):
-            ReadGenerator(message, out).counted_body(message.root)
+            ReadGenerator(message, out).decode_body(message.root)
         with out.block(f"except (IndexError, {out.use('struct_error')}) as error:"):
             out(f'raise {error}(f"{name} v{{version}} is cut short: {{error}}") from error')
         with out.block("if pos > len(buf):"):

@@ -41,6 +41,10 @@ class DecodeError(ProtocolError):
     """Bytes that are not the message they should be."""
 
 
+class TooManyElements(DecodeError):
+    """An array, or all inner arrays together, with more elements than the reader takes."""
+
+
 class EncodeError(ProtocolError):
     """A message that its version cannot carry, or with a value outside its type."""
 
@@ -222,13 +226,14 @@ def refuse_null(name: str) -> DecodeError:
 
 
 def refuse_count(name: str, count: int, left: int) -> DecodeError:
-    """The error of an array that claims more elements than its frame can hold."""
-    return DecodeError(f"{name} claims {count} elements, {left} bytes are left")
+    """The error of an array that claims more elements than its frame can hold, or than it may."""
+    kind = DecodeError if count > left else TooManyElements
+    return kind(f"{name} claims {count} elements, {left} bytes are left")
 
 
-def refuse_total(name: str) -> DecodeError:
+def refuse_total(name: str) -> TooManyElements:
     """The error of a request whose inner arrays have too many elements together."""
-    return DecodeError(f"too many elements in all {name} of one request")
+    return TooManyElements(f"too many elements in all {name} of one request")
 
 
 def refuse_field(name: str, version: int) -> EncodeError:

@@ -54,11 +54,13 @@ def read_all_partitions(
     params: FetchParams,
     wanted: list[FetchPartition],
     skip_unchanged: bool = False,
+    breathe: Callable[[], None] | None = None,
 ) -> FetchResult:
     """Read `wanted` in order; a follower's progress is noted by the manager, not here.
 
     `skip_unchanged`: the session has told all about partitions at their end (KIP-227), and its
     answer would leave them out. ColdRead when look-ups of some must not wait for the disk.
+    `breathe` is called between partitions (`environment/slices.py`).
     """
     result = FetchResult(wanted)
     answers = result.answers
@@ -68,6 +70,8 @@ def read_all_partitions(
     is_follower = params.replica_id >= 0
     missing: list[Callable[[], None]] = []
     for asked in wanted:
+        if breathe is not None:
+            breathe()
         partition: Partition | int | None = asked.partition
         if partition is None or not partition.hosted:  # type: ignore[union-attr]
             partition = manager.resolve(asked)

@@ -47,6 +47,20 @@ def test_what_is_there_is_answered_at_once() -> None:
     assert (node.threads.waiting, node.files.may_wait) == ([], True)
 
 
+def test_what_runs_while_a_look_up_breathes_may_wait() -> None:
+    node = Node()
+    seen: list[bool] = []
+
+    def look_up() -> bool:
+        node.reads.breathe(lambda: seen.append(node.files.may_wait))
+        return node.files.may_wait
+
+    assert node.reads.look_up_now(look_up) is False
+    assert seen == [True]
+    node.reads.breathe(lambda: seen.append(node.files.may_wait))
+    assert (seen, node.files.may_wait) == ([True, True], True)
+
+
 def test_each_miss_is_fetched_and_the_look_up_repeated() -> None:
     node = Node("a", "c")
     outcome = node.serve()

@@ -50,6 +50,7 @@ def broker() -> Any:
     return SimpleNamespace(
         config=BrokerConfig.from_properties(standalone_properties("/nowhere")),
         node_id=1,
+        breathe=lambda: None,
         metadata=SimpleNamespace(
             image=MetadataImage(configs={(4, "1"): {"log.cleanup.policy": "compact"}})
         ),

@@ -41,14 +41,14 @@ def test_outcomes(outcome: object, code: int) -> None:
 
     config = BrokerConfig.from_properties(standalone_properties("/d"))
     creation = TopicCreation(submit, config=lambda: config, now_ms=lambda: 1000)
-    codes: list[int] = []
-    creation.create("t").on_resolved(codes.append)
-    creation.create("t").on_resolved(codes.append)
+    codes: list[dict[str, int]] = []
+    creation.create_all(["t"]).on_resolved(codes.append)
+    creation.create_all(["t"]).on_resolved(codes.append)
     ((_, deadline_ms, deferred),) = submitted  # one creation in flight
     assert deadline_ms == 31_000
     deferred.resolve(outcome)
-    assert codes == [code, code]
-    creation.create("t")
+    assert codes == [{"t": code}, {"t": code}]
+    creation.create_all(["t"])
     assert len(submitted) == 2
 
 
@@ -56,6 +56,16 @@ def test_several_topics_with_the_brokers_defaults() -> None:
     broker = GroupBroker(num_partitions="4")
     outcome = broker.topic_creation.create_all(["a", "b", "a"])
     assert outcome.value == {"a": 0, "b": 0}
-    assert [request.topics[0].name for request in broker.created] == ["a", "b"]
-    assert [request.topics[0].num_partitions for request in broker.created] == [4, 4]
+    (request,) = broker.created
+    assert [(topic.name, topic.num_partitions) for topic in request.topics] == [("a", 4), ("b", 4)]
     assert broker.topic_creation.create_all([]).value == {}
+
+
+def test_more_topics_than_one_request_may_create_are_not_created() -> None:
+    broker = GroupBroker(num_partitions="4")
+    names = [f"t{number}" for number in range(2501)]
+    assert set(broker.topic_creation.create_all(names).value.values()) == {
+        int(ErrorCode.POLICY_VIOLATION)
+    }
+    assert not broker.created
+    assert broker.topic_creation.create_all(names[:2500]).value == dict.fromkeys(names[:2500], 0)

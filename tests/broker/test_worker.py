@@ -14,6 +14,7 @@ from pykbroker.broker.handlers import Route
 from pykbroker.broker.worker import ROUNDS_PER_TURN, TURN_NS, Worker
 from pykbroker.deferred import Deferred
 from pykbroker.environment.loop_time import MS, LoopTime
+from pykbroker.environment.slices import InOneGo
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.metrics import Counters
 from pykbroker.network.request import CloseConnection, Request
@@ -60,6 +61,11 @@ class Connection:
         self.channel.flush_later(self)  # type: ignore[arg-type]
         self.next()
 
+    def reply_parts(self, parts: Any, size: int) -> None:
+        payload = join_parts(parts)
+        assert len(payload) == size
+        self.reply(bytearray(payload))
+
     def no_reply(self) -> None:
         self.events.append("no reply")
         self.next()
@@ -80,6 +86,30 @@ class Connection:
         self.events.append("flush")
 
 
+class Threads:
+    """Jobs that run when the test says so."""
+
+    def __init__(self) -> None:
+        self.jobs: deque[tuple[Any, Deferred]] = deque()
+
+    def run(self, job: Any) -> Deferred:
+        deferred = Deferred()
+        self.jobs.append((job, deferred))
+        return deferred
+
+    def work(self) -> None:
+        while self.jobs:
+            job, deferred = self.jobs.popleft()
+            try:
+                outcome = job()
+            except Exception as failure:
+                outcome = failure
+            deferred.resolve(outcome)
+
+    def close(self) -> None:
+        self.jobs.clear()
+
+
 class Node:
     """A worker with one API, Heartbeat, whose handler the test gives."""
 
@@ -88,9 +118,13 @@ class Node:
         self.channel = RequestChannel(self.loop, 500)  # type: ignore[arg-type]
         self.counters = Counters()
         self.loop_time = LoopTime()
+        self.threads = Threads()
         self.now_ns = 0
         self.environment = SimpleNamespace(
-            clock=SimpleNamespace(monotonic_ns=self.monotonic_ns), loop_time=self.loop_time
+            clock=SimpleNamespace(monotonic_ns=self.monotonic_ns),
+            loop_time=self.loop_time,
+            background=SimpleNamespace(threads=lambda name: self.threads),
+            slices=InOneGo(),
         )
         self.halted: list[BaseException] = []
         self.end_rounds = 0

@@ -12,6 +12,7 @@ from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred
 from pykbroker.environment import Environment
+from pykbroker.environment.slices import InOneGo
 from pykbroker.kraft.node_driver import KraftNodeDriver
 from pykbroker.kraft.registration import Listener
 from pykbroker.kraft.storage_format import ensure_storage
@@ -126,6 +127,7 @@ class NodeWorld:
         properties |= {key.replace("_", "."): value for key, value in overrides.items()}
         self.config = BrokerConfig.from_properties(properties)
         self.scheduler = ManualScheduler(NOW_MS, self.files, inline=inline)
+        self.slices = InOneGo()
         self.uuids = 0
         self.fatal: list[BaseException] = []
         self.node: KraftNodeDriver
@@ -174,6 +176,7 @@ class NodeWorld:
             scheduler=scheduler,
             background=scheduler,
             transport=nowhere,
+            slices=self.slices,
         )
 
     def settle(self, deferred: Deferred, patience_ms: int = 5_000) -> Any:

@@ -35,6 +35,45 @@ def test_a_refusal_comes_as_a_value() -> None:
     assert reply.value.code == ErrorCode.POLICY_VIOLATION
 
 
+def test_what_is_asked_while_a_decision_breathes_is_decided_after_it() -> None:
+    world = NodeWorld().open()
+    order: list[str] = []
+    replies: list[object] = []
+
+    def second(controller: object, now_ms: int) -> Decision:
+        order.append("second")
+        return Decision(reply=2)
+
+    def first(controller: object, now_ms: int) -> Decision:
+        world.node.controller.run(second).on_resolved(replies.append)
+        world.node.controller.run(second).on_resolved(replies.append)
+        order.append("first")
+        return Decision(reply=1)
+
+    assert world.node.controller.run(first).value == 1
+    assert order == ["first"]
+    world.scheduler.advance(0)
+    world.scheduler.advance(0)
+    assert order == ["first", "second", "second"]
+    assert replies == [2, 2]
+
+
+def test_a_decision_that_breathes_while_leadership_is_lost_is_not_taken() -> None:
+    from pykbroker.decision import MetadataRecord
+    from pykbroker.protocol.messages.no_op_record import NoOpRecord
+
+    world = NodeWorld().open()
+
+    def decide(controller: object, now_ms: int) -> Decision:
+        world.node.controller.deactivate()
+        return Decision(records=[MetadataRecord(NoOpRecord())], reply="done")
+
+    reply = world.node.controller.run(decide)
+    assert isinstance(reply.value, KafkaError)
+    assert reply.value.code == ErrorCode.NOT_CONTROLLER
+    assert not world.fatal
+
+
 def test_who_waits_when_leadership_is_lost_is_told() -> None:
     world = NodeWorld(inline=False).open()
     waiting = world.create("t")

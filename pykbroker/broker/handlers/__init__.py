@@ -7,6 +7,7 @@ A handler is a plain function `handle(services, request)`. It never awaits. It r
 
 * the reply, an instance of the API's response class;
 * a `Deferred` that will be resolved with any of the other things in this list;
+* `InSlices(job)`: `job()` may take long and calls `breathe`; it returns what a handler may return;
 * None: no reply (Produce with acks=0);
 * `CloseConnection(reason)`.
 
@@ -25,7 +26,14 @@ from pykbroker.network.request import CloseConnection, Request
 from pykbroker.protocol.api import API_BY_NAME, Api, request_class
 from pykbroker.protocol.primitives import Message
 
-Outcome = Message | Deferred | CloseConnection | None
+
+class InSlices(NamedTuple):
+    """What a handler returns when the rest of its work is to be done in slices."""
+
+    job: Callable[[], Any]
+
+
+Outcome = Message | Deferred | CloseConnection | InSlices | None
 # The first argument is the node's NodeServices or BrokerServices, as the handler declares it: only
 # a node that has what it declares serves its API.
 Handle = Callable[[Any, Request], Outcome]
@@ -85,7 +93,7 @@ class Route:
         self.on_controller = on_controller
         self.loaded = False
         self.request_count = 0
-        self.decode: Callable[[memoryview, int, int], tuple[Any, int]]
+        self.decode: Callable[..., tuple[Any, int]]  # of the API's request class
         self.handle: Handle
         self.error_reply: Callable[[Request, int, str | None], Message | CloseConnection]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.config_admin import Alteration, alter, merge_whole
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, Outcome
 from pykbroker.protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
@@ -20,7 +20,6 @@ from pykbroker.protocol.messages.alter_configs_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import NodeServices
-    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.primitives import Message
 
@@ -34,7 +33,7 @@ ALTERATION = Alteration(
 )
 
 
-def handle(services: NodeServices, request: Request) -> Message | Deferred:
+def handle(services: NodeServices, request: Request) -> Outcome:
     """Check, then the controller decides."""
     return alter(ALTERATION, services, request)
 

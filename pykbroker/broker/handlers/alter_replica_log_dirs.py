@@ -39,6 +39,7 @@ def handle(services: BrokerServices, request: Request) -> AlterReplicaLogDirsRes
     """Begin every move that can be begun."""
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for topic, index, path in _asked(request.message):
+        services.breathe()
         results.setdefault(topic, []).append(
             AlterReplicaLogDirPartitionResult(
                 partition_index=index, error_code=_move(services, topic, index, path)

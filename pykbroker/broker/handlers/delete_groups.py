@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.deferred import then
+from pykbroker.deferred import gather
 from pykbroker.protocol.messages.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,
@@ -24,13 +24,21 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.delete_groups_request import DeleteGroupsRequest
 
 API_KEY = 42
+AT_ONCE = 200
 
 
 def handle(services: BrokerServices, request: Request) -> DeleteGroupsResponse | Deferred:
     """Ask the coordinator."""
     message: DeleteGroupsRequest = request.message
-    deleted = services.groups.delete_groups(message.groups_names)
-    return then(deleted, lambda results: DeleteGroupsResponse(results=results))
+    names = list(dict.fromkeys(message.groups_names))
+    parts = []
+    for first in range(0, len(names), AT_ONCE):
+        services.breathe()
+        parts.append(services.groups.delete_groups(names[first : first + AT_ONCE]))
+    return gather(
+        parts,
+        lambda lists: DeleteGroupsResponse(results=[result for part in lists for result in part]),
+    )
 
 
 def error_reply(request: Request, code: int, message: str | None) -> DeleteGroupsResponse:

@@ -16,9 +16,10 @@ Not done: nothing.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 API_KEY = 21
 NO_WATERMARK = -1
+FEW = 50  # partitions that are deleted from without a pause
 
 
 class WaitingDelete(DelayedOperation):
@@ -82,8 +84,16 @@ class WaitingDelete(DelayedOperation):
         self.deferred.resolve(self.response)
 
 
-def handle(services: BrokerServices, request: Request) -> DeleteRecordsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> InSlices | Deferred:
     """Move the log starts of this leader, then wait for its followers."""
+    message: DeleteRecordsRequest = request.message
+    if sum(len(topic.partitions) for topic in message.topics) > FEW:
+        return InSlices(partial(delete_all, services, request))
+    return delete_all(services, request)
+
+
+def delete_all(services: BrokerServices, request: Request) -> Deferred:
+    """The answer, once the followers have moved their log starts too."""
     message: DeleteRecordsRequest = request.message
     waiting = WaitingDelete()
     topics = []
@@ -103,6 +113,7 @@ def handle(services: BrokerServices, request: Request) -> DeleteRecordsResponse 
 def _delete(
     services: BrokerServices, topic: str, index: int, offset: int, waiting: WaitingDelete
 ) -> DeleteRecordsPartitionResult:
+    services.breathe()
     found = services.replica_manager.lookup(topic, index)
     code = 0
     if isinstance(found, int):

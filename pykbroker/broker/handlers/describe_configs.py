@@ -16,9 +16,10 @@ Not done: broker loggers and client metrics (INVALID_REQUEST); authorization.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.config import GroupConfig, TopicConfig
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.image import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.describe_configs_request import DescribeConfigsResource
 
 API_KEY = 32
+FEW = 10  # resources that are described without a pause
 _TYPES = frozenset(
     {
         TOPIC_RESOURCE,
@@ -56,14 +58,23 @@ _TYPES = frozenset(
 )
 
 
-def handle(services: NodeServices, request: Request) -> DescribeConfigsResponse:
+def handle(services: NodeServices, request: Request) -> DescribeConfigsResponse | InSlices:
     """Describe each resource."""
-    message = request.message
-    for resource in message.resources:
+    resources = request.message.resources
+    for resource in resources:
         if resource.resource_type not in _TYPES:
             raise KafkaError(ErrorCode.INVALID_REQUEST)
+    if len(resources) > FEW:
+        return InSlices(partial(describe, services, request))
+    return describe(services, request)
+
+
+def describe(services: NodeServices, request: Request) -> DescribeConfigsResponse:
+    """The answers for all resources."""
+    message = request.message
     results = []
     for resource in _each_once(message.resources):
+        services.breathe()
         try:
             values = _values(services, resource)
         except KafkaError as fault:

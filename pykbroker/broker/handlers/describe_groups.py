@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.authorized_operations import GROUP_OPERATIONS
 from pykbroker.broker.handlers import Handler
 from pykbroker.coordinator.group.queries import describe_error
-from pykbroker.deferred import then
+from pykbroker.deferred import gather, then
 from pykbroker.protocol.messages.describe_groups_response import (
     DescribedGroup,
     DescribeGroupsResponse,
@@ -28,12 +28,18 @@ if TYPE_CHECKING:
 
 API_KEY = 15
 OPERATIONS_FROM = 3
+AT_ONCE = 200
 
 
 def handle(services: BrokerServices, request: Request) -> DescribeGroupsResponse | Deferred:
     """Ask the coordinator."""
     message: DescribeGroupsRequest = request.message
-    described = services.groups.describe(message.groups, request.api_version)
+    names = list(dict.fromkeys(message.groups))
+    parts = []
+    for first in range(0, len(names), AT_ONCE):
+        services.breathe()
+        parts.append(services.groups.describe(names[first : first + AT_ONCE], request.api_version))
+    described = gather(parts, lambda lists: [group for part in lists for group in part])
     operations = request.api_version >= OPERATIONS_FROM and message.include_authorized_operations
     return then(described, lambda groups: _reply(groups, operations))
 

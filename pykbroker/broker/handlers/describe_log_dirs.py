@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsPartition,
     DescribeLogDirsResponse,
@@ -32,12 +33,17 @@ if TYPE_CHECKING:
 API_KEY = 35
 
 
-def handle(services: BrokerServices, request: Request) -> DescribeLogDirsResponse:
-    """Report every directory."""
+def handle(services: BrokerServices, request: Request) -> InSlices:
+    """Report every directory, bit by bit."""
+    return InSlices(partial(report, services, request))
+
+
+def report(services: BrokerServices, request: Request) -> DescribeLogDirsResponse:
+    """What there is in every directory."""
     return DescribeLogDirsResponse(
         results=[
-            _result(services, report)
-            for report in services.log_manager.reports(_wanted(request.message))
+            _result(services, found)
+            for found in services.log_manager.reports(_wanted(request.message), services.breathe)
         ]
     )
 
@@ -54,6 +60,7 @@ def _wanted(message: DescribeLogDirsRequest) -> Callable[[TopicPartition], bool]
 def _result(services: BrokerServices, report: DirectoryReport) -> DescribeLogDirsResult:
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
     for log in report.logs:
+        services.breathe()
         topics.setdefault(log.topic_partition.topic, []).append(
             DescribeLogDirsPartition(
                 partition_index=log.topic_partition.partition,

@@ -57,6 +57,7 @@ def _describe(
         return [_refused(index, code, error_message(code)) for index in indexes]
     answers = []
     for index in indexes:
+        services.breathe()
         found = manager.lookup(topic, index)
         if isinstance(found, int):
             answers.append(_refused(index, found, None))

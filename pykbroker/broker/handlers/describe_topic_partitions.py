@@ -43,6 +43,7 @@ def handle(services: BrokerServices, request: Request) -> DescribeTopicPartition
     view = services.metadata.on_listener(request.listener_name)
     response = DescribeTopicPartitionsResponse(next_cursor=None)
     for name in names:
+        services.breathe()
         if left == 0:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break

@@ -24,10 +24,11 @@ Not done: reading from followers (preferred replica is always -1, the rack is ig
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices, Outcome
 from pykbroker.broker.leader_hints import leader_hint
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import ColdRead
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.fetch_request import FetchRequest
 
 API_KEY = 1
+LONG_BYTES = 16 * 1024  # a request that may have very many partitions
+MANY = 1000  # partitions that are read in slices
 FIRST_WITH_STORAGE_ERROR = 6
 FIRST_WITH_FOLLOWER_FETCHING = 11
 FIRST_WITHOUT_ENTRIES_ON_ERROR = 13
@@ -60,28 +63,44 @@ NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 HINTED = (NOT_LEADER, int(ErrorCode.FENCED_LEADER_EPOCH))
 
 
-def handle(services: BrokerServices, request: Request) -> FetchResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Read what is there; wait when it is not enough."""
     message: FetchRequest = request.message
     services.counters.total_fetch_requests += 1
     params = _params(services, message, request.api_version)
     is_follower = params.replica_id >= 0
     now_ms = request.received_ms
-    context = services.fetch_sessions.open(message, request.api_version, is_follower, now_ms)
+    breathe = services.breathe if len(request.frame) > LONG_BYTES else None
+    context = services.fetch_sessions.open(
+        message, request.api_version, is_follower, now_ms, breathe
+    )
     if context.error:
         return FetchResponse(error_code=context.error)
-    outcome: FetchResponse | Deferred = services.cold_reads.serve(
-        request,
-        partial(
-            read_all_partitions,
-            services.replica_manager,
-            params,
-            context.wanted,
-            context.is_incremental,
-        ),
-        partial(answer, services, request, context, params),
+    reading = partial(
+        read_all_partitions,
+        services.replica_manager,
+        params,
+        context.wanted,
+        context.is_incremental,
     )
+    answering = partial(answer, services, request, context, params)
+    if len(context.wanted) > MANY:
+        return in_slices(services, request, reading, answering)
+    outcome: FetchResponse | Deferred = services.cold_reads.serve(request, reading, answering)
     return outcome
+
+
+def in_slices(
+    services: BrokerServices,
+    request: Request,
+    reading: Callable[..., FetchResult],
+    answering: Callable[[FetchResult], FetchResponse | Deferred],
+) -> InSlices:
+    """Read very many partitions bit by bit."""
+    breathe = partial(services.cold_reads.breathe, services.breathe)
+    return InSlices(
+        partial(services.cold_reads.serve, request, partial(reading, breathe=breathe), answering)
+    )
 
 
 def answer(
@@ -153,17 +172,18 @@ class WaitingFetch(DelayedFetch):
 
     def answer(self) -> None:
         self._request.connection.call_on_close(None)
-        outcome = self._services.cold_reads.serve(
-            self._request,
-            partial(
-                read_all_partitions,
-                self._manager,
-                self._params,
-                self._wanted,
-                self._context.is_incremental,
-            ),
-            self._respond,
+        services, request = self._services, self._request
+        reading = partial(
+            read_all_partitions,
+            self._manager,
+            self._params,
+            self._wanted,
+            self._context.is_incremental,
         )
+        if len(self._wanted) > MANY:
+            self.deferred.resolve(in_slices(services, request, reading, self._respond))
+            return
+        outcome: Any = services.cold_reads.serve(request, reading, self._respond)
         if isinstance(outcome, Deferred):
             outcome.on_resolved(self.deferred.resolve)
         else:

@@ -65,6 +65,7 @@ def _reply(services: BrokerServices, request: Request) -> FindCoordinatorRespons
         )
     coordinators = []
     for key in message.coordinator_keys:
+        services.breathe()
         code, node = _find(services, request, key)
         coordinator = Coordinator(
             key=key, error_code=code, node_id=node[0], host=node[1], port=node[2]

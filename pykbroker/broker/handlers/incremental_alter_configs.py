@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.config_admin import Alteration, alter, merge_incremental
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, Outcome
 from pykbroker.protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
@@ -21,7 +21,6 @@ from pykbroker.protocol.messages.incremental_alter_configs_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import NodeServices
-    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.primitives import Message
 
@@ -35,7 +34,7 @@ ALTERATION = Alteration(
 )
 
 
-def handle(services: NodeServices, request: Request) -> Message | Deferred:
+def handle(services: NodeServices, request: Request) -> Outcome:
     """Check, then the controller decides."""
     return alter(ALTERATION, services, request)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.deferred import then
+from pykbroker.deferred import gather, then
 from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse
 
@@ -23,16 +23,41 @@ if TYPE_CHECKING:
 
 API_KEY = 13
 BATCHED_FROM = 3
+AT_ONCE = 200
 
 
 def handle(services: BrokerServices, request: Request) -> LeaveGroupResponse | Deferred:
     """Hand over to the group's coordinator, older versions as a batch of one."""
     message: LeaveGroupRequest = request.message
     if request.api_version >= BATCHED_FROM:
+        if len(message.members) > AT_ONCE:
+            return _in_pieces(services, message)
         return services.groups.leave(message)
     identity = MemberIdentity(member_id=message.member_id)
     batch = LeaveGroupRequest(group_id=message.group_id, members=[identity])
     return then(services.groups.leave(batch), _single)
+
+
+def _in_pieces(
+    services: BrokerServices, message: LeaveGroupRequest
+) -> LeaveGroupResponse | Deferred:
+    """Very many members, some at a time; the first error of the whole request counts."""
+    parts = []
+    for first in range(0, len(message.members), AT_ONCE):
+        services.breathe()
+        members = message.members[first : first + AT_ONCE]
+        parts.append(
+            services.groups.leave(LeaveGroupRequest(group_id=message.group_id, members=members))
+        )
+
+    def combine(responses: list[LeaveGroupResponse]) -> LeaveGroupResponse:
+        for response in responses:
+            if response.error_code:
+                return response
+        members = [member for response in responses for member in response.members]
+        return LeaveGroupResponse(members=members)
+
+    return gather(parts, combine)
 
 
 def _single(response: LeaveGroupResponse) -> LeaveGroupResponse:

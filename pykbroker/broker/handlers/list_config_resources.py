@@ -8,9 +8,11 @@ Not done: client metrics; authorization.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.image import (
     BROKER_LOGGER_RESOURCE,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pykbroker.network.request import Request
 
 API_KEY = 74
+FEW = 1000  # names that are listed without a pause
 _TYPES = {
     0: (CLIENT_METRICS_RESOURCE,),
     1: (
@@ -41,7 +44,7 @@ _TYPES = {
 }
 
 
-def handle(services: BrokerServices, request: Request) -> ListConfigResourcesResponse:
+def handle(services: BrokerServices, request: Request) -> ListConfigResourcesResponse | InSlices:
     """Answer from the image."""
     supported = _TYPES[request.api_version]
     wanted = request.message.resource_types or supported
@@ -55,14 +58,22 @@ def handle(services: BrokerServices, request: Request) -> ListConfigResourcesRes
         BROKER_RESOURCE: [str(broker_id) for broker_id in image.brokers],
         TOPIC_RESOURCE: list(image.topics_by_name),
     }
-    return ListConfigResourcesResponse(
-        config_resources=[
-            ConfigResource(resource_name=name, resource_type=kind)
-            for kind, of_kind in names.items()
-            if kind in wanted
-            for name in of_kind
-        ]
-    )
+    if sum(map(len, names.values())) > FEW:
+        return InSlices(partial(list_all, services, names, wanted))
+    return list_all(services, names, wanted)
+
+
+def list_all(
+    services: BrokerServices, names: dict[int, list[str]], wanted: Collection[int]
+) -> ListConfigResourcesResponse:
+    """The answer with all names of the kinds that are wanted."""
+    resources = []
+    for kind, of_kind in names.items():
+        if kind in wanted:
+            for name in of_kind:
+                services.breathe()
+                resources.append(ConfigResource(resource_name=name, resource_type=kind))
+    return ListConfigResourcesResponse(config_resources=resources)
 
 
 def error_reply(

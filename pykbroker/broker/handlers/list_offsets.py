@@ -119,6 +119,7 @@ def _repeated(message: ListOffsetsRequest) -> set[tuple[str, int]]:
 def _answer(
     services: BrokerServices, request: Request, topic: str, asked: ListOffsetsPartition
 ) -> ListOffsetsPartitionResponse:
+    services.cold_reads.breathe(services.breathe)
     version = request.api_version
     if asked.timestamp < 0 and version < FIRST_VERSION_OF.get(asked.timestamp, 0x7FFF):
         return _refused(asked, int(ErrorCode.UNSUPPORTED_VERSION))

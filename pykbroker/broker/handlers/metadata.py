@@ -18,6 +18,7 @@ Not done: authorization: everybody sees all there is.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.authorized_operations import (
@@ -25,7 +26,7 @@ from pykbroker.broker.authorized_operations import (
     NOT_ASKED,
     TOPIC_OPERATIONS,
 )
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.broker.metadata_view import kind_of
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, is_internal, topic_name_fault
@@ -43,22 +44,40 @@ if TYPE_CHECKING:
 
 API_KEY = 3
 TOPIC_IDS_FROM = 12
+FEW = 10  # topics that are told without a pause
 UNKNOWN_ID = int(ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-def handle(services: BrokerServices, request: Request) -> MetadataResponse:
+def handle(services: BrokerServices, request: Request) -> MetadataResponse | InSlices:
     """Answer from the view; unknown topics are made in the background."""
     message: MetadataRequest = request.message
     version = request.api_version
-    view = services.metadata.on_listener(request.listener_name)
     asked = message.topics
+    wants_all = asked is None or (version == 0 and not asked)
+    count = len(services.metadata.image.topics_by_name) if wants_all else len(asked or ())
+    if count > FEW:
+        return InSlices(partial(answer, services, request, wants_all))
+    return answer(services, request, wants_all)
+
+
+def answer(services: BrokerServices, request: Request, wants_all: bool) -> MetadataResponse:
+    """The answer to the request, from one image."""
+    message: MetadataRequest = request.message
+    version = request.api_version
+    view = services.metadata.on_listener(request.listener_name)
+    brokers = view.brokers()
+    controller_id = services.metadata.controller_id()
     topics: list[MetadataResponseTopic]
-    if asked is None or (version == 0 and not asked):
+    if wants_all:
         kind = kind_of(version)
-        names = services.metadata.image.topics_by_name
-        topics = [topic for name in names if (topic := view.topic(name, kind)) is not None]
+        topics = []
+        for name in view.image.topics_by_name:
+            view = _breathe(services, view)
+            topic = view.topic(name, kind)
+            if topic is not None:
+                topics.append(topic)
     else:
-        topics = _asked_topics(services, view, message, asked, version)
+        topics = _asked_topics(services, view, message, message.topics or [], version)
     if message.include_topic_authorized_operations and version >= 8:
         topics = [
             topic if topic.error_code == UNKNOWN_ID else _with_operations(topic) for topic in topics
@@ -67,12 +86,19 @@ def handle(services: BrokerServices, request: Request) -> MetadataResponse:
     if message.include_cluster_authorized_operations and 8 <= version <= 10:
         operations = CLUSTER_OPERATIONS
     return MetadataResponse(
-        brokers=view.brokers(),
+        brokers=brokers,
         cluster_id=services.cluster_id,
-        controller_id=services.metadata.controller_id(),
+        controller_id=controller_id,
         topics=topics,
         cluster_authorized_operations=operations,
     )
+
+
+def _breathe(services: BrokerServices, view: ListenerView) -> ListenerView:
+    """Breathe between two topics; a view of the same image, also when another is published."""
+    image = view.image
+    services.breathe()
+    return view if view.image is image else view.of(image)
 
 
 def _asked_topics(
@@ -90,6 +116,7 @@ def _asked_topics(
     ids: dict[bytes, None] = {}
     names: dict[str, None] = {}
     for wanted in asked:
+        view = _breathe(services, view)
         if wanted.topic_id != ZERO_UUID:
             if version < TOPIC_IDS_FROM:
                 raise KafkaError(
@@ -108,6 +135,7 @@ def _asked_topics(
     topics: list[MetadataResponseTopic] = []
     unknown: list[str] = []
     for name in names:
+        view = _breathe(services, view)
         topic = view.topic(name, kind)
         if topic is None:
             unknown.append(name)
@@ -121,7 +149,8 @@ def _by_id(
 ) -> list[MetadataResponseTopic]:
     topics = []
     for topic_id in ids:
-        known = services.metadata.image.topics_by_id.get(topic_id)
+        view = _breathe(services, view)
+        known = view.image.topics_by_id.get(topic_id)
         topic = None if known is None else view.topic(known.name, kind)
         if topic is None:
             topic = MetadataResponseTopic(error_code=UNKNOWN_ID, name=None, topic_id=topic_id)
@@ -135,6 +164,7 @@ def _unknown(
     """Answers for topics that are not there; those that may be are made."""
     topics, creatable = [], []
     for name in names:
+        services.breathe()
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if topic_name_fault(name) is not None:
             code = ErrorCode.INVALID_TOPIC_EXCEPTION

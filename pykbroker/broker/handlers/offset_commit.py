@@ -79,6 +79,7 @@ def _known_topics(
         topic.topic_id = found.id
         partitions = []
         for partition in topic.partitions:
+            services.breathe()
             index = partition.partition_index
             if index in found.partitions:
                 partitions.append(partition)

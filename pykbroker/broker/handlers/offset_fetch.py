@@ -55,6 +55,7 @@ def handle(services: BrokerServices, request: Request) -> OffsetFetchResponse | 
     parts = []
     told_all = set()
     for group in message.groups:
+        services.breathe()
         if group.topics is None:
             if group.group_id in told_all:
                 continue

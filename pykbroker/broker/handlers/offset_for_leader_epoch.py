@@ -46,6 +46,7 @@ def handle(services: BrokerServices, request: Request) -> OffsetForLeaderEpochRe
 def _answer(
     services: BrokerServices, topic: str, asked: OffsetForLeaderPartition
 ) -> EpochEndOffset:
+    services.breathe()
     found = services.replica_manager.lookup(topic, asked.partition)
     if isinstance(found, int):
         return EpochEndOffset(partition=asked.partition, error_code=found)

@@ -39,10 +39,12 @@ Not done: transactions.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices, Outcome
 from pykbroker.broker.leader_hints import leader_hint
+from pykbroker.broker.long_produce import append_in_pieces, is_long
 from pykbroker.broker.produce_checks import (
     batch_head,
     check_ahead,
@@ -110,27 +112,43 @@ WITHOUT_LOG_START = frozenset(
 )
 
 
-def handle(
-    services: BrokerServices, request: Request
-) -> Deferred | ProduceResponse | CloseConnection:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Queue the batches; answer once they are written, or at once when there are none."""
     message: ProduceRequest = request.message
     services.counters.total_produce_requests += 1
     by_id = request.api_version >= FIRST_BY_ID
     topics = message.topic_data
+    long = False
     if len(topics) != 1 or len(topics[0].partition_data) != 1:
         refusal = refused_as_a_whole(request)  # a lone partition is looked at when it is refused
         if refusal is not None:
             return refusal
         merge_repeats(message, by_id=by_id)
+        long = is_long(message)
     if not -1 <= message.acks <= 1:
         return refused_acks(services, request)
     checked: dict[int, ValidationOutcome] = {}
     if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES or has_compressed_batch(message):
         heavy = check_ahead(services, message, checked, by_id=by_id)
         if heavy:
-            return check_in_thread(services, request, heavy, checked)
-    return append_all(services, request, checked)
+            return check_in_thread(services, request, heavy, checked, long)
+    return append(services, request, checked, long)
+
+
+def append(
+    services: BrokerServices, request: Request, checked: dict[int, ValidationOutcome], long: bool
+) -> Outcome:
+    """Queue every batch, those of a long request bit by bit; `checked` as in `append_all`."""
+    if not long:
+        return append_all(services, request, checked)
+    return InSlices(
+        partial(
+            append_in_pieces,
+            services,
+            request,
+            lambda piece: append_all(services, piece, checked),
+        )
+    )
 
 
 def refused_as_a_whole(request: Request) -> ProduceResponse | CloseConnection | None:
@@ -188,13 +206,14 @@ def check_in_thread(
     request: Request,
     heavy: dict[int, Check],
     checked: dict[int, ValidationOutcome],
+    long: bool,
 ) -> Deferred:
     """Have them checked; append everything of the request when that is done."""
     deferred = Deferred()
 
     def finish(outcomes: list[ValidationOutcome]) -> None:
         checked.update(zip(heavy, outcomes, strict=True))
-        outcome = append_all(services, request, checked)
+        outcome = append(services, request, checked, long)
         if isinstance(outcome, Deferred):
             outcome.on_resolved(deferred.resolve)
         else:

@@ -11,6 +11,7 @@ from pykbroker.environment.real.clock import RealClock
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.environment.real.randomness import Entropy
 from pykbroker.environment.real.scheduler import LoopScheduler
+from pykbroker.environment.real.slices import RealSlices
 from pykbroker.environment.real.timed_calls import TimedCalls
 from pykbroker.environment.real.transport import RealTransport
 
@@ -29,4 +30,5 @@ def real_environment(loop: asyncio.AbstractEventLoop) -> Environment:
         background=background,
         transport=RealTransport(loop, background.threads("names")),
         loop_time=loop_time,
+        slices=RealSlices(loop, timed, clock.monotonic_ns),
     )

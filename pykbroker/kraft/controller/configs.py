@@ -21,6 +21,7 @@ from pykbroker.config import (
 )
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.batch_size import check_batch_size
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
 from pykbroker.kraft.topic_name import topic_name_fault
@@ -63,6 +64,7 @@ def _alter(
     records: list[MetadataRecord] = []
     for asked in request.resources:
         resource = (asked.resource_type, asked.resource_name)
+        state.breathe()
         fault: KafkaError | None = None
         try:
             if counts[resource] > 1:
@@ -78,6 +80,7 @@ def _alter(
             records += _config_records(resource, current, changes)
         except KafkaError as refused:
             fault = refused
+        check_batch_size(len(records))
         response.responses.append(
             result(
                 error_code=0 if fault is None else fault.code,

@@ -3,6 +3,8 @@
 State: `state.image`, the metadata after every record that was committed before this node became
 active or decided here since; sessions of brokers; an open metadata transaction. A controller lives
 as long as its node leads the quorum: losing leadership drops it with all that was not committed.
+     A method may let others run between the parts of a long request (`state.breathe`): the driver
+     has nothing else decided before it is through.
 In:  one method per request (decide: reads, returns records and the reply), `activate` when this
      node becomes the leader of the quorum, `replay` for records.
 Out: Decisions. The driver appends their records, replays them here at once, and releases the reply
@@ -48,10 +50,16 @@ class Controller:
         committed: MetadataReplay,
         next_offset: int,
         kraft_version: int = 0,
+        breathe: Callable[[], None] = lambda: None,
     ) -> None:
         """Begin from what is `committed`; the next record has `next_offset`."""
         self.state = ControllerState(
-            node_id=node_id, cluster_id=cluster_id, config=config, new_uuid=new_uuid, random=random
+            node_id=node_id,
+            cluster_id=cluster_id,
+            config=config,
+            new_uuid=new_uuid,
+            random=random,
+            breathe=breathe,
         )
         self.state.kraft_version = kraft_version
         self._replay = committed

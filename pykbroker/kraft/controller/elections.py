@@ -61,6 +61,7 @@ def elect_leaders(state: ControllerState, request: Any) -> Decision[MetadataReco
         result = ReplicaElectionResult(topic=name)
         reply.replica_election_results.append(result)
         for number in numbers:
+            state.breathe()
             answer = PartitionResult(partition_id=number, error_message=None)
             try:
                 record = _elect_leader(state, name, number, election)

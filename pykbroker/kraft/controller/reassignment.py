@@ -52,6 +52,7 @@ def alter_partition_reassignments(state: ControllerState, request: Any) -> Decis
         result = ReassignableTopicResponse(name=topic.name)
         reply.responses.append(result)
         for asked in topic.partitions:
+            state.breathe()
             answer = ReassignablePartitionResponse(
                 partition_index=asked.partition_index, error_message=None
             )
@@ -174,6 +175,7 @@ def list_partition_reassignments(state: ControllerState, request: Any) -> Decisi
         asked = ((by_name.get(topic.name), topic.partition_indexes) for topic in request.topics)
     reply = ListPartitionReassignmentsResponse(error_message=None)
     for topic, numbers in asked:
+        state.breathe()
         if topic is None:
             continue
         ongoing = [

@@ -31,12 +31,15 @@ class ControllerState:
         config: BrokerConfig,
         new_uuid: Callable[[], bytes],
         random: RandomSource,
+        breathe: Callable[[], None],
     ) -> None:
+        """breathe: called between the parts of a long request (`environment/slices.py`)."""
         self.node_id = node_id
         self.cluster_id = cluster_id
         self.static_config = config
         self.new_uuid = new_uuid
         self.random = random
+        self.breathe = breathe
         self.image = MetadataImage()
         self.next_offset = 0
         self.kraft_version = 0

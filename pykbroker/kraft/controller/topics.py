@@ -52,6 +52,7 @@ def create_topics(state: ControllerState, request: Any) -> Decision[MetadataReco
     records: list[MetadataRecord] = []
     colliding = _CollidingNames(state)
     for topic in request.topics:
+        state.breathe()
         name = topic.name
         if counts[name] > 1:
             if counts[name] != _ALREADY_REFUSED:
@@ -262,6 +263,7 @@ def delete_topics(state: ControllerState, request: Any, version: int) -> Decisio
     found: dict[bytes, DeletableTopicResult] = {}
     doomed: dict[bytes, TopicImage] = {}
     for name, topic_id in _asked_topics(request, response):
+        state.breathe()
         if name is None:
             topic = state.image.topics_by_id.get(topic_id)
             unknown = ErrorCode.UNKNOWN_TOPIC_ID
@@ -325,6 +327,7 @@ def create_partitions(state: ControllerState, request: Any) -> Decision[Metadata
             fault = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             response.results.append(_not_grown(name, fault))
     for topic in request.topics:
+        state.breathe()
         if counts[topic.name] > 1:
             continue
         try:

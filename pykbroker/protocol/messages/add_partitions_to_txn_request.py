@@ -78,12 +78,12 @@ class AddPartitionsToTxnRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 5:
             raise refuse_version("AddPartitionsToTxnRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 3:
                 if version >= 4:
                     n = buf[pos]
@@ -92,7 +92,7 @@ class AddPartitionsToTxnRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 14 > len(buf) - pos or n > 1000000:
+                        if n * 14 > len(buf) - pos or n > most:
                             raise refuse_count("transactions", n, len(buf) - pos)
                         o.transactions = a = []
                         for _ in range(n):
@@ -113,7 +113,7 @@ class AddPartitionsToTxnRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 3 > len(buf) - pos or n > 1000000:
+                                if n * 3 > len(buf) - pos or n > most:
                                     raise refuse_count("topics", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:
@@ -153,7 +153,7 @@ class AddPartitionsToTxnRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos or n > 1000000:
+                        if n * 3 > len(buf) - pos or n > most:
                             raise refuse_count("v3_and_below_topics", n, len(buf) - pos)
                         o.v3_and_below_topics = a = []
                         for _ in range(n):
@@ -185,7 +185,7 @@ class AddPartitionsToTxnRequest(Message):
                 o.v3_and_below_producer_id, o.v3_and_below_producer_epoch, n = _u_qhi(buf, pos)
                 pos += 14
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("v3_and_below_topics", n, len(buf) - pos)
                     o.v3_and_below_topics = a = []
                     for _ in range(n):

@@ -74,7 +74,7 @@ class AddRaftVoterRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("AddRaftVoterRequest", version)
         o = _new(cls)
@@ -95,7 +95,7 @@ class AddRaftVoterRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 5 > len(buf) - pos or n > 1000000:
+                if n * 5 > len(buf) - pos or n > most:
                     raise refuse_count("listeners", n, len(buf) - pos)
                 o.listeners = a = []
                 for _ in range(n):

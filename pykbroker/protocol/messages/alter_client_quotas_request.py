@@ -66,12 +66,12 @@ class AlterClientQuotasRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("AlterClientQuotasRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 1:
                 n = buf[pos]
                 pos += 1
@@ -79,7 +79,7 @@ class AlterClientQuotasRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
@@ -90,7 +90,7 @@ class AlterClientQuotasRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 3 > len(buf) - pos or n > 1000000:
+                            if n * 3 > len(buf) - pos or n > most:
                                 raise refuse_count("entity", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -134,7 +134,7 @@ class AlterClientQuotasRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 11 > len(buf) - pos or n > 1000000:
+                            if n * 11 > len(buf) - pos or n > most:
                                 raise refuse_count("ops", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -183,7 +183,7 @@ class AlterClientQuotasRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 8 > len(buf) - pos or n > 1000000:
+                    if n * 8 > len(buf) - pos or n > most:
                         raise refuse_count("entries", n, len(buf) - pos)
                     o.entries = a = []
                     for _ in range(n):
@@ -191,7 +191,7 @@ class AlterClientQuotasRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 4 > len(buf) - pos or n > 1000000:
+                            if n * 4 > len(buf) - pos or n > most:
                                 raise refuse_count("entity", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -222,7 +222,7 @@ class AlterClientQuotasRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 11 > len(buf) - pos or n > 1000000:
+                            if n * 11 > len(buf) - pos or n > most:
                                 raise refuse_count("ops", n, len(buf) - pos)
                             left -= n
                             if left < 0:

@@ -67,12 +67,12 @@ class AlterConfigsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 2:
             raise refuse_version("AlterConfigsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 2:
                 n = buf[pos]
                 pos += 1
@@ -80,7 +80,7 @@ class AlterConfigsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 4 > len(buf) - pos or n > 1000000:
+                    if n * 4 > len(buf) - pos or n > most:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -101,7 +101,7 @@ class AlterConfigsRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 3 > len(buf) - pos or n > 1000000:
+                            if n * 3 > len(buf) - pos or n > most:
                                 raise refuse_count("configs", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -160,7 +160,7 @@ class AlterConfigsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 7 > len(buf) - pos or n > 1000000:
+                    if n * 7 > len(buf) - pos or n > most:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -176,7 +176,7 @@ class AlterConfigsRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 4 > len(buf) - pos or n > 1000000:
+                            if n * 4 > len(buf) - pos or n > most:
                                 raise refuse_count("configs", n, len(buf) - pos)
                             left -= n
                             if left < 0:

@@ -66,12 +66,12 @@ class AlterPartitionReassignmentsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("AlterPartitionReassignmentsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             (o.timeout_ms,) = _u_i(buf, pos)
             pos += 4
             if version >= 1:
@@ -85,7 +85,7 @@ class AlterPartitionReassignmentsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -106,7 +106,7 @@ class AlterPartitionReassignmentsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 6 > len(buf) - pos or n > 1000000:
+                        if n * 6 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:
@@ -120,7 +120,7 @@ class AlterPartitionReassignmentsRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 4 > len(buf) - pos or n > 1000000:
+                                if n * 4 > len(buf) - pos or n > most:
                                     raise refuse_count("replicas", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:

@@ -69,19 +69,19 @@ class AlterPartitionRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 2 <= version <= 3:
             raise refuse_version("AlterPartitionRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             o.broker_id, o.broker_epoch, n = _u_iqB(buf, pos)
             pos += 13
             if n > 127:
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos or n > 1000000:
+                if n * 18 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -92,7 +92,7 @@ class AlterPartitionRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 14 > len(buf) - pos or n > 1000000:
+                        if n * 14 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:
@@ -109,7 +109,7 @@ class AlterPartitionRequest(Message):
                                     n, pos = read_length(buf, pos - 1)
                                 if n > 0:
                                     n -= 1
-                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                    if n * 4 > len(buf) - pos or n > most:
                                         raise refuse_count("new_isr", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:
@@ -130,7 +130,7 @@ class AlterPartitionRequest(Message):
                                     n, pos = read_length(buf, pos - 1)
                                 if n > 0:
                                     n -= 1
-                                    if n * 13 > len(buf) - pos or n > 1000000:
+                                    if n * 13 > len(buf) - pos or n > most:
                                         raise refuse_count("new_isr_with_epochs", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:

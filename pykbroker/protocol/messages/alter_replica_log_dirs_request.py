@@ -60,12 +60,12 @@ class AlterReplicaLogDirsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 2:
             raise refuse_version("AlterReplicaLogDirsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 2:
                 n = buf[pos]
                 pos += 1
@@ -73,7 +73,7 @@ class AlterReplicaLogDirsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("dirs", n, len(buf) - pos)
                     o.dirs = a = []
                     for _ in range(n):
@@ -94,7 +94,7 @@ class AlterReplicaLogDirsRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 3 > len(buf) - pos or n > 1000000:
+                            if n * 3 > len(buf) - pos or n > most:
                                 raise refuse_count("topics", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -118,7 +118,7 @@ class AlterReplicaLogDirsRequest(Message):
                                     n, pos = read_length(buf, pos - 1)
                                 if n > 0:
                                     n -= 1
-                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                    if n * 4 > len(buf) - pos or n > most:
                                         raise refuse_count("partitions", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:
@@ -161,7 +161,7 @@ class AlterReplicaLogDirsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("dirs", n, len(buf) - pos)
                     o.dirs = a = []
                     for _ in range(n):
@@ -177,7 +177,7 @@ class AlterReplicaLogDirsRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 6 > len(buf) - pos or n > 1000000:
+                            if n * 6 > len(buf) - pos or n > most:
                                 raise refuse_count("topics", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -196,7 +196,7 @@ class AlterReplicaLogDirsRequest(Message):
                                 (n,) = _u_i(buf, pos)
                                 pos += 4
                                 if n >= 0:
-                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                    if n * 4 > len(buf) - pos or n > most:
                                         raise refuse_count("partitions", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:

@@ -58,12 +58,12 @@ class AlterShareGroupOffsetsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("AlterShareGroupOffsetsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -80,7 +80,7 @@ class AlterShareGroupOffsetsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -101,7 +101,7 @@ class AlterShareGroupOffsetsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 13 > len(buf) - pos or n > 1000000:
+                        if n * 13 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:

@@ -59,7 +59,7 @@ class AlterUserScramCredentialsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("AlterUserScramCredentialsRequest", version)
         o = _new(cls)
@@ -70,7 +70,7 @@ class AlterUserScramCredentialsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("deletions", n, len(buf) - pos)
                 o.deletions = a = []
                 for _ in range(n):
@@ -101,7 +101,7 @@ class AlterUserScramCredentialsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 9 > len(buf) - pos or n > 1000000:
+                if n * 9 > len(buf) - pos or n > most:
                     raise refuse_count("upsertions", n, len(buf) - pos)
                 o.upsertions = a = []
                 for _ in range(n):

@@ -64,19 +64,19 @@ class AssignReplicasToDirsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("AssignReplicasToDirsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             o.broker_id, o.broker_epoch, n = _u_iqB(buf, pos)
             pos += 13
             if n > 127:
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos or n > 1000000:
+                if n * 18 > len(buf) - pos or n > most:
                     raise refuse_count("directories", n, len(buf) - pos)
                 o.directories = a = []
                 for _ in range(n):
@@ -87,7 +87,7 @@ class AssignReplicasToDirsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 18 > len(buf) - pos or n > 1000000:
+                        if n * 18 > len(buf) - pos or n > most:
                             raise refuse_count("topics", n, len(buf) - pos)
                         left -= n
                         if left < 0:
@@ -101,7 +101,7 @@ class AssignReplicasToDirsRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 5 > len(buf) - pos or n > 1000000:
+                                if n * 5 > len(buf) - pos or n > most:
                                     raise refuse_count("partitions", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:

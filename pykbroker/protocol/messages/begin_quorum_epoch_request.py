@@ -75,12 +75,12 @@ class BeginQuorumEpochRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("BeginQuorumEpochRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 1:
                 n = buf[pos]
                 pos += 1
@@ -98,7 +98,7 @@ class BeginQuorumEpochRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -119,7 +119,7 @@ class BeginQuorumEpochRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 29 > len(buf) - pos or n > 1000000:
+                            if n * 29 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -153,7 +153,7 @@ class BeginQuorumEpochRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos or n > 1000000:
+                    if n * 5 > len(buf) - pos or n > most:
                         raise refuse_count("leader_endpoints", n, len(buf) - pos)
                     o.leader_endpoints = a = []
                     for _ in range(n):
@@ -207,7 +207,7 @@ class BeginQuorumEpochRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -223,7 +223,7 @@ class BeginQuorumEpochRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 12 > len(buf) - pos or n > 1000000:
+                            if n * 12 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:

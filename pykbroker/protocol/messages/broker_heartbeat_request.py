@@ -74,7 +74,7 @@ class BrokerHeartbeatRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 2:
             raise refuse_version("BrokerHeartbeatRequest", version)
         o = _new(cls)

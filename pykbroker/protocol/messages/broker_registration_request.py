@@ -91,7 +91,7 @@ class BrokerRegistrationRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 4:
             raise refuse_version("BrokerRegistrationRequest", version)
         o = _new(cls)
@@ -112,7 +112,7 @@ class BrokerRegistrationRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 7 > len(buf) - pos or n > 1000000:
+                if n * 7 > len(buf) - pos or n > most:
                     raise refuse_count("listeners", n, len(buf) - pos)
                 o.listeners = a = []
                 for _ in range(n):
@@ -153,7 +153,7 @@ class BrokerRegistrationRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 6 > len(buf) - pos or n > 1000000:
+                if n * 6 > len(buf) - pos or n > most:
                     raise refuse_count("features", n, len(buf) - pos)
                 o.features = a = []
                 for _ in range(n):
@@ -200,7 +200,7 @@ class BrokerRegistrationRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 16 > len(buf) - pos or n > 1000000:
+                    if n * 16 > len(buf) - pos or n > most:
                         raise refuse_count("log_dirs", n, len(buf) - pos)
                     o.log_dirs, pos = read_uuids(buf, pos, n)
                 else:

@@ -88,12 +88,12 @@ class ConsumerGroupHeartbeatRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("ConsumerGroupHeartbeatRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -140,7 +140,7 @@ class ConsumerGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos or n > 1000000:
+                if n > len(buf) - pos or n > most:
                     raise refuse_count("subscribed_topic_names", n, len(buf) - pos)
                 o.subscribed_topic_names = a = []
                 for _ in range(n):
@@ -184,7 +184,7 @@ class ConsumerGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos or n > 1000000:
+                if n * 18 > len(buf) - pos or n > most:
                     raise refuse_count("topic_partitions", n, len(buf) - pos)
                 o.topic_partitions = a = []
                 for _ in range(n):
@@ -195,7 +195,7 @@ class ConsumerGroupHeartbeatRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 4 > len(buf) - pos or n > 1000000:
+                        if n * 4 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:

@@ -71,7 +71,7 @@ class ControllerRegistrationRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("ControllerRegistrationRequest", version)
         o = _new(cls)
@@ -82,7 +82,7 @@ class ControllerRegistrationRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 7 > len(buf) - pos or n > 1000000:
+                if n * 7 > len(buf) - pos or n > most:
                     raise refuse_count("listeners", n, len(buf) - pos)
                 o.listeners = a = []
                 for _ in range(n):
@@ -123,7 +123,7 @@ class ControllerRegistrationRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 6 > len(buf) - pos or n > 1000000:
+                if n * 6 > len(buf) - pos or n > most:
                     raise refuse_count("features", n, len(buf) - pos)
                 o.features = a = []
                 for _ in range(n):

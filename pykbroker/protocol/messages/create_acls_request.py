@@ -64,7 +64,7 @@ class CreateAclsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 3:
             raise refuse_version("CreateAclsRequest", version)
         o = _new(cls)
@@ -76,7 +76,7 @@ class CreateAclsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 8 > len(buf) - pos or n > 1000000:
+                    if n * 8 > len(buf) - pos or n > most:
                         raise refuse_count("creations", n, len(buf) - pos)
                     o.creations = a = []
                     for _ in range(n):
@@ -132,7 +132,7 @@ class CreateAclsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 10 > len(buf) - pos or n > 1000000:
+                    if n * 10 > len(buf) - pos or n > most:
                         raise refuse_count("creations", n, len(buf) - pos)
                     o.creations = a = []
                     for _ in range(n):

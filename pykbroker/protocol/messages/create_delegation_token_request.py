@@ -69,7 +69,7 @@ class CreateDelegationTokenRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 3:
             raise refuse_version("CreateDelegationTokenRequest", version)
         o = _new(cls)
@@ -105,7 +105,7 @@ class CreateDelegationTokenRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("renewers", n, len(buf) - pos)
                     o.renewers = a = []
                     for _ in range(n):
@@ -151,7 +151,7 @@ class CreateDelegationTokenRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 4 > len(buf) - pos or n > 1000000:
+                    if n * 4 > len(buf) - pos or n > most:
                         raise refuse_count("renewers", n, len(buf) - pos)
                     o.renewers = a = []
                     for _ in range(n):

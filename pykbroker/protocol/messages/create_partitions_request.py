@@ -71,12 +71,12 @@ class CreatePartitionsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 3:
             raise refuse_version("CreatePartitionsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 2:
                 n = buf[pos]
                 pos += 1
@@ -84,7 +84,7 @@ class CreatePartitionsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 7 > len(buf) - pos or n > 1000000:
+                    if n * 7 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -105,7 +105,7 @@ class CreatePartitionsRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 2 > len(buf) - pos or n > 1000000:
+                            if n * 2 > len(buf) - pos or n > most:
                                 raise refuse_count("assignments", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -119,7 +119,7 @@ class CreatePartitionsRequest(Message):
                                     n, pos = read_length(buf, pos - 1)
                                 if n > 0:
                                     n -= 1
-                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                    if n * 4 > len(buf) - pos or n > most:
                                         raise refuse_count("broker_ids", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:
@@ -162,7 +162,7 @@ class CreatePartitionsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 10 > len(buf) - pos or n > 1000000:
+                    if n * 10 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -178,7 +178,7 @@ class CreatePartitionsRequest(Message):
                         o1.count, n = _u_ii(buf, pos)
                         pos += 8
                         if n >= 0:
-                            if n * 4 > len(buf) - pos or n > 1000000:
+                            if n * 4 > len(buf) - pos or n > most:
                                 raise refuse_count("assignments", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -189,7 +189,7 @@ class CreatePartitionsRequest(Message):
                                 (n,) = _u_i(buf, pos)
                                 pos += 4
                                 if n >= 0:
-                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                    if n * 4 > len(buf) - pos or n > most:
                                         raise refuse_count("broker_ids", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:

@@ -76,12 +76,12 @@ class CreateTopicsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 2 <= version <= 7:
             raise refuse_version("CreateTopicsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 5:
                 n = buf[pos]
                 pos += 1
@@ -89,7 +89,7 @@ class CreateTopicsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 10 > len(buf) - pos or n > 1000000:
+                    if n * 10 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -110,7 +110,7 @@ class CreateTopicsRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 6 > len(buf) - pos or n > 1000000:
+                            if n * 6 > len(buf) - pos or n > most:
                                 raise refuse_count("assignments", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -124,7 +124,7 @@ class CreateTopicsRequest(Message):
                                     n, pos = read_length(buf, pos - 1)
                                 if n > 0:
                                     n -= 1
-                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                    if n * 4 > len(buf) - pos or n > most:
                                         raise refuse_count("broker_ids", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:
@@ -152,7 +152,7 @@ class CreateTopicsRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 3 > len(buf) - pos or n > 1000000:
+                            if n * 3 > len(buf) - pos or n > most:
                                 raise refuse_count("configs", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -211,7 +211,7 @@ class CreateTopicsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 16 > len(buf) - pos or n > 1000000:
+                    if n * 16 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -227,7 +227,7 @@ class CreateTopicsRequest(Message):
                         o1.num_partitions, o1.replication_factor, n = _u_ihi(buf, pos)
                         pos += 10
                         if n >= 0:
-                            if n * 8 > len(buf) - pos or n > 1000000:
+                            if n * 8 > len(buf) - pos or n > most:
                                 raise refuse_count("assignments", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -238,7 +238,7 @@ class CreateTopicsRequest(Message):
                                 o2.partition_index, n = _u_ii(buf, pos)
                                 pos += 8
                                 if n >= 0:
-                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                    if n * 4 > len(buf) - pos or n > most:
                                         raise refuse_count("broker_ids", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:
@@ -257,7 +257,7 @@ class CreateTopicsRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 4 > len(buf) - pos or n > 1000000:
+                            if n * 4 > len(buf) - pos or n > most:
                                 raise refuse_count("configs", n, len(buf) - pos)
                             left -= n
                             if left < 0:

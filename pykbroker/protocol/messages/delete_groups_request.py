@@ -57,7 +57,7 @@ class DeleteGroupsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 3:
             raise refuse_version("DeleteGroupsRequest", version)
         o = _new(cls)
@@ -69,7 +69,7 @@ class DeleteGroupsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n > len(buf) - pos or n > 1000000:
+                    if n > len(buf) - pos or n > most:
                         raise refuse_count("groups_names", n, len(buf) - pos)
                     o.groups_names = a = []
                     for _ in range(n):
@@ -95,7 +95,7 @@ class DeleteGroupsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 2 > len(buf) - pos or n > 1000000:
+                    if n * 2 > len(buf) - pos or n > most:
                         raise refuse_count("groups_names", n, len(buf) - pos)
                     o.groups_names = a = []
                     for _ in range(n):

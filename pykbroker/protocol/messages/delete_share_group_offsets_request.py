@@ -55,7 +55,7 @@ class DeleteShareGroupOffsetsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("DeleteShareGroupOffsetsRequest", version)
         o = _new(cls)
@@ -76,7 +76,7 @@ class DeleteShareGroupOffsetsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 2 > len(buf) - pos or n > 1000000:
+                if n * 2 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):

@@ -67,7 +67,7 @@ class DeleteTopicsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 6:
             raise refuse_version("DeleteTopicsRequest", version)
         o = _new(cls)
@@ -80,7 +80,7 @@ class DeleteTopicsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 18 > len(buf) - pos or n > 1000000:
+                        if n * 18 > len(buf) - pos or n > most:
                             raise refuse_count("topics", n, len(buf) - pos)
                         o.topics = a = []
                         for _ in range(n):
@@ -114,7 +114,7 @@ class DeleteTopicsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n > len(buf) - pos or n > 1000000:
+                        if n > len(buf) - pos or n > most:
                             raise refuse_count("topic_names", n, len(buf) - pos)
                         o.topic_names = a = []
                         for _ in range(n):
@@ -142,7 +142,7 @@ class DeleteTopicsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 2 > len(buf) - pos or n > 1000000:
+                    if n * 2 > len(buf) - pos or n > most:
                         raise refuse_count("topic_names", n, len(buf) - pos)
                     o.topic_names = a = []
                     for _ in range(n):

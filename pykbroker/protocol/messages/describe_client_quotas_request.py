@@ -65,7 +65,7 @@ class DescribeClientQuotasRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("DescribeClientQuotasRequest", version)
         o = _new(cls)
@@ -77,7 +77,7 @@ class DescribeClientQuotasRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 4 > len(buf) - pos or n > 1000000:
+                    if n * 4 > len(buf) - pos or n > most:
                         raise refuse_count("components", n, len(buf) - pos)
                     o.components = a = []
                     for _ in range(n):
@@ -123,7 +123,7 @@ class DescribeClientQuotasRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 5 > len(buf) - pos or n > 1000000:
+                    if n * 5 > len(buf) - pos or n > most:
                         raise refuse_count("components", n, len(buf) - pos)
                     o.components = a = []
                     for _ in range(n):

@@ -71,12 +71,12 @@ class DescribeConfigsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 4:
             raise refuse_version("DescribeConfigsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 4:
                 n = buf[pos]
                 pos += 1
@@ -84,7 +84,7 @@ class DescribeConfigsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 4 > len(buf) - pos or n > 1000000:
+                    if n * 4 > len(buf) - pos or n > most:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -105,7 +105,7 @@ class DescribeConfigsRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n > len(buf) - pos or n > 1000000:
+                            if n > len(buf) - pos or n > most:
                                 raise refuse_count("configuration_keys", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -144,7 +144,7 @@ class DescribeConfigsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 7 > len(buf) - pos or n > 1000000:
+                    if n * 7 > len(buf) - pos or n > most:
                         raise refuse_count("resources", n, len(buf) - pos)
                     o.resources = a = []
                     for _ in range(n):
@@ -160,7 +160,7 @@ class DescribeConfigsRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 2 > len(buf) - pos or n > 1000000:
+                            if n * 2 > len(buf) - pos or n > most:
                                 raise refuse_count("configuration_keys", n, len(buf) - pos)
                             left -= n
                             if left < 0:

@@ -57,7 +57,7 @@ class DescribeDelegationTokenRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 3:
             raise refuse_version("DescribeDelegationTokenRequest", version)
         o = _new(cls)
@@ -69,7 +69,7 @@ class DescribeDelegationTokenRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("owners", n, len(buf) - pos)
                     o.owners = a = []
                     for _ in range(n):
@@ -115,7 +115,7 @@ class DescribeDelegationTokenRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 4 > len(buf) - pos or n > 1000000:
+                    if n * 4 > len(buf) - pos or n > most:
                         raise refuse_count("owners", n, len(buf) - pos)
                     o.owners = a = []
                     for _ in range(n):

@@ -55,19 +55,19 @@ class DescribeShareGroupOffsetsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("DescribeShareGroupOffsetsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("groups", n, len(buf) - pos)
                 o.groups = a = []
                 for _ in range(n):
@@ -88,7 +88,7 @@ class DescribeShareGroupOffsetsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos or n > 1000000:
+                        if n * 3 > len(buf) - pos or n > most:
                             raise refuse_count("topics", n, len(buf) - pos)
                         left -= n
                         if left < 0:
@@ -112,7 +112,7 @@ class DescribeShareGroupOffsetsRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 4 > len(buf) - pos or n > 1000000:
+                                if n * 4 > len(buf) - pos or n > most:
                                     raise refuse_count("partitions", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:

@@ -52,7 +52,7 @@ class DescribeUserScramCredentialsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("DescribeUserScramCredentialsRequest", version)
         o = _new(cls)
@@ -63,7 +63,7 @@ class DescribeUserScramCredentialsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 2 > len(buf) - pos or n > 1000000:
+                if n * 2 > len(buf) - pos or n > most:
                     raise refuse_count("users", n, len(buf) - pos)
                 o.users = a = []
                 for _ in range(n):

@@ -75,12 +75,12 @@ class EndQuorumEpochRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("EndQuorumEpochRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 1:
                 n = buf[pos]
                 pos += 1
@@ -98,7 +98,7 @@ class EndQuorumEpochRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -119,7 +119,7 @@ class EndQuorumEpochRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 14 > len(buf) - pos or n > 1000000:
+                            if n * 14 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -133,7 +133,7 @@ class EndQuorumEpochRequest(Message):
                                     n, pos = read_length(buf, pos - 1)
                                 if n > 0:
                                     n -= 1
-                                    if n * 21 > len(buf) - pos or n > 1000000:
+                                    if n * 21 > len(buf) - pos or n > most:
                                         raise refuse_count("preferred_candidates", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:
@@ -178,7 +178,7 @@ class EndQuorumEpochRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 5 > len(buf) - pos or n > 1000000:
+                    if n * 5 > len(buf) - pos or n > most:
                         raise refuse_count("leader_endpoints", n, len(buf) - pos)
                     o.leader_endpoints = a = []
                     for _ in range(n):
@@ -232,7 +232,7 @@ class EndQuorumEpochRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -248,7 +248,7 @@ class EndQuorumEpochRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 16 > len(buf) - pos or n > 1000000:
+                            if n * 16 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -259,7 +259,7 @@ class EndQuorumEpochRequest(Message):
                                 o2.partition_index, o2.leader_id, o2.leader_epoch, n = _u_iiii(buf, pos)
                                 pos += 16
                                 if n >= 0:
-                                    if n * 4 > len(buf) - pos or n > 1000000:
+                                    if n * 4 > len(buf) - pos or n > most:
                                         raise refuse_count("preferred_successors", n, len(buf) - pos)
                                     left -= n
                                     if left < 0:

@@ -110,12 +110,12 @@ class FetchRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 4 <= version <= 18:
             raise refuse_version("FetchRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 12:
                 if version <= 14:
                     (o.replica_id,) = _u_i(buf, pos)
@@ -128,7 +128,7 @@ class FetchRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos or n > 1000000:
+                    if n * 2 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -157,7 +157,7 @@ class FetchRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 33 > len(buf) - pos or n > 1000000:
+                            if n * 33 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -193,7 +193,7 @@ class FetchRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos or n > 1000000:
+                    if n * 2 > len(buf) - pos or n > most:
                         raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                     o.forgotten_topics_data = a = []
                     for _ in range(n):
@@ -222,7 +222,7 @@ class FetchRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 4 > len(buf) - pos or n > 1000000:
+                            if n * 4 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -275,7 +275,7 @@ class FetchRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -291,7 +291,7 @@ class FetchRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 16 > len(buf) - pos or n > 1000000:
+                            if n * 16 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -331,7 +331,7 @@ class FetchRequest(Message):
                     (n,) = _u_i(buf, pos)
                     pos += 4
                     if n >= 0:
-                        if n * 6 > len(buf) - pos or n > 1000000:
+                        if n * 6 > len(buf) - pos or n > most:
                             raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                         o.forgotten_topics_data = a = []
                         for _ in range(n):
@@ -347,7 +347,7 @@ class FetchRequest(Message):
                             (n,) = _u_i(buf, pos)
                             pos += 4
                             if n >= 0:
-                                if n * 4 > len(buf) - pos or n > 1000000:
+                                if n * 4 > len(buf) - pos or n > most:
                                     raise refuse_count("partitions", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:

@@ -74,19 +74,19 @@ class FetchSnapshotRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("FetchSnapshotRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             o.replica_id, o.max_bytes, n = _u_iiB(buf, pos)
             pos += 9
             if n > 127:
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -107,7 +107,7 @@ class FetchSnapshotRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 30 > len(buf) - pos or n > 1000000:
+                        if n * 30 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:

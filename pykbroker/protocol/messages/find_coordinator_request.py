@@ -63,7 +63,7 @@ class FindCoordinatorRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 6:
             raise refuse_version("FindCoordinatorRequest", version)
         o = _new(cls)
@@ -91,7 +91,7 @@ class FindCoordinatorRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n > len(buf) - pos or n > 1000000:
+                        if n > len(buf) - pos or n > most:
                             raise refuse_count("coordinator_keys", n, len(buf) - pos)
                         o.coordinator_keys = a = []
                         for _ in range(n):

@@ -80,7 +80,7 @@ class JoinGroupRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 9:
             raise refuse_version("JoinGroupRequest", version)
         o = _new(cls)
@@ -132,7 +132,7 @@ class JoinGroupRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("protocols", n, len(buf) - pos)
                     o.protocols = a = []
                     for _ in range(n):
@@ -233,7 +233,7 @@ class JoinGroupRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("protocols", n, len(buf) - pos)
                     o.protocols = a = []
                     for _ in range(n):

@@ -63,7 +63,7 @@ class LeaveGroupRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 5:
             raise refuse_version("LeaveGroupRequest", version)
         o = _new(cls)
@@ -85,7 +85,7 @@ class LeaveGroupRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("members", n, len(buf) - pos)
                     o.members = a = []
                     for _ in range(n):
@@ -165,7 +165,7 @@ class LeaveGroupRequest(Message):
                     (n,) = _u_i(buf, pos)
                     pos += 4
                     if n >= 0:
-                        if n * 4 > len(buf) - pos or n > 1000000:
+                        if n * 4 > len(buf) - pos or n > most:
                             raise refuse_count("members", n, len(buf) - pos)
                         o.members = a = []
                         for _ in range(n):

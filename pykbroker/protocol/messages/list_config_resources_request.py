@@ -51,7 +51,7 @@ class ListConfigResourcesRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("ListConfigResourcesRequest", version)
         o = _new(cls)
@@ -63,7 +63,7 @@ class ListConfigResourcesRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n > len(buf) - pos or n > 1000000:
+                    if n > len(buf) - pos or n > most:
                         raise refuse_count("resource_types", n, len(buf) - pos)
                     o.resource_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n

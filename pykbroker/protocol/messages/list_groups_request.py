@@ -56,7 +56,7 @@ class ListGroupsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 5:
             raise refuse_version("ListGroupsRequest", version)
         o = _new(cls)
@@ -69,7 +69,7 @@ class ListGroupsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n > len(buf) - pos or n > 1000000:
+                        if n > len(buf) - pos or n > most:
                             raise refuse_count("states_filter", n, len(buf) - pos)
                         o.states_filter = a = []
                         for _ in range(n):
@@ -93,7 +93,7 @@ class ListGroupsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n > len(buf) - pos or n > 1000000:
+                        if n > len(buf) - pos or n > most:
                             raise refuse_count("types_filter", n, len(buf) - pos)
                         o.types_filter = a = []
                         for _ in range(n):

@@ -75,12 +75,12 @@ class ListOffsetsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 11:
             raise refuse_version("ListOffsetsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 6:
                 o.replica_id, o.isolation_level, n = _u_ibB(buf, pos)
                 pos += 6
@@ -88,7 +88,7 @@ class ListOffsetsRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -109,7 +109,7 @@ class ListOffsetsRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 17 > len(buf) - pos or n > 1000000:
+                            if n * 17 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -160,7 +160,7 @@ class ListOffsetsRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -176,7 +176,7 @@ class ListOffsetsRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 12 > len(buf) - pos or n > 1000000:
+                            if n * 12 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:

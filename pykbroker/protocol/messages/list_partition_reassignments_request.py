@@ -60,19 +60,19 @@ class ListPartitionReassignmentsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("ListPartitionReassignmentsRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             o.timeout_ms, n = _u_iB(buf, pos)
             pos += 5
             if n > 127:
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -93,7 +93,7 @@ class ListPartitionReassignmentsRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 4 > len(buf) - pos or n > 1000000:
+                        if n * 4 > len(buf) - pos or n > most:
                             raise refuse_count("partition_indexes", n, len(buf) - pos)
                         left -= n
                         if left < 0:

@@ -64,7 +64,7 @@ class ListTransactionsRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 2:
             raise refuse_version("ListTransactionsRequest", version)
         o = _new(cls)
@@ -75,7 +75,7 @@ class ListTransactionsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos or n > 1000000:
+                if n > len(buf) - pos or n > most:
                     raise refuse_count("state_filters", n, len(buf) - pos)
                 o.state_filters = a = []
                 for _ in range(n):
@@ -96,7 +96,7 @@ class ListTransactionsRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 8 > len(buf) - pos or n > 1000000:
+                if n * 8 > len(buf) - pos or n > most:
                     raise refuse_count("producer_id_filters", n, len(buf) - pos)
                 o.producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
                 pos += 8 * n

@@ -54,12 +54,12 @@ class OffsetDeleteRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("OffsetDeleteRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             (n,) = _u_h(buf, pos)
             pos += 2
             if n >= 0:
@@ -71,7 +71,7 @@ class OffsetDeleteRequest(Message):
             (n,) = _u_i(buf, pos)
             pos += 4
             if n >= 0:
-                if n * 6 > len(buf) - pos or n > 1000000:
+                if n * 6 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -87,7 +87,7 @@ class OffsetDeleteRequest(Message):
                     (n,) = _u_i(buf, pos)
                     pos += 4
                     if n >= 0:
-                        if n * 4 > len(buf) - pos or n > 1000000:
+                        if n * 4 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:

@@ -73,12 +73,12 @@ class OffsetFetchRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 10:
             raise refuse_version("OffsetFetchRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 6:
                 if version <= 7:
                     n = buf[pos]
@@ -97,7 +97,7 @@ class OffsetFetchRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos or n > 1000000:
+                        if n * 3 > len(buf) - pos or n > most:
                             raise refuse_count("topics", n, len(buf) - pos)
                         o.topics = a = []
                         for _ in range(n):
@@ -118,7 +118,7 @@ class OffsetFetchRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 4 > len(buf) - pos or n > 1000000:
+                                if n * 4 > len(buf) - pos or n > most:
                                     raise refuse_count("partition_indexes", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:
@@ -150,7 +150,7 @@ class OffsetFetchRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos or n > 1000000:
+                        if n * 3 > len(buf) - pos or n > most:
                             raise refuse_count("groups", n, len(buf) - pos)
                         o.groups = a = []
                         for _ in range(n):
@@ -187,7 +187,7 @@ class OffsetFetchRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 2 > len(buf) - pos or n > 1000000:
+                                if n * 2 > len(buf) - pos or n > most:
                                     raise refuse_count("topics", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:
@@ -219,7 +219,7 @@ class OffsetFetchRequest(Message):
                                         n, pos = read_length(buf, pos - 1)
                                     if n > 0:
                                         n -= 1
-                                        if n * 4 > len(buf) - pos or n > 1000000:
+                                        if n * 4 > len(buf) - pos or n > most:
                                             raise refuse_count("partition_indexes", n, len(buf) - pos)
                                         left -= n
                                         if left < 0:
@@ -277,7 +277,7 @@ class OffsetFetchRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -293,7 +293,7 @@ class OffsetFetchRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 4 > len(buf) - pos or n > 1000000:
+                            if n * 4 > len(buf) - pos or n > most:
                                 raise refuse_count("partition_indexes", n, len(buf) - pos)
                             left -= n
                             if left < 0:

@@ -65,12 +65,12 @@ class OffsetForLeaderEpochRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 2 <= version <= 4:
             raise refuse_version("OffsetForLeaderEpochRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 4:
                 o.replica_id, n = _u_iB(buf, pos)
                 pos += 5
@@ -78,7 +78,7 @@ class OffsetForLeaderEpochRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -99,7 +99,7 @@ class OffsetForLeaderEpochRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 13 > len(buf) - pos or n > 1000000:
+                            if n * 13 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -143,7 +143,7 @@ class OffsetForLeaderEpochRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -159,7 +159,7 @@ class OffsetForLeaderEpochRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 12 > len(buf) - pos or n > 1000000:
+                            if n * 12 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:

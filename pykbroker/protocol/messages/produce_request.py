@@ -76,14 +76,14 @@ class ProduceRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 3 <= version <= 13:
             raise refuse_version("ProduceRequest", version)
         if type(buf) is not memoryview:
             buf = memoryview(buf)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 9:
                 n = buf[pos]
                 pos += 1
@@ -101,7 +101,7 @@ class ProduceRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos or n > 1000000:
+                    if n * 2 > len(buf) - pos or n > most:
                         raise refuse_count("topic_data", n, len(buf) - pos)
                     o.topic_data = a = []
                     for _ in range(n):
@@ -130,7 +130,7 @@ class ProduceRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 6 > len(buf) - pos or n > 1000000:
+                            if n * 6 > len(buf) - pos or n > most:
                                 raise refuse_count("partition_data", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -187,7 +187,7 @@ class ProduceRequest(Message):
                 o.acks, o.timeout_ms, n = _u_hii(buf, pos)
                 pos += 10
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("topic_data", n, len(buf) - pos)
                     o.topic_data = a = []
                     for _ in range(n):
@@ -203,7 +203,7 @@ class ProduceRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 8 > len(buf) - pos or n > 1000000:
+                            if n * 8 > len(buf) - pos or n > most:
                                 raise refuse_count("partition_data", n, len(buf) - pos)
                             left -= n
                             if left < 0:

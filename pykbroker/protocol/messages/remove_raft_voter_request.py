@@ -56,7 +56,7 @@ class RemoveRaftVoterRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("RemoveRaftVoterRequest", version)
         o = _new(cls)

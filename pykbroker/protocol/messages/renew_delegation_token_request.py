@@ -57,7 +57,7 @@ class RenewDelegationTokenRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 2:
             raise refuse_version("RenewDelegationTokenRequest", version)
         o = _new(cls)

@@ -75,12 +75,12 @@ class ShareAcknowledgeRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 2:
             raise refuse_version("ShareAcknowledgeRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -114,7 +114,7 @@ class ShareAcknowledgeRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos or n > 1000000:
+                if n * 18 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -125,7 +125,7 @@ class ShareAcknowledgeRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 6 > len(buf) - pos or n > 1000000:
+                        if n * 6 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:
@@ -139,7 +139,7 @@ class ShareAcknowledgeRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 18 > len(buf) - pos or n > 1000000:
+                                if n * 18 > len(buf) - pos or n > most:
                                     raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:
@@ -153,7 +153,7 @@ class ShareAcknowledgeRequest(Message):
                                         n, pos = read_length(buf, pos - 1)
                                     if n > 0:
                                         n -= 1
-                                        if n > len(buf) - pos or n > 1000000:
+                                        if n > len(buf) - pos or n > most:
                                             raise refuse_count("acknowledge_types", n, len(buf) - pos)
                                         left -= n
                                         if left < 0:

@@ -100,12 +100,12 @@ class ShareFetchRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 2:
             raise refuse_version("ShareFetchRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -140,7 +140,7 @@ class ShareFetchRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos or n > 1000000:
+                if n * 18 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -151,7 +151,7 @@ class ShareFetchRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 6 > len(buf) - pos or n > 1000000:
+                        if n * 6 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:
@@ -165,7 +165,7 @@ class ShareFetchRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 18 > len(buf) - pos or n > 1000000:
+                                if n * 18 > len(buf) - pos or n > most:
                                     raise refuse_count("acknowledgement_batches", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:
@@ -179,7 +179,7 @@ class ShareFetchRequest(Message):
                                         n, pos = read_length(buf, pos - 1)
                                     if n > 0:
                                         n -= 1
-                                        if n > len(buf) - pos or n > 1000000:
+                                        if n > len(buf) - pos or n > most:
                                             raise refuse_count("acknowledge_types", n, len(buf) - pos)
                                         left -= n
                                         if left < 0:
@@ -225,7 +225,7 @@ class ShareFetchRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos or n > 1000000:
+                if n * 18 > len(buf) - pos or n > most:
                     raise refuse_count("forgotten_topics_data", n, len(buf) - pos)
                 o.forgotten_topics_data = a = []
                 for _ in range(n):
@@ -236,7 +236,7 @@ class ShareFetchRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 4 > len(buf) - pos or n > 1000000:
+                        if n * 4 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:

@@ -57,7 +57,7 @@ class ShareGroupDescribeRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 1:
             raise refuse_version("ShareGroupDescribeRequest", version)
         o = _new(cls)
@@ -68,7 +68,7 @@ class ShareGroupDescribeRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos or n > 1000000:
+                if n > len(buf) - pos or n > most:
                     raise refuse_count("group_ids", n, len(buf) - pos)
                 o.group_ids = a = []
                 for _ in range(n):

@@ -60,7 +60,7 @@ class StreamsGroupDescribeRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("StreamsGroupDescribeRequest", version)
         o = _new(cls)
@@ -71,7 +71,7 @@ class StreamsGroupDescribeRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n > len(buf) - pos or n > 1000000:
+                if n > len(buf) - pos or n > most:
                     raise refuse_count("group_ids", n, len(buf) - pos)
                 o.group_ids = a = []
                 for _ in range(n):

@@ -117,7 +117,7 @@ class StreamsGroupHeartbeatRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("StreamsGroupHeartbeatRequest", version)
         o = _new(cls)
@@ -174,7 +174,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("active_tasks", n, len(buf) - pos)
                 o.active_tasks = a = []
                 for _ in range(n):
@@ -188,7 +188,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("standby_tasks", n, len(buf) - pos)
                 o.standby_tasks = a = []
                 for _ in range(n):
@@ -202,7 +202,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("warmup_tasks", n, len(buf) - pos)
                 o.warmup_tasks = a = []
                 for _ in range(n):
@@ -232,7 +232,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 3 > len(buf) - pos or n > 1000000:
+                if n * 3 > len(buf) - pos or n > most:
                     raise refuse_count("client_tags", n, len(buf) - pos)
                 o.client_tags = a = []
                 for _ in range(n):
@@ -246,7 +246,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 14 > len(buf) - pos or n > 1000000:
+                if n * 14 > len(buf) - pos or n > most:
                     raise refuse_count("task_offsets", n, len(buf) - pos)
                 o.task_offsets = a = []
                 for _ in range(n):
@@ -260,7 +260,7 @@ class StreamsGroupHeartbeatRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 14 > len(buf) - pos or n > 1000000:
+                if n * 14 > len(buf) - pos or n > most:
                     raise refuse_count("task_end_offsets", n, len(buf) - pos)
                 o.task_end_offsets = a = []
                 for _ in range(n):

@@ -66,7 +66,7 @@ class StreamsGroupTopologyDescriptionUpdateRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 0:
             raise refuse_version("StreamsGroupTopologyDescriptionUpdateRequest", version)
         o = _new(cls)

@@ -78,7 +78,7 @@ class SyncGroupRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 5:
             raise refuse_version("SyncGroupRequest", version)
         o = _new(cls)
@@ -144,7 +144,7 @@ class SyncGroupRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 3 > len(buf) - pos or n > 1000000:
+                    if n * 3 > len(buf) - pos or n > most:
                         raise refuse_count("assignments", n, len(buf) - pos)
                     o.assignments = a = []
                     for _ in range(n):
@@ -217,7 +217,7 @@ class SyncGroupRequest(Message):
                 (n,) = _u_i(buf, pos)
                 pos += 4
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("assignments", n, len(buf) - pos)
                     o.assignments = a = []
                     for _ in range(n):

@@ -89,12 +89,12 @@ class TxnOffsetCommitRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 6:
             raise refuse_version("TxnOffsetCommitRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             if version >= 3:
                 n = buf[pos]
                 pos += 1
@@ -142,7 +142,7 @@ class TxnOffsetCommitRequest(Message):
                     n, pos = read_length(buf, pos - 1)
                 if n > 0:
                     n -= 1
-                    if n * 2 > len(buf) - pos or n > 1000000:
+                    if n * 2 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -171,7 +171,7 @@ class TxnOffsetCommitRequest(Message):
                             n, pos = read_length(buf, pos - 1)
                         if n > 0:
                             n -= 1
-                            if n * 18 > len(buf) - pos or n > 1000000:
+                            if n * 18 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:
@@ -236,7 +236,7 @@ class TxnOffsetCommitRequest(Message):
                 o.producer_id, o.producer_epoch, n = _u_qhi(buf, pos)
                 pos += 14
                 if n >= 0:
-                    if n * 6 > len(buf) - pos or n > 1000000:
+                    if n * 6 > len(buf) - pos or n > most:
                         raise refuse_count("topics", n, len(buf) - pos)
                     o.topics = a = []
                     for _ in range(n):
@@ -252,7 +252,7 @@ class TxnOffsetCommitRequest(Message):
                         (n,) = _u_i(buf, pos)
                         pos += 4
                         if n >= 0:
-                            if n * 14 > len(buf) - pos or n > 1000000:
+                            if n * 14 > len(buf) - pos or n > most:
                                 raise refuse_count("partitions", n, len(buf) - pos)
                             left -= n
                             if left < 0:

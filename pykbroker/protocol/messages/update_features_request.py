@@ -66,7 +66,7 @@ class UpdateFeaturesRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 2:
             raise refuse_version("UpdateFeaturesRequest", version)
         o = _new(cls)
@@ -77,7 +77,7 @@ class UpdateFeaturesRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 4 > len(buf) - pos or n > 1000000:
+                if n * 4 > len(buf) - pos or n > most:
                     raise refuse_count("feature_updates", n, len(buf) - pos)
                 o.feature_updates = a = []
                 for _ in range(n):

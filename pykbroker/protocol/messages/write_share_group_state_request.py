@@ -65,12 +65,12 @@ class WriteShareGroupStateRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 0 <= version <= 1:
             raise refuse_version("WriteShareGroupStateRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -87,7 +87,7 @@ class WriteShareGroupStateRequest(Message):
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 18 > len(buf) - pos or n > 1000000:
+                if n * 18 > len(buf) - pos or n > most:
                     raise refuse_count("topics", n, len(buf) - pos)
                 o.topics = a = []
                 for _ in range(n):
@@ -98,7 +98,7 @@ class WriteShareGroupStateRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 22 > len(buf) - pos or n > 1000000:
+                        if n * 22 > len(buf) - pos or n > most:
                             raise refuse_count("partitions", n, len(buf) - pos)
                         left -= n
                         if left < 0:
@@ -119,7 +119,7 @@ class WriteShareGroupStateRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 20 > len(buf) - pos or n > 1000000:
+                                if n * 20 > len(buf) - pos or n > most:
                                     raise refuse_count("state_batches", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:

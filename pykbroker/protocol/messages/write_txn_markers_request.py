@@ -61,19 +61,19 @@ class WriteTxnMarkersRequest(Message):
         self.unknown_tags = unknown_tags
 
     @classmethod
-    def decode(cls, buf: bytes | memoryview, pos: int, version: int) -> tuple[Self, int]:
+    def decode(cls, buf: bytes | memoryview, pos: int, version: int, most: int = 1000000) -> tuple[Self, int]:
         if not 1 <= version <= 2:
             raise refuse_version("WriteTxnMarkersRequest", version)
         o = _new(cls)
         try:
-            left = 1000000
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
                 n, pos = read_length(buf, pos - 1)
             if n > 0:
                 n -= 1
-                if n * 17 > len(buf) - pos or n > 1000000:
+                if n * 17 > len(buf) - pos or n > most:
                     raise refuse_count("markers", n, len(buf) - pos)
                 o.markers = a = []
                 for _ in range(n):
@@ -84,7 +84,7 @@ class WriteTxnMarkersRequest(Message):
                         n, pos = read_length(buf, pos - 1)
                     if n > 0:
                         n -= 1
-                        if n * 3 > len(buf) - pos or n > 1000000:
+                        if n * 3 > len(buf) - pos or n > most:
                             raise refuse_count("topics", n, len(buf) - pos)
                         left -= n
                         if left < 0:
@@ -108,7 +108,7 @@ class WriteTxnMarkersRequest(Message):
                                 n, pos = read_length(buf, pos - 1)
                             if n > 0:
                                 n -= 1
-                                if n * 4 > len(buf) - pos or n > 1000000:
+                                if n * 4 > len(buf) - pos or n > most:
                                     raise refuse_count("partition_indexes", n, len(buf) - pos)
                                 left -= n
                                 if left < 0:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pykbroker.broker.dynamic_config import DynamicConfig
-from pykbroker.broker.handlers import Handler, make_routes
+from pykbroker.broker.handlers import Handler, InSlices, make_routes
 from pykbroker.broker.metadata_view import MetadataView
 from pykbroker.broker.topic_creation import TopicCreation
 from pykbroker.config import BrokerConfig
@@ -34,7 +34,10 @@ class AdminBroker:
     """What the admin handlers use of a BrokerServer."""
 
     def __init__(self, **overrides: str) -> None:
-        self.world = NodeWorld(**overrides).open()
+        self.breaths = 0
+        self.world = NodeWorld(**overrides)
+        self.world.slices.breathe = lambda: self.breathe()  # type: ignore[method-assign]
+        self.world.open()
         self.node = self.kraft = self.world.node
         self.dynamic_config = DynamicConfig(self.world.config)
         self.node_id = self.config.node_id
@@ -59,6 +62,9 @@ class AdminBroker:
 
     def now_ms(self) -> int:
         return self.world.scheduler.now_ms
+
+    def breathe(self) -> None:
+        self.breaths += 1
 
     def _create_topics(self, request: Any, deadline_ms: int) -> Deferred:
         return self.node.controller.submit(request, 7)
@@ -100,6 +106,8 @@ class AdminBroker:
         )
         try:
             outcome: Any = handler.handle(self, request)  # type: ignore[arg-type]
+            while isinstance(outcome, InSlices):
+                outcome = outcome.job()
         except KafkaError as refused:
             outcome = refused
         if isinstance(outcome, Deferred):

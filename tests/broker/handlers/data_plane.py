@@ -12,7 +12,7 @@ from typing import Any
 
 from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.fetch_sessions import FetchSessions
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError
 from pykbroker.kraft.image import MetadataImage
@@ -45,6 +45,7 @@ class Broker:
         self.threads = Threads()
         self.cold_reads = ColdReads(self.threads, self.node.files, self.wake)
         self.wakes = 0
+        self.breaths = 0
 
     def now_ms(self) -> int:
         return self.node.now_ms
@@ -54,6 +55,9 @@ class Broker:
 
     def wake(self) -> None:
         self.wakes += 1
+
+    def breathe(self) -> None:
+        self.breaths += 1
 
     def _session_id(self, first: int, end: int) -> int:
         self._next_session_id += 1
@@ -173,6 +177,8 @@ class Call:
         self.outcome: Any
         try:
             self.outcome = handler.handle(broker, self.request)  # type: ignore[arg-type]
+            while isinstance(self.outcome, InSlices):
+                self.outcome = self.outcome.job()
         except KafkaError as refused:
             self.outcome = refused
 
@@ -187,6 +193,8 @@ class Call:
         if isinstance(outcome, Deferred):
             assert outcome.done, "no answer yet"
             outcome = outcome.value
+            while isinstance(outcome, InSlices):
+                outcome = outcome.job()
         if isinstance(outcome, KafkaError):
             outcome = self._handler.error_reply(self.request, outcome.code, outcome.message)
         if outcome is None or isinstance(outcome, CloseConnection):

@@ -103,12 +103,14 @@ class GroupBroker(Broker):
 
     def _create(self, request: CreateTopicsRequest, deadline_ms: int) -> Deferred:
         self.created.append(request)
-        (topic,) = request.topics
-        if not self.creation_error and topic.name == GROUP_METADATA_TOPIC:
+        if not self.creation_error and request.topics[0].name == GROUP_METADATA_TOPIC:
             self.make_offsets_topic()
-        result = CreatableTopicResult(name=topic.name, error_code=self.creation_error)
+        results = [
+            CreatableTopicResult(name=topic.name, error_code=self.creation_error)
+            for topic in request.topics
+        ]
         deferred = Deferred()
-        deferred.resolve(CreateTopicsResponse(topics=[result]))
+        deferred.resolve(CreateTopicsResponse(topics=results))
         return deferred
 
     def advance(self, by_ms: int) -> None:

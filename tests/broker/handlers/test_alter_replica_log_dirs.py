@@ -57,6 +57,7 @@ def test_moves(version: int) -> None:
             metadata=PublishedImage(node),
             log_manager=node.log_manager,
             replica_manager=node.manager,
+            breathe=lambda: None,
         )
 
         def call(message: AlterReplicaLogDirsRequest) -> dict[tuple[str, int], int]:

@@ -77,8 +77,9 @@ def test_error_reply(broker: Broker) -> None:
 def test_a_relative_directory_is_named_whole(broker: Broker) -> None:
     (report,) = broker.node.log_manager.reports(None)
     relative = report._replace(path="kafka-logs", logs=[])
-    found = SimpleNamespace(reports=lambda wanted: [relative])
+    found = SimpleNamespace(reports=lambda wanted, breathe: [relative])
     request = SimpleNamespace(message=DescribeLogDirsRequest(topics=None))
-    node: Any = SimpleNamespace(log_manager=found)
-    answer: Any = HANDLER.handle(node, request)  # type: ignore[arg-type]
+    node: Any = SimpleNamespace(log_manager=found, breathe=lambda: None)
+    outcome: Any = HANDLER.handle(node, request)  # type: ignore[arg-type]
+    answer = outcome.job()
     assert answer.results[0].log_dir == f"{os.getcwd()}/kafka-logs"

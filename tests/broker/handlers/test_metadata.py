@@ -9,6 +9,7 @@ import pytest
 from pykbroker.broker.handlers.metadata import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from tests.broker.handlers.admin_broker import AdminBroker
 from tests.harness.records import partition_record
@@ -59,6 +60,38 @@ def test_every_version(broker: AdminBroker, version: int) -> None:
     assert found.topic_id == (topic.id if version >= 10 else bytes(16))
     assert answer.cluster_id == (broker.cluster_id if version >= 2 else None)
     assert answer.controller_id == (1 if version >= 1 else -1)
+
+
+def test_an_answer_stems_from_one_image_whatever_is_published_meanwhile(
+    broker: AdminBroker,
+) -> None:
+    names = [f"t{number:02}" for number in range(20)]
+    before = {name: broker.create(name).id for name in names}
+
+    def breathe() -> None:
+        broker.breaths += 1
+        if broker.breaths == 7:
+            broker.publish(*[RemoveTopicRecord(topic_id=before[name]) for name in names[10:]])
+            broker.publish(TopicRecord(name="late", topic_id=b"late".ljust(16)))
+
+    broker.breathe = breathe  # type: ignore[method-assign]
+    for asked in ({"every": True}, {"ids": tuple(before.values())}):
+        broker.breaths = 0
+        answer = ask(broker, 12, **asked)  # type: ignore[arg-type]
+        assert {topic.name: topic.topic_id for topic in answer.topics} == before
+        broker.publish(TopicRecord(name="t99", topic_id=b"t99".ljust(16)))
+        for name in names[10:]:
+            broker.publish(
+                TopicRecord(name=name, topic_id=before[name]), partition_record(before[name])
+            )
+        broker.publish(
+            RemoveTopicRecord(topic_id=b"late".ljust(16)),
+            RemoveTopicRecord(topic_id=b"t99".ljust(16)),
+        )
+    broker.breaths = 0
+    assert set(codes(ask(broker, 12, *names))) == set(names)
+    broker.breaths = 20
+    assert set(codes(ask(broker, 12, every=True))) == {*names[:10], "late"}
 
 
 def test_all_topics(broker: AdminBroker) -> None:

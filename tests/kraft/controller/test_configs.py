@@ -141,3 +141,28 @@ def test_dynamic_defaults_reach_new_topics(world: ControllerWorld) -> None:
     values = {config.name: config for config in result.configs}
     assert values["retention.ms"].value == "12345"
     assert values["retention.ms"].config_source == 3
+
+
+def test_more_changes_than_one_request_may_write_change_nothing(world: ControllerWorld) -> None:
+    resources = [
+        incremental.AlterConfigsResource(
+            resource_type=32,
+            resource_name=f"g{number}",
+            configs=[
+                incremental.AlterableConfig(
+                    name="consumer.session.timeout.ms", config_operation=SET, value="50000"
+                )
+            ],
+        )
+        for number in range(10_001)
+    ]
+    before = len(world.log)
+    for count in (10_001, 10_000):
+        request = incremental.IncrementalAlterConfigsRequest(resources=resources[:count])
+        if count > 10_000:
+            with pytest.raises(KafkaError) as refused:
+                world.controller.incremental_alter_configs(request)
+            assert refused.value.code == ErrorCode.POLICY_VIOLATION
+        else:
+            world.decide(world.controller.incremental_alter_configs, request)
+            assert len(world.log) == before + 10_000

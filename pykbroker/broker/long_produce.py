@@ -1,0 +1,93 @@
+"""A Produce request of very many partitions, appended in pieces between which the loop breathes.
+
+Each piece waits for its own turn's write, as a request of its own would: whether a write failed is
+known for the batches of one turn. Partitions are independent of each other, so clients cannot tell
+the difference; the answer is one.
+
+State: none. In: the request, and what was checked ahead. Out: what `append_all` answers, merged.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pykbroker.deferred import gather
+from pykbroker.network.request import CloseConnection
+from pykbroker.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from pykbroker.protocol.messages.produce_response import ProduceResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.services import BrokerServices
+    from pykbroker.network.request import Request
+
+PIECE = 200  # partitions that are appended to without a pause
+
+
+def is_long(message: ProduceRequest) -> bool:
+    """Does it have more partitions than one piece?"""
+    return sum(len(topic.partition_data) for topic in message.topic_data) > PIECE
+
+
+def append_in_pieces(
+    services: BrokerServices, request: Request, append: Callable[[Request], Any]
+) -> Any:
+    """What `append` answers to the pieces of `request`, as one answer or a Deferred of it."""
+    outcomes = []
+    for piece in pieces(request.message):
+        part = copy.copy(request)
+        part.message = piece
+        outcomes.append(append(part))
+        services.wake()  # the next turn writes what was queued
+        services.breathe()
+    return gather(outcomes, merged)
+
+
+def pieces(message: ProduceRequest) -> Iterator[ProduceRequest]:
+    """The request cut into requests of at most PIECE partitions, in its order."""
+    topics: list[TopicProduceData] = []
+    room = PIECE
+    for topic in message.topic_data:
+        first = 0
+        while first < len(topic.partition_data):
+            cut = topic.partition_data[first : first + room]
+            topics.append(
+                TopicProduceData(name=topic.name, topic_id=topic.topic_id, partition_data=cut)
+            )
+            first += len(cut)
+            room -= len(cut)
+            if not room:
+                yield _with_topics(message, topics)
+                topics, room = [], PIECE
+    if topics:
+        yield _with_topics(message, topics)
+
+
+def _with_topics(message: ProduceRequest, topics: list[TopicProduceData]) -> ProduceRequest:
+    return ProduceRequest(
+        transactional_id=message.transactional_id,
+        acks=message.acks,
+        timeout_ms=message.timeout_ms,
+        topic_data=topics,
+    )
+
+
+def merged(outcomes: list[Any]) -> ProduceResponse | CloseConnection | None:
+    """One answer out of those to the pieces. Those without acks are None, or close."""
+    for outcome in outcomes:
+        if not isinstance(outcome, ProduceResponse):
+            return next((each for each in outcomes if each is not None), None)
+    whole: ProduceResponse = outcomes[0]
+    endpoints = {each.node_id: each for each in whole.node_endpoints}
+    for outcome in outcomes[1:]:
+        first, *others = outcome.responses
+        last = whole.responses[-1]
+        if (first.name, first.topic_id) == (last.name, last.topic_id):
+            last.partition_responses.extend(first.partition_responses)
+        else:
+            whole.responses.append(first)
+        whole.responses.extend(others)
+        endpoints |= {each.node_id: each for each in outcome.node_endpoints}
+    whole.node_endpoints = list(endpoints.values())
+    return whole

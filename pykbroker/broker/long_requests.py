@@ -1,0 +1,112 @@
+"""Requests that would hold the event loop for too long, beside the short ones.
+
+    many elements to decode     the body is decoded by a thread (`decode`)
+    long to handle              the handler runs in slices (`environment/slices.py`), and breathes
+    a long reply                the thread encodes it, and frees the request and the reply
+
+A request is long when it has more than LOOP_ELEMENTS elements, or when its handler says so by
+answering with `InSlices`. The connection has no other request in flight meanwhile, so the order of
+its replies holds.
+
+Messages of a million elements take the thread a second or two of Python, in which the event loop
+gets the interpreter back after each switch interval (`process_settings.py`).
+
+State: the thread. In: requests and replies. Out: Deferreds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from pykbroker.broker.handlers import Route
+from pykbroker.deferred import Deferred
+from pykbroker.environment import Environment
+from pykbroker.errors import KafkaError
+from pykbroker.network.request import Request
+from pykbroker.protocol.headers import encode_response
+from pykbroker.protocol.parts_writer import Parts
+from pykbroker.protocol.primitives import Message
+
+LOOP_ELEMENTS = 2000
+FREED_AT_ONCE = 1000
+
+Encoded = tuple[Parts, int]
+
+
+class LongRequests:
+    """See the module."""
+
+    __slots__ = ("_is_closed", "_slices", "_threads")
+
+    def __init__(self, environment: Environment) -> None:
+        self._threads = environment.background.threads("long-requests")
+        self._slices = environment.slices
+        self._is_closed = False
+
+    def decode(self, request: Request, route: Route) -> Deferred:
+        """The message of the request, or a DecodeError."""
+        version = request.api_version
+        return self._threads.run(lambda: route.decode(request.frame, request.body_pos, version)[0])
+
+    def handle(self, request: Request, job: Callable[[], object]) -> Deferred:
+        """What the handler's `job` returns or raises; never resolved once the client is gone."""
+        connection = request.connection
+        return self._slices.run(
+            request.api.name, job, lambda: not (connection.closed or self._is_closed)
+        )
+
+    def encode(self, request: Request, reply: Message) -> Deferred:
+        """The parts of the reply and their size, or an EncodeError. Nobody may use the request's
+        message or the reply any more, but parts of them that are kept elsewhere."""
+        return self._threads.run(partial(_encode, request, reply))
+
+    def encode_error(self, request: Request, route: Route, error: KafkaError) -> Deferred:
+        """As `encode`, of the API's answer to a request that failed as a whole; or what the handler
+        module answers with in place of a message."""
+
+        def job() -> object:
+            reply = route.error_reply(request, error.code, error.message)
+            return _encode(request, reply) if isinstance(reply, Message) else reply
+
+        return self._threads.run(job)
+
+    def close(self) -> None:
+        """Wait for what the thread has in hand; nothing is resolved or handled any more."""
+        self._is_closed = True
+        self._threads.close()
+
+
+def _encode(request: Request, reply: Message) -> Encoded:
+    out: Parts = []
+    size = encode_response(request.api, request.api_version, request.correlation_id, reply, out)
+    message, request.message = request.message, None
+    free(message)
+    free(reply)
+    return out, size
+
+
+def free(message: Message) -> None:
+    """Free the long lists of a message bit by bit.
+
+    A list of a million structs would be freed in one go when its last reference goes, and for that
+    time the interpreter would run nothing else. What others refer to is left alone.
+    """
+    for name in type(message).__slots__:
+        value = getattr(message, name, None)
+        if type(value) is list and sys.getrefcount(value) == _ONLY_HERE:
+            _free_list(value)
+
+
+def _free_list(elements: list[object]) -> None:
+    if len(elements) <= FREED_AT_ONCE:
+        for element in elements:
+            if isinstance(element, Message) and sys.getrefcount(element) == _ONLY_HERE:
+                free(element)
+    while len(elements) > FREED_AT_ONCE:
+        del elements[-FREED_AT_ONCE:]
+
+
+# Its owner, the local variable, and the argument of getrefcount.
+_ONLY_HERE = 3

@@ -1,0 +1,21 @@
+"""Jobs in a world in which computing takes no time."""
+
+from __future__ import annotations
+
+from pykbroker.environment.slices import InOneGo
+
+
+def test_a_job_is_done_when_run_returns() -> None:
+    slices = InOneGo()
+    deferred = slices.run("job", lambda: slices.breathe() or 7)
+    assert (deferred.done, deferred.value) == (True, 7)
+    slices.close()
+
+
+def test_what_a_job_raises_is_its_outcome() -> None:
+    failure = ValueError("no")
+
+    def job() -> None:
+        raise failure
+
+    assert InOneGo().run("job", job).value is failure
