@@ -29,6 +29,10 @@ TESTED_IN = {
     "benchmarks/storage/__main__": "benchmarks/test_storage.py",
     "benchmarks/storage/latency": "benchmarks/test_storage.py",
     "benchmarks/storage/lives": "benchmarks/test_storage.py",
+    "coordinator/transaction/partition_requests": "broker/handlers/test_add_partitions_to_txn.py",
+    "coordinator/transaction/shard": (
+        "coordinator/transaction/test_transaction_coordinator_driver.py"
+    ),
     "broker/handlers/begin_quorum_epoch": "kraft/test_raft_service.py",
     "broker/handlers/end_quorum_epoch": "kraft/test_raft_service.py",
     "broker/handlers/fetch_metadata": "kraft/test_raft_service.py",

@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING
 
 from pykbroker.deferred import Deferred
 from pykbroker.environment import Environment
+from pykbroker.types import Peer
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
+    from pykbroker.kraft.image import MetadataImage
     from pykbroker.network.client_pool import ClientPool
     from pykbroker.protocol.primitives import Message
-    from pykbroker.types import Peer
+
+
+def broker_peer(image: MetadataImage, broker_id: int, listener: str) -> Peer | None:
+    """A broker at its listener for other brokers; None when it is not registered there."""
+    broker = image.brokers.get(broker_id)
+    at = None if broker is None else broker.listeners.get(listener)
+    return None if at is None else Peer(broker_id, at.host, at.port)
 
 
 class Outgoing:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pykbroker.broker.outgoing import broker_peer
 from pykbroker.config import BrokerConfig
 from pykbroker.environment import Environment
 from pykbroker.replication.isr_check_driver import IsrCheckDriver
@@ -134,9 +135,4 @@ class ReplicationDrivers:
         )
 
     def _peer_of(self, broker_id: int) -> Peer | None:
-        """A broker at its listener for other brokers; None when it is not registered there."""
-        broker = self._manager.image.brokers.get(broker_id)
-        if broker is None:
-            return None
-        at = broker.listeners.get(self._config.inter_broker_listener)
-        return None if at is None else Peer(broker_id, at.host, at.port)
+        return broker_peer(self._manager.image, broker_id, self._config.inter_broker_listener)

@@ -22,8 +22,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.cold_reads import ColdReads
+from pykbroker.broker.coordinators import Coordinators
 from pykbroker.broker.dynamic_config import DynamicConfig
-from pykbroker.broker.groups import Groups
 from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.metadata_view import MetadataView
 from pykbroker.broker.node_state import NodeState, StateKeeper
@@ -261,12 +261,14 @@ class BrokerServer:
         )
         self._undo.append(replication.close)
         self.dynamic_config.follow(replication.on_config)
-        groups = Groups(
-            node_id=self.node_id,
+        coordinators = Coordinators(
             environment=self.environment,
             config=lambda: self.config,
             replica_manager=self.replica_manager,
+            outgoing=self.outgoing,
             wake=self.wake,
+            take_producer_id=lambda: self.services.producer_ids.take(),
+            write_markers=self._write_markers,
         )
         validation = ValidationPool(self.environment.background, self.halt)
         self.housekeeping = HousekeepingDriver(
@@ -282,7 +284,7 @@ class BrokerServer:
             purgatory=self.purgatory,
             cold_reads=ColdReads(self._disk_threads, self.files, self.wake),
             validation=validation,
-            groups=groups,
+            coordinators=coordinators,
             allocate_producer_ids=self.kraft.allocate_producer_ids,
             find_mover=lambda: self.housekeeping.mover,
             wake=self.wake,
@@ -291,17 +293,22 @@ class BrokerServer:
             await self.log_manager.open_logs(self.environment.clock.wall_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
-        self._undo += [self._close_logs, groups.stop, validation.stop]
+        self._undo += [self._close_logs, coordinators.stop, validation.stop]
         self.kraft.publish_to(
             [
                 RegistrationStep(self.node_id, self.kraft.broker),
                 ReplicaManagerStep(self.replica_manager, self.now_ms, self.wake),
-                groups,
+                coordinators,
                 self.dynamic_config,
                 self.metadata,
             ]
         )
         self._undo.append(self.housekeeping.stop)
+
+    def _write_markers(self, markers: list[Any]) -> Any:
+        from pykbroker.broker.transaction_markers import write_markers
+
+        return write_markers(self.services, markers)
 
     def _serve_controllers(self) -> None:
         """Serve other nodes of the quorum: they ask for votes before this node knows anything."""

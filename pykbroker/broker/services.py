@@ -20,8 +20,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from pykbroker.broker.cold_reads import ColdReads
+from pykbroker.broker.coordinators import Coordinators
 from pykbroker.broker.dynamic_config import DynamicConfig
-from pykbroker.broker.groups import Groups
 from pykbroker.broker.handlers import Route
 from pykbroker.broker.metadata_view import MetadataView
 from pykbroker.broker.validation_pool import ValidationPool
@@ -40,6 +40,9 @@ if TYPE_CHECKING:  # imported by the first request that needs them
     from pykbroker.broker.producer_ids import ProducerIds
     from pykbroker.broker.topic_creation import TopicCreation
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+    from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
+        TransactionCoordinator,
+    )
     from pykbroker.deferred import Deferred
     from pykbroker.kraft.raft_service import RaftService
     from pykbroker.log.log_mover_driver import LogMover
@@ -121,7 +124,7 @@ class BrokerServices(NodeServices):
         purgatory: Purgatory,
         cold_reads: ColdReads,
         validation: ValidationPool,
-        groups: Groups,
+        coordinators: Coordinators,
         allocate_producer_ids: Callable[[], Deferred],
         find_mover: Callable[[], LogMover],
         wake: Callable[[], None],
@@ -145,14 +148,19 @@ class BrokerServices(NodeServices):
         self.cold_reads = cold_reads
         self.validation = validation
         self.wake = wake
-        self._groups = groups
+        self._coordinators = coordinators
         self._allocate_producer_ids = allocate_producer_ids
         self._find_mover = find_mover
 
     @property
     def groups(self) -> GroupCoordinator:
         """The group coordinator; it is made when it is first asked for."""
-        return self._groups.coordinator()
+        return self._coordinators.groups.get()
+
+    @property
+    def transactions(self) -> TransactionCoordinator:
+        """The transaction coordinator; it is made when it is first asked for."""
+        return self._coordinators.transactions.get()
 
     @property
     def mover(self) -> LogMover:

@@ -16,10 +16,11 @@ from typing import Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.coordinator.group.settings import GroupSettings
+from pykbroker.coordinator.transaction.settings import TransactionSettings
 from pykbroker.deferred import Deferred, Waiters, gather, resolved
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.topics import MAX_PARTITIONS_PER_REQUEST
-from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.protocol.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -88,8 +89,12 @@ class TopicCreation:
 
 def topic_to_create(config: BrokerConfig, name: str) -> CreatableTopic:
     """What the broker creates under this name."""
-    if name == GROUP_METADATA_TOPIC:
-        settings = GroupSettings.from_config(config)
+    if name in (GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC):
+        settings = (
+            GroupSettings.from_config(config)
+            if name == GROUP_METADATA_TOPIC
+            else TransactionSettings.from_config(config)
+        )
         return CreatableTopic(
             name=name,
             num_partitions=settings.num_partitions,

@@ -7,54 +7,51 @@ from typing import Final
 from pykbroker.config.definition import BOOLEAN, CLUSTER_WIDE, HIGH, INT, LOW, SHORT, Key
 from pykbroker.config.validators import at_least
 
-TRANSACTION: Final = "transactions are not built yet"
-NO_TOPIC: Final = "the topic is made only with transactions, which are not built yet"
+TWO_PHASE: Final = "two-phase commit of clients (KIP-939) is not built yet"
+VERIFY: Final = "transactional batches are not taken yet"
 
 KEYS: Final = (
-    Key("transaction.state.log.replication.factor", SHORT, 3, at_least(1), HIGH).accepted(
-        "Replicas of __transaction_state.", NO_TOPIC
+    Key("transaction.state.log.replication.factor", SHORT, 3, at_least(1), HIGH).honoured(
+        "Replicas of __transaction_state, when it is created."
     ),
-    Key("transaction.state.log.min.isr", INT, 2, at_least(1), HIGH).accepted(
-        "In-sync replicas that __transaction_state needs.", NO_TOPIC
+    Key("transaction.state.log.min.isr", INT, 2, at_least(1), HIGH).honoured(
+        "In-sync replicas that __transaction_state needs, when it is created."
     ),
-    Key("transaction.state.log.num.partitions", INT, 50, at_least(1), HIGH).accepted(
-        "Partitions of __transaction_state.", NO_TOPIC
+    Key("transaction.state.log.num.partitions", INT, 50, at_least(1), HIGH).honoured(
+        "Partitions of __transaction_state, when it is created."
     ),
-    Key("transaction.state.log.segment.bytes", INT, 104857600, at_least(1), HIGH).accepted(
-        "Segment size of __transaction_state.", NO_TOPIC
+    Key("transaction.state.log.segment.bytes", INT, 104857600, at_least(1), HIGH).honoured(
+        "Segment size of __transaction_state, when it is created."
     ),
-    Key("transaction.state.log.load.buffer.size", INT, 5242880, at_least(1), HIGH).unused(
-        "Bytes read at once while transactions are loaded.", TRANSACTION
+    Key("transaction.state.log.load.buffer.size", INT, 5242880, at_least(1), HIGH).honoured(
+        "Bytes read at once while transactions are loaded."
     ),
-    Key("transaction.max.timeout.ms", INT, 900000, at_least(1), HIGH).unused(
-        "Longest transaction timeout that a producer may ask for.", TRANSACTION
+    Key("transaction.max.timeout.ms", INT, 900000, at_least(1), HIGH).honoured(
+        "Longest transaction timeout that a producer may ask for."
     ),
     Key(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms", INT, 10000, at_least(1), LOW
-    ).unused("How often transactions that took too long are aborted.", TRANSACTION),
+    ).honoured("How often transactions that took too long are aborted."),
     Key(
         "transaction.remove.expired.transaction.cleanup.interval.ms", INT, 3600000, at_least(1), LOW
-    ).unused("How often unused transactional ids are removed.", TRANSACTION),
+    ).honoured("How often unused transactional ids are removed."),
     Key(
         "transaction.partition.verification.enable",
         BOOLEAN,
         True,
         importance=LOW,
         mode=CLUSTER_WIDE,
-    ).unused(
-        "Whether a partition must have been added to a transaction before it is written.",
-        TRANSACTION,
-    ),
+    ).unused("Whether a partition must have joined a transaction before it is written.", VERIFY),
     Key("transaction.two.phase.commit.enable", BOOLEAN, False, importance=LOW).refused(
-        "Whether transactions without a timeout are allowed.", TRANSACTION
+        "Whether transactions without a timeout are allowed.", TWO_PHASE
     ),
-    Key("transactional.id.expiration.ms", INT, 604800000, at_least(1), HIGH).unused(
-        "How long an unused transactional id is remembered.", TRANSACTION
+    Key("transactional.id.expiration.ms", INT, 604800000, at_least(1), HIGH).honoured(
+        "How long an unused transactional id is remembered."
     ),
     Key("add.partitions.to.txn.retry.backoff.ms", INT, 20, at_least(1), HIGH).unused(
-        "Pause before a partition is verified again.", TRANSACTION
+        "Pause before a partition is added to a transaction or verified again.", VERIFY
     ),
     Key("add.partitions.to.txn.retry.backoff.max.ms", INT, 100, at_least(0), HIGH).unused(
-        "Longest time for which verifying is tried again.", TRANSACTION
+        "Longest time for which adding or verifying is tried again.", VERIFY
     ),
 )

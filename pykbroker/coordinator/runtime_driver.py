@@ -77,7 +77,9 @@ class CoordinatorRuntime:
         commit_timeout_ms: int,
         load_chunk_bytes: int,
         compression_codec: int = 0,
+        on_loaded: Callable[[int], None] | None = None,
     ) -> None:
+        """on_loaded(partition): a machine has replayed what was in its log."""
         self._log = log
         self._codec = codec
         self._make_shard = make_shard
@@ -87,6 +89,7 @@ class CoordinatorRuntime:
         self._commit_timeout_ms = commit_timeout_ms
         self._load_chunk_bytes = load_chunk_bytes
         self._compression_codec = compression_codec
+        self._on_loaded = on_loaded
         self._hosted: dict[int, HostedShard] = {}
         self._load_queue: deque[HostedShard] = deque()
         self._load_scheduled = False
@@ -146,6 +149,20 @@ class CoordinatorRuntime:
         hosted = self._hosted.get(topic_partition.partition)
         if hosted is not None:
             self._restart(hosted)
+
+    def leader_epoch(self, partition: int) -> int | None:
+        """The epoch in which this node leads the partition; None when it does not, or loads it."""
+        hosted = self._hosted.get(partition)
+        return hosted.leader_epoch if hosted and hosted.state is HostState.ACTIVE else None
+
+    def active_partitions(self) -> list[int]:
+        """The partitions whose machines can be asked now; all that they know is committed."""
+        return [
+            hosted.partition
+            for hosted in self._hosted.values()
+            if hosted.state is HostState.ACTIVE and hosted.shard is not None
+            if hosted.next_offset <= hosted.committed
+        ]
 
     # ---- requests
 
@@ -429,6 +446,8 @@ class CoordinatorRuntime:
         later, hosted.later = hosted.later, []
         for operation, request in later:
             self._run(hosted, operation, hosted.shard, request, None, 0, now_ms)
+        if self._on_loaded is not None:
+            self._on_loaded(hosted.partition)
 
     def _load_failed(self, hosted: HostedShard, error: Exception) -> None:
         is_bug = not isinstance(error, (KafkaError, CorruptBatch))

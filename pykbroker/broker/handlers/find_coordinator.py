@@ -1,13 +1,12 @@
-"""FindCoordinator (10): which broker coordinates a group.
+"""FindCoordinator (10): which broker coordinates a group or a transactional id.
 
-Behaviour: a group's coordinator is the leader of its partition of `__consumer_offsets`. The first
-request creates that topic; its reply waits for the creation, so that a client need not ask twice,
-and says COORDINATOR_NOT_AVAILABLE when there is no leader on the client's listener. Errors are per
-key from version 4 on, of the whole request before.
+Behaviour: the coordinator is the leader of its partition of `__consumer_offsets`, for a group, or
+of `__transaction_state`, for a transactional id. The first request creates that topic; its reply
+waits for the creation, so that a client need not ask twice, and says COORDINATOR_NOT_AVAILABLE when
+there is no leader on the client's listener. Errors are per key from version 4 on, of the whole
+request before.
 Versions: 0-6. 4+ batches of keys; 6 knows share groups.
-Not done: transactional ids (key type 1): TRANSACTIONAL_ID_AUTHORIZATION_FAILED, the one error that
-every client takes as final (librdkafka asks again after all others but an authorization that
-failed, for as long as its caller waits). Share partitions (key type 2):
+Not done: share partitions (key type 2):
 COORDINATOR_NOT_AVAILABLE; a share key before version 6 or not of the form
 "group:topic id:partition", and an unknown key type: INVALID_REQUEST.
 """
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.handlers import Handler
 from pykbroker.deferred import then
 from pykbroker.errors import ErrorCode, KafkaError, error_message
-from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.protocol.messages.find_coordinator_response import (
     Coordinator,
     FindCoordinatorResponse,
@@ -37,7 +36,7 @@ BATCHED_FROM = 4
 SHARE_FROM = 6
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 NO_NODE = (-1, "", -1)
-NO_TRANSACTIONS = "This broker does not support transactions yet."
+TOPICS = {GROUP: GROUP_METADATA_TOPIC, TRANSACTION: TRANSACTION_STATE_TOPIC}
 
 
 def handle(services: BrokerServices, request: Request) -> FindCoordinatorResponse | Deferred:
@@ -45,8 +44,9 @@ def handle(services: BrokerServices, request: Request) -> FindCoordinatorRespons
     message: FindCoordinatorRequest = request.message
     if message.key_type not in (GROUP, TRANSACTION, SHARE):
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    if message.key_type == GROUP and services.metadata.image.topic(GROUP_METADATA_TOPIC) is None:
-        created = services.topic_creation.create_all([GROUP_METADATA_TOPIC])
+    topic = TOPICS.get(message.key_type)
+    if topic is not None and services.metadata.image.topic(topic) is None:
+        created = services.topic_creation.create_all([topic])
         return then(created, lambda _: _reply(services, request))
     return _reply(services, request)
 
@@ -58,7 +58,7 @@ def _reply(services: BrokerServices, request: Request) -> FindCoordinatorRespons
         code, node = _find(services, request, message.key)
         return FindCoordinatorResponse(
             error_code=code,
-            error_message=_why(message.key_type, code) or "NONE",  # Kafka's name for no message
+            error_message=error_message(code) or "NONE",  # Kafka's name for no message
             node_id=node[0],
             host=node[1],
             port=node[2],
@@ -67,24 +67,19 @@ def _reply(services: BrokerServices, request: Request) -> FindCoordinatorRespons
     for key in message.coordinator_keys:
         services.breathe()
         code, node = _find(services, request, key)
-        coordinator = Coordinator(
-            key=key, error_code=code, node_id=node[0], host=node[1], port=node[2]
+        coordinators.append(
+            Coordinator(key=key, error_code=code, node_id=node[0], host=node[1], port=node[2])
         )
-        if message.key_type == TRANSACTION:
-            coordinator.error_message = _why(TRANSACTION, code)
-        coordinators.append(coordinator)
     return FindCoordinatorResponse(coordinators=coordinators)
-
-
-def _why(key_type: int, code: int) -> str | None:
-    return NO_TRANSACTIONS if key_type == TRANSACTION else error_message(code)
 
 
 def _find(services: BrokerServices, request: Request, key: str) -> tuple[int, tuple[int, str, int]]:
     key_type = request.message.key_type
-    if key_type == GROUP:
+    topic = TOPICS.get(key_type)
+    if topic is not None:
         image = services.metadata.image
-        partition = image.partition(GROUP_METADATA_TOPIC, services.groups.partition_for(key))
+        coordinator = services.groups if key_type == GROUP else services.transactions
+        partition = image.partition(topic, coordinator.partition_for(key))
         leader = None if partition is None else image.brokers.get(partition.leader)
         if leader is None or leader.fenced:
             return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
@@ -92,8 +87,6 @@ def _find(services: BrokerServices, request: Request, key: str) -> tuple[int, tu
         if listener is None:
             return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
         return 0, (leader.id, listener.host, listener.port)
-    if key_type == TRANSACTION:
-        return int(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED), NO_NODE
     if key_type == SHARE and request.api_version >= SHARE_FROM and _is_share_key(key):
         return int(ErrorCode.COORDINATOR_NOT_AVAILABLE), NO_NODE
     return int(ErrorCode.INVALID_REQUEST), NO_NODE

@@ -1,13 +1,17 @@
-"""InitProducerId (22): a producer id for an idempotent producer.
+"""InitProducerId (22): a producer id for an idempotent or a transactional producer.
 
 Behaviour: without a transactional id, a fresh id with epoch 0, whatever id and epoch the producer
 had before. Ids come in blocks from the controller; a request that finds none waits for the next
 block, and gets COORDINATOR_LOAD_IN_PROGRESS (which clients retry) when the controller gives none.
-Only one of producer id and epoch: INVALID_REQUEST. With a transactional id: INVALID_REQUEST when it
-is empty, INVALID_TRANSACTION_TIMEOUT when the timeout is not within transaction.max.timeout.ms,
-else NOT_COORDINATOR, the answer of a broker that holds no partition of __transaction_state.
+With one, the id and the next epoch that its coordinator gives; an open transaction is aborted first
+and the client told to try again (CONCURRENT_TRANSACTIONS). Refused:
+
+    only one of producer id and epoch; an empty transactional id   INVALID_REQUEST
+    a timeout outside 1 to transaction.max.timeout.ms              INVALID_TRANSACTION_TIMEOUT
+    a producer that was replaced         PRODUCER_FENCED; before version 4 INVALID_PRODUCER_EPOCH
+
 Versions: 0-5.
-Not done: transactions.
+Not done: nothing.
 """
 
 from __future__ import annotations
@@ -15,16 +19,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, then
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.init_producer_id_response import InitProducerIdResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
+    from pykbroker.coordinator.transaction.shard import Reply
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.init_producer_id_request import InitProducerIdRequest
 
 API_KEY = 22
+FENCED_FROM = 4
 
 
 def handle(services: BrokerServices, request: Request) -> InitProducerIdResponse | Deferred:
@@ -33,7 +39,7 @@ def handle(services: BrokerServices, request: Request) -> InitProducerIdResponse
     if (message.producer_id == -1) != (message.producer_epoch == -1):
         return error_reply(request, ErrorCode.INVALID_REQUEST)
     if message.transactional_id is not None:
-        return error_reply(request, _refusal(services, message))
+        return _initialise(services, request)
     producer_id = services.producer_ids.take()
     if isinstance(producer_id, int):
         return _reply(producer_id)
@@ -50,17 +56,33 @@ def _reply(producer_id: int) -> InitProducerIdResponse:
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-def _refusal(services: BrokerServices, message: InitProducerIdRequest) -> int:
+def _initialise(services: BrokerServices, request: Request) -> InitProducerIdResponse | Deferred:
+    from pykbroker.coordinator.transaction.initialising import Initialisation
+
+    message: InitProducerIdRequest = request.message
     if not message.transactional_id:
-        return int(ErrorCode.INVALID_REQUEST)
-    longest_ms = services.config.value("transaction.max.timeout.ms")
-    if not 0 < message.transaction_timeout_ms <= longest_ms:  # type: ignore[operator]
-        return int(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
-    return int(ErrorCode.NOT_COORDINATOR)
+        return error_reply(request, ErrorCode.INVALID_REQUEST)
+    asked = Initialisation(
+        message.transactional_id,
+        message.transaction_timeout_ms,
+        message.producer_id,
+        message.producer_epoch,
+    )
+
+    def answer(reply: Reply) -> InitProducerIdResponse:
+        if reply.code or reply.transaction is None:
+            return error_reply(request, reply.code)
+        return InitProducerIdResponse(
+            producer_id=reply.transaction.producer_id, producer_epoch=reply.transaction.epoch
+        )
+
+    return then(services.transactions.initialise(asked), answer)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> InitProducerIdResponse:
     """No id, and why."""
+    if code == ErrorCode.PRODUCER_FENCED and request.api_version < FENCED_FROM:
+        code = int(ErrorCode.INVALID_PRODUCER_EPOCH)
     return InitProducerIdResponse(error_code=code, producer_id=-1, producer_epoch=-1)
 
 

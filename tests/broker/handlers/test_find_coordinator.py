@@ -6,10 +6,11 @@ import pytest
 
 from pykbroker.broker.handlers.find_coordinator import HANDLER
 from pykbroker.errors import ErrorCode
-from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from pykbroker.protocol.primitives import uuid_to_str
 from tests.broker.handlers.group_broker import GroupBroker
+from tests.broker.handlers.transaction_broker import TransactionBroker
 
 
 @pytest.mark.parametrize("version", range(7))
@@ -47,6 +48,29 @@ def test_the_topic_is_made_at_the_first_request() -> None:
     }
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("version", [1, 6])
+def test_a_transactional_id(version: int, is_there: bool) -> None:
+    broker = TransactionBroker(ready=is_there)
+    if version < 4:
+        answer = broker.ask(HANDLER, FindCoordinatorRequest(key="id", key_type=1), version)
+    else:
+        request = FindCoordinatorRequest(key_type=1, coordinator_keys=["id"])
+        (answer,) = broker.ask(HANDLER, request, version).coordinators
+    assert (answer.error_code, answer.node_id, answer.port) == (0, 1, 9092)
+    assert len(broker.created) == (0 if is_there else 1)
+    for request_made in broker.created:
+        (topic,) = request_made.topics
+        assert (topic.name, topic.num_partitions) == (TRANSACTION_STATE_TOPIC, 2)
+        assert {config.name: config.value for config in topic.configs} == {
+            "unclean.leader.election.enable": "false",
+            "compression.type": "uncompressed",
+            "cleanup.policy": "compact",
+            "min.insync.replicas": "1",
+            "segment.bytes": "104857600",
+        }
+
+
 @pytest.mark.parametrize("version", [0, 3, 6])
 def test_a_topic_that_cannot_be_made(version: int) -> None:
     broker = GroupBroker(ready=False)
@@ -66,8 +90,6 @@ SHARE_KEY = f"a:b:{uuid_to_str(bytes(range(16)))}:3"
 @pytest.mark.parametrize(
     ("key_type", "key", "version", "code"),
     [
-        (1, "txn", 6, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
-        (1, "txn", 1, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
         (2, SHARE_KEY, 6, "COORDINATOR_NOT_AVAILABLE"),
         (2, SHARE_KEY, 5, "INVALID_REQUEST"),
         (2, "no share key", 6, "INVALID_REQUEST"),
@@ -84,8 +106,6 @@ def test_other_key_types(key_type: int, key: str, version: int, code: str) -> No
         request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
         (answer,) = broker.ask(HANDLER, request, version).coordinators
     assert answer.error_code == ErrorCode[code]
-    if key_type == 1:
-        assert answer.error_message == "This broker does not support transactions yet."
 
 
 @pytest.mark.parametrize("version", [1, 3, 4, 6])

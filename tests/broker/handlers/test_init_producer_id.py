@@ -13,6 +13,7 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.allocate_producer_ids_response import AllocateProducerIdsResponse
 from pykbroker.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from tests.broker.handlers.data_plane import Broker, Call
+from tests.broker.handlers.transaction_broker import TransactionBroker
 
 
 @pytest.fixture
@@ -72,17 +73,29 @@ def test_no_block_from_the_controller(broker: Any) -> None:
         ({"producer_id": 5}, ErrorCode.INVALID_REQUEST),
         ({"producer_epoch": 5}, ErrorCode.INVALID_REQUEST),
         ({"transactional_id": ""}, ErrorCode.INVALID_REQUEST),
-        (
-            {"transactional_id": "x", "transaction_timeout_ms": 900_001},
-            ErrorCode.INVALID_TRANSACTION_TIMEOUT,
-        ),
-        (
-            {"transactional_id": "x", "transaction_timeout_ms": 0},
-            ErrorCode.INVALID_TRANSACTION_TIMEOUT,
-        ),
-        ({"transactional_id": "x"}, ErrorCode.NOT_COORDINATOR),
     ],
 )
 def test_refusals(broker: Any, fields: dict[str, Any], code: int) -> None:
     assert told(init(broker, **fields)) == (code, -1, -1)
     assert broker.asked == []
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_a_transactional_producer(version: int) -> None:
+    broker = TransactionBroker()
+    first = broker.init(version)
+    assert (first.error_code, first.producer_id, first.producer_epoch) == (0, 100, 0)
+    assert broker.init(version).producer_epoch == 1
+    for timeout_ms in (0, 900_001):
+        refused = broker.init(version, transaction_timeout_ms=timeout_ms)
+        assert refused.error_code == ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    if version >= 3:
+        on = broker.init(version, producer_id=100, producer_epoch=1)
+        assert (on.error_code, on.producer_epoch) == (0, 2)
+        fenced = broker.init(version, producer_id=100, producer_epoch=0)
+        expected = ErrorCode.PRODUCER_FENCED if version >= 4 else ErrorCode.INVALID_PRODUCER_EPOCH
+        assert (fenced.error_code, fenced.producer_id) == (expected, -1)
+
+
+def test_a_node_that_is_no_coordinator() -> None:
+    assert TransactionBroker(ready=False).init().error_code == ErrorCode.NOT_COORDINATOR

@@ -5,25 +5,33 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from pykbroker.broker.groups import Groups
+from pykbroker.broker.coordinators import Coordinators, LateCoordinator
+from pykbroker.broker.outgoing import Outgoing
+from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+from pykbroker.deferred import Deferred
 from pykbroker.kraft.delta import delta_between
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from tests.coordinator.memory_log import VirtualLoop
 from tests.replication.node import Node
 
+Groups = LateCoordinator[GroupCoordinator]
+
 
 def groups_of(node: Node) -> Groups:
     """Of a node that publishes to its replica manager, then to them."""
     loop = VirtualLoop(node.now_ms)
     environment: Any = SimpleNamespace(scheduler=loop, clock=loop, random=None)
-    groups = Groups(
-        node_id=1,
+    coordinators = Coordinators(
         environment=environment,
         config=lambda: node.config,
         replica_manager=node.manager,
+        outgoing=Outgoing(environment, node.config),
         wake=lambda: None,
+        take_producer_id=lambda: 1,
+        write_markers=lambda markers: Deferred(),
     )
+    groups = coordinators.groups
     apply = node.apply
 
     def publish(*records: Any) -> None:
@@ -39,7 +47,7 @@ def groups_of(node: Node) -> Groups:
 def is_coordinated(groups: Groups) -> bool:
     """Whether some partition of the topic is coordinated here."""
     request = HeartbeatRequest(group_id="g", member_id="m", generation_id=1)
-    reply: Any = groups.coordinator().heartbeat(request)
+    reply: Any = groups.get().heartbeat(request)
     return reply.error_code != 16  # NOT_COORDINATOR
 
 
@@ -64,9 +72,9 @@ def test_one_that_was_asked_for_is_told_of_its_topic_later() -> None:
     groups = groups_of(node)
     node.create_topic("mine")
     assert not is_coordinated(groups)
-    made = groups.coordinator()
+    made = groups.get()
     node.create_topic(GROUP_METADATA_TOPIC)
-    assert groups.coordinator() is made
+    assert groups.get() is made
     assert is_coordinated(groups)
     groups.stop()
     assert not is_coordinated(groups)

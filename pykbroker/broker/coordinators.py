@@ -1,0 +1,144 @@
+"""The coordinators of a node, each made when its topic is there or when it is first asked for.
+
+State: the coordinator, once there is one. In: `apply` (metadata publisher), `get`, `stop`.
+Invariant: it is told all of the metadata when it is made, and every change after that, either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from pykbroker.config import BrokerConfig
+from pykbroker.environment import Environment
+from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.publisher import delta_of_all
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
+from pykbroker.replication.replica_manager import ReplicaManager
+
+if TYPE_CHECKING:  # imported when they are made
+    from pykbroker.broker.outgoing import Outgoing
+    from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+    from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
+        TransactionCoordinator,
+    )
+    from pykbroker.deferred import Deferred
+    from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
+    from pykbroker.protocol.messages.write_txn_markers_response import WriteTxnMarkersResponse
+
+
+class Coordinator(Protocol):
+    """What every coordinator can do beside its own requests."""
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """See `Publisher`."""
+
+    def stop(self) -> None:
+        """Refuse every caller that waits."""
+
+
+CoordinatorT = TypeVar("CoordinatorT", bound=Coordinator)
+
+
+class LateCoordinator(Generic[CoordinatorT]):
+    """See the module's text. `topic` is where the coordinator keeps its records."""
+
+    def __init__(self, topic: str, make: Callable[[], CoordinatorT]) -> None:
+        self._topic = topic
+        self._make = make
+        self._image = MetadataImage()
+        self._coordinator: CoordinatorT | None = None
+
+    def get(self) -> CoordinatorT:
+        """The coordinator; made now when there is none."""
+        coordinator = self._coordinator
+        if coordinator is None:
+            coordinator = self._coordinator = self._make()
+            coordinator.apply(delta_of_all(self._image), self._image)
+        return coordinator
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """See `Publisher`."""
+        self._image = image
+        if self._coordinator is not None:
+            self._coordinator.apply(delta, image)
+        elif self._topic in image.topics_by_name:
+            self.get()
+
+    def stop(self) -> None:
+        """Refuse every caller that waits."""
+        if self._coordinator is not None:
+            self._coordinator.stop()
+
+
+class Coordinators:
+    """Those of one node.
+
+    take_producer_id: see `ProducerIds.take`. write_markers: into partitions that this node leads.
+    """
+
+    def __init__(
+        self,
+        *,
+        environment: Environment,
+        config: Callable[[], BrokerConfig],
+        replica_manager: ReplicaManager,
+        outgoing: Outgoing,
+        wake: Callable[[], None],
+        take_producer_id: Callable[[], int | Deferred],
+        write_markers: Callable[[list[WritableTxnMarker]], WriteTxnMarkersResponse | Deferred],
+    ) -> None:
+        self._environment = environment
+        self._config = config
+        self._replica_manager = replica_manager
+        self._outgoing = outgoing
+        self._wake = wake
+        self._take_producer_id = take_producer_id
+        self._write_markers = write_markers
+        self.groups = LateCoordinator(GROUP_METADATA_TOPIC, self._make_groups)
+        self.transactions = LateCoordinator(TRANSACTION_STATE_TOPIC, self._make_transactions)
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """See `Publisher`."""
+        self.groups.apply(delta, image)
+        self.transactions.apply(delta, image)
+
+    def stop(self) -> None:
+        """Refuse every caller that waits."""
+        self.groups.stop()
+        self.transactions.stop()
+
+    def _make_groups(self) -> GroupCoordinator:
+        from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+
+        return GroupCoordinator.create(
+            node_id=self._replica_manager.node_id,
+            config=self._config(),
+            replica_manager=self._replica_manager,
+            environment=self._environment,
+            wake=self._wake,
+        )
+
+    def _make_transactions(self) -> TransactionCoordinator:
+        from pykbroker.broker.marker_channel import MarkerChannel
+        from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
+            TransactionCoordinator,
+        )
+
+        manager = self._replica_manager
+        markers = MarkerChannel(
+            config=self._config(),
+            image=lambda: manager.image,
+            outgoing=self._outgoing,
+            now_ms=self._environment.clock.now_ms,
+            write_locally=self._write_markers,
+        )
+        return TransactionCoordinator.create(
+            config=self._config(),
+            replica_manager=manager,
+            environment=self._environment,
+            wake=self._wake,
+            take_producer_id=self._take_producer_id,
+            write_markers=markers.write,
+        )

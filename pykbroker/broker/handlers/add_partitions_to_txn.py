@@ -1,0 +1,48 @@
+"""AddPartitionsToTxn (24): partitions join a transaction, which begins with the first ones.
+
+Behaviour: see `coordinator/transaction/partition_requests.py`. Clients send versions 0 to 3;
+brokers 4 and later, for several transactions at once. PRODUCER_FENCED before version 2 is
+INVALID_PRODUCER_EPOCH.
+Versions: 0-5.
+Not done: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.coordinator.transaction.partition_requests import (
+    FROM_BROKERS,
+    asked_transactions,
+    same_code,
+)
+from pykbroker.protocol.messages.add_partitions_to_txn_response import AddPartitionsToTxnResponse
+
+if TYPE_CHECKING:
+    from pykbroker.broker.services import BrokerServices
+    from pykbroker.deferred import Deferred
+    from pykbroker.network.request import Request
+
+API_KEY = 24
+
+
+def handle(services: BrokerServices, request: Request) -> AddPartitionsToTxnResponse | Deferred:
+    """Ask the coordinator."""
+    return services.transactions.add_partitions_batch(request.message, request.api_version)
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> AddPartitionsToTxnResponse:
+    """The same code for everything."""
+    asked = asked_transactions(request.message, request.api_version)
+    if request.api_version >= FROM_BROKERS:
+        return AddPartitionsToTxnResponse(error_code=code)
+    results = same_code(asked[0].topics, asked[0].transactional_id, code)
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results.topic_results)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=5, error_reply=error_reply
+)

@@ -1,0 +1,92 @@
+"""ListTransactions (66): the transactional ids that this node coordinates.
+
+Behaviour: filters by state (names that are none are given back as such), producer id, age of the
+transaction in milliseconds (version 1) and a regular expression that the whole id has to match
+(version 2; one that is none: INVALID_REGULAR_EXPRESSION). COORDINATOR_LOAD_IN_PROGRESS while any of
+the ids is loaded.
+Versions: 0-2. Regular expressions are Python's, not RE2's.
+Not done: nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pykbroker.broker.handlers import Handler
+from pykbroker.coordinator.transaction.states import STATE_NAMES
+from pykbroker.deferred import Deferred, then
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.messages.list_transactions_response import (
+    ListTransactionsResponse,
+    TransactionState,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.services import BrokerServices
+    from pykbroker.coordinator.transaction.transaction import Transaction
+    from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.list_transactions_request import ListTransactionsRequest
+
+API_KEY = 66
+
+
+def handle(services: BrokerServices, request: Request) -> ListTransactionsResponse | Deferred:
+    """List what passes all filters."""
+    message: ListTransactionsRequest = request.message
+    now_ms = services.now_ms()
+    unknown = [name for name in dict.fromkeys(message.state_filters) if name not in STATE_NAMES]
+    pattern = _pattern(message.transactional_id_pattern)
+
+    def is_wanted(transactional_id: str, found: Transaction) -> bool:
+        return (
+            (not message.producer_id_filters or found.producer_id in message.producer_id_filters)
+            and (not message.state_filters or found.state.shown in message.state_filters)
+            and not (
+                message.duration_filter >= 0
+                and now_ms - found.started_ms <= message.duration_filter
+            )
+            and (pattern is None or pattern.fullmatch(transactional_id) is not None)
+        )
+
+    def answer(found: dict[str, Transaction] | KafkaError) -> ListTransactionsResponse:
+        if isinstance(found, KafkaError):
+            return error_reply(request, found.code)
+        return ListTransactionsResponse(
+            unknown_state_filters=unknown,
+            transaction_states=[
+                TransactionState(
+                    transactional_id=transactional_id,
+                    producer_id=transaction.producer_id,
+                    transaction_state=transaction.state.shown,
+                )
+                for transactional_id, transaction in found.items()
+                if is_wanted(transactional_id, transaction)
+            ],
+        )
+
+    return then(services.transactions.all_transactions(), answer)
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    if not text:
+        return None
+    try:
+        return re.compile(text)
+    except re.error as fault:
+        raise KafkaError(
+            ErrorCode.INVALID_REGULAR_EXPRESSION,
+            f"Transaction ID pattern `{text}` is not a valid regular expression: {fault}.",
+        ) from None
+
+
+def error_reply(
+    request: Request, code: int, message: str | None = None
+) -> ListTransactionsResponse:
+    """The code alone."""
+    return ListTransactionsResponse(error_code=code)
+
+
+HANDLER = Handler(
+    api_key=API_KEY, handle=handle, min_version=0, max_version=2, error_reply=error_reply
+)

@@ -1,0 +1,260 @@
+"""Sends the end markers of transactions to the leaders of their partitions.
+
+    send -> by leader, one request in flight to each -> answers -> the rest again -> done
+
+State: the transactions whose markers are on their way, with the partitions that have none yet; what
+waits for each leader. In: `send`, `forget`, answers, the retry timer.
+Out: WriteTxnMarkers requests; `on_done` when every partition has its marker, or is gone.
+Invariants: a partition that is deleted needs no marker. A partition whose leader is unknown, away
+or not able is asked again, however long it takes: the outcome is decided. A newer coordinator or a
+newer producer epoch on a partition ends the sending: somebody else finishes.
+Source: Kafka's `TransactionMarkerChannelManager.scala`,
+`TransactionMarkerRequestCompletionHandler.scala`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from pykbroker.coordinator.transaction.shard import Ended
+from pykbroker.coordinator.transaction.states import TransactionState
+from pykbroker.deferred import Deferred
+from pykbroker.environment.scheduler import Scheduler, Timer
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+)
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.protocol.messages.write_txn_markers_response import WriteTxnMarkersResponse
+
+RETRY_MS = 50
+
+_log = logging.getLogger("pykbroker.coordinator.transaction")
+
+# The partition will never have this producer's data again, or cannot hold markers.
+_DONE = frozenset(
+    (
+        ErrorCode.NONE,
+        ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+        ErrorCode.UNSUPPORTED_VERSION,
+    )
+)
+_FENCED = frozenset((ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED))
+
+
+class Sending:
+    """One transaction's markers. `is_over`: finished, or taken over by another coordinator."""
+
+    __slots__ = ("coordinator_epoch", "ended", "is_over", "log_partition", "missing")
+
+    def __init__(self, log_partition: int, coordinator_epoch: int, ended: Ended) -> None:
+        self.log_partition = log_partition
+        self.coordinator_epoch = coordinator_epoch
+        self.ended = ended
+        self.missing = dict(ended.transaction.partitions)
+        self.is_over = False
+
+
+class Batch:
+    """The partitions of one transaction that one leader gets a marker for."""
+
+    __slots__ = ("partitions", "sending")
+
+    def __init__(self, sending: Sending, partitions: list[TopicPartition]) -> None:
+        self.sending = sending
+        self.partitions = partitions
+
+    def marker(self) -> WritableTxnMarker:
+        """As it stands in the request."""
+        transaction = self.sending.ended.transaction
+        topics: dict[str, list[int]] = {}
+        for topic, index in self.partitions:
+            topics.setdefault(topic, []).append(index)
+        return WritableTxnMarker(
+            producer_id=transaction.producer_id,
+            producer_epoch=transaction.epoch,
+            transaction_result=transaction.state is TransactionState.PREPARE_COMMIT,
+            topics=[
+                WritableTxnMarkerTopic(name=name, partition_indexes=indexes)
+                for name, indexes in topics.items()
+            ],
+            coordinator_epoch=self.sending.coordinator_epoch,
+            transaction_version=transaction.client_version,
+        )
+
+
+class MarkerDriver:
+    """See the module's text.
+
+    write(leader, markers): a Deferred of the WriteTxnMarkersResponse or of a KafkaError, or either
+    at once. on_done(sending): all markers are there.
+    """
+
+    def __init__(
+        self,
+        *,
+        image: Callable[[], MetadataImage],
+        write: Callable[[int, list[WritableTxnMarker]], Any],
+        on_done: Callable[[Sending], None],
+        scheduler: Scheduler,
+    ) -> None:
+        self._image = image
+        self._write = write
+        self._on_done = on_done
+        self._scheduler = scheduler
+        self._sendings: dict[str, Sending] = {}
+        self._queues: dict[int, list[Batch]] = {}
+        self._busy: set[int] = set()
+        self._again: list[Batch] = []
+        self._timer: Timer | None = None
+
+    def send(self, log_partition: int, coordinator_epoch: int, ended: Ended) -> None:
+        """Send the markers of a transaction, in place of those that were sent for it before."""
+        before = self._sendings.pop(ended.transactional_id, None)
+        if before is not None:
+            before.is_over = True
+        sending = Sending(log_partition, coordinator_epoch, ended)
+        self._sendings[ended.transactional_id] = sending
+        self._queue(sending, sending.missing)
+        self._finish_if_done(sending)
+
+    def is_sending(self, transactional_id: str) -> bool:
+        """Are markers of this id on their way?"""
+        return transactional_id in self._sendings
+
+    def forget(self, log_partition: int) -> None:
+        """This node does not coordinate these transactions any more, or loads them anew."""
+        for transactional_id, sending in list(self._sendings.items()):
+            if sending.log_partition == log_partition:
+                sending.is_over = True
+                del self._sendings[transactional_id]
+
+    def close(self) -> None:
+        """Send nothing any more."""
+        for sending in self._sendings.values():
+            sending.is_over = True
+        self._sendings.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # ---- sending
+
+    def _queue(self, sending: Sending, partitions: Iterable[TopicPartition]) -> None:
+        """Sort by leader, and send to those that have no request in flight."""
+        image = self._image()
+        by_leader: dict[int, list[TopicPartition]] = {}
+        for partition in list(partitions):
+            topic = image.topic(partition.topic)
+            found = None if topic is None else topic.partitions.get(partition.partition)
+            if found is None:
+                _log.info(
+                    "%s: %s is deleted and needs no marker",
+                    sending.ended.transactional_id,
+                    partition,
+                )
+                sending.missing.pop(partition, None)
+            else:
+                by_leader.setdefault(found.leader, []).append(partition)
+        for leader, theirs in by_leader.items():
+            batch = Batch(sending, theirs)
+            if leader < 0:
+                self._try_again(batch)
+            else:
+                self._queues.setdefault(leader, []).append(batch)
+                self._send_to(leader)
+
+    def _send_to(self, leader: int) -> None:
+        if leader in self._busy:
+            return
+        by_sending: dict[Sending, Batch] = {}
+        for batch in self._queues.pop(leader, ()):
+            if not batch.sending.is_over:
+                known = by_sending.setdefault(batch.sending, batch)
+                if known is not batch:
+                    known.partitions += batch.partitions
+        batches = list(by_sending.values())
+        if not batches:
+            return
+        self._busy.add(leader)
+        outcome = self._write(leader, [batch.marker() for batch in batches])
+        if isinstance(outcome, Deferred):
+            outcome.on_resolved(lambda value: self._answered(leader, batches, value))
+        else:
+            self._answered(leader, batches, outcome)
+
+    def _answered(
+        self, leader: int, batches: list[Batch], outcome: WriteTxnMarkersResponse | KafkaError
+    ) -> None:
+        self._busy.discard(leader)
+        if isinstance(outcome, KafkaError):
+            for batch in batches:
+                self._try_again(batch)
+        else:
+            found = {result.producer_id: _codes(result) for result in outcome.markers}
+            for batch in batches:
+                self._take(batch, found.get(batch.sending.ended.transaction.producer_id, {}))
+        self._send_to(leader)
+
+    def _take(self, batch: Batch, codes: dict[TopicPartition, int]) -> None:
+        """What became of the markers of one transaction on one leader."""
+        sending = batch.sending
+        if sending.is_over:
+            return
+        left = []
+        for partition in batch.partitions:
+            code = codes.get(partition, ErrorCode.UNKNOWN_SERVER_ERROR)
+            if code in _DONE:
+                sending.missing.pop(partition, None)
+            elif code in _FENCED:
+                _log.info(
+                    "%s: the marker for %s is refused with %s: another coordinator or producer "
+                    "went on",
+                    sending.ended.transactional_id,
+                    partition,
+                    ErrorCode(code).name,
+                )
+                sending.is_over = True
+                self._sendings.pop(sending.ended.transactional_id, None)
+                return
+            else:
+                left.append(partition)
+        if left:
+            self._try_again(Batch(sending, left))
+        self._finish_if_done(sending)
+
+    def _finish_if_done(self, sending: Sending) -> None:
+        if not sending.missing and not sending.is_over:
+            sending.is_over = True
+            del self._sendings[sending.ended.transactional_id]
+            self._on_done(sending)
+
+    # ---- again
+
+    def _try_again(self, batch: Batch) -> None:
+        self._again.append(batch)
+        if self._timer is None:
+            self._timer = self._scheduler.call_later(RETRY_MS, self._retry)
+
+    def _retry(self) -> None:
+        """Leaders may be others by now."""
+        self._timer = None
+        again, self._again = self._again, []
+        for batch in again:
+            if not batch.sending.is_over:
+                self._queue(batch.sending, batch.partitions)
+                self._finish_if_done(batch.sending)
+
+
+def _codes(result: Any) -> dict[TopicPartition, int]:
+    return {
+        TopicPartition(topic.name, partition.partition_index): partition.error_code
+        for topic in result.topics
+        for partition in topic.partitions
+    }

@@ -1,0 +1,138 @@
+"""AddPartitionsToTxn as a whole: every transaction of a request, and the form of its response.
+
+A client asks for one transaction (versions 0 to 3). A broker asks for several (4 and later), to add
+partitions or only to learn whether they have joined (`verify_only`). A transaction of whose
+partitions one does not exist gets UNKNOWN_TOPIC_OR_PARTITION for that, OPERATION_NOT_ATTEMPTED for
+the others, and nothing is added.
+Source: Kafka's `KafkaApis.handleAddPartitionsToTxnRequest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.coordinator.transaction.shard import Addition, Reply
+from pykbroker.coordinator.transaction.transaction import EPOCH_BUMPING, Partitions
+from pykbroker.deferred import Deferred, gather, then
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.add_partitions_to_txn_request import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+from pykbroker.protocol.messages.add_partitions_to_txn_response import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopicResult,
+)
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.kraft.image import MetadataImage
+
+FENCED_FROM = 2
+FROM_BROKERS = 4
+
+Add = Callable[[Addition], Reply | Deferred]
+Verify = Callable[[Addition], dict[int, Partitions] | Deferred]
+
+
+def add_partitions(
+    add: Add,
+    verify: Verify,
+    image: MetadataImage,
+    message: AddPartitionsToTxnRequest,
+    version: int,
+) -> AddPartitionsToTxnResponse | Deferred:
+    """The response when every transaction of the request has its answer."""
+    transactions = asked_transactions(message, version)
+    parts = [_add(add, verify, image, asked, version) for asked in transactions]
+
+    def combine(results: list[AddPartitionsToTxnResult]) -> AddPartitionsToTxnResponse:
+        if version < FROM_BROKERS:
+            return AddPartitionsToTxnResponse(
+                results_by_topic_v3_and_below=results[0].topic_results
+            )
+        return AddPartitionsToTxnResponse(results_by_transaction=results)
+
+    return gather(parts, combine)
+
+
+def asked_transactions(
+    message: AddPartitionsToTxnRequest, version: int
+) -> Sequence[AddPartitionsToTxnTransaction]:
+    """The transactions of a request, in the form of version 4."""
+    if version >= FROM_BROKERS:
+        return message.transactions
+    return [
+        AddPartitionsToTxnTransaction(
+            transactional_id=message.v3_and_below_transactional_id,
+            producer_id=message.v3_and_below_producer_id,
+            producer_epoch=message.v3_and_below_producer_epoch,
+            topics=message.v3_and_below_topics,
+        )
+    ]
+
+
+def same_code(
+    topics: Sequence[AddPartitionsToTxnTopic], transactional_id: str, code: int
+) -> AddPartitionsToTxnResult:
+    """The same code for every partition that was asked for."""
+    return _result(transactional_id, dict.fromkeys(_partitions(topics), code))
+
+
+def _add(
+    add: Add,
+    verify: Verify,
+    image: MetadataImage,
+    asked: AddPartitionsToTxnTransaction,
+    version: int,
+) -> AddPartitionsToTxnResult | Deferred:
+    transactional_id = asked.transactional_id
+    partitions: Partitions = dict.fromkeys(_partitions(asked.topics))
+    unknown = [each for each in partitions if image.partition(*each) is None]
+    if unknown:
+        codes = dict.fromkeys(partitions, int(ErrorCode.OPERATION_NOT_ATTEMPTED))
+        codes.update(dict.fromkeys(unknown, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)))
+        return _result(transactional_id, codes)
+    if not transactional_id:
+        return same_code(asked.topics, transactional_id, int(ErrorCode.INVALID_REQUEST))
+    client_version = EPOCH_BUMPING if version >= FROM_BROKERS else 0
+    addition = Addition(
+        transactional_id, asked.producer_id, asked.producer_epoch, partitions, client_version
+    )
+    if asked.verify_only:
+
+        def verified(found: dict[int, Partitions]) -> AddPartitionsToTxnResult:
+            codes = {each: code for code, theirs in found.items() for each in theirs}
+            return _result(transactional_id, {each: codes[each] for each in partitions})
+
+        return then(verify(addition), verified)
+
+    def added(reply: Reply) -> AddPartitionsToTxnResult:
+        code = reply.code
+        if code == ErrorCode.PRODUCER_FENCED and version < FENCED_FROM:
+            code = int(ErrorCode.INVALID_PRODUCER_EPOCH)
+        return same_code(asked.topics, transactional_id, code)
+
+    return then(add(addition), added)
+
+
+def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartition]:
+    return [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
+
+
+def _result(transactional_id: str, codes: dict[TopicPartition, int]) -> AddPartitionsToTxnResult:
+    topics: dict[str, AddPartitionsToTxnTopicResult] = {}
+    for (name, index), code in codes.items():
+        topic = topics.get(name)
+        if topic is None:
+            topic = topics[name] = AddPartitionsToTxnTopicResult(name=name)
+        topic.results_by_partition.append(
+            AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=int(code))
+        )
+    return AddPartitionsToTxnResult(
+        transactional_id=transactional_id, topic_results=list(topics.values())
+    )

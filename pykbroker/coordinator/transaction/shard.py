@@ -1,0 +1,311 @@
+"""The transaction coordinator's machine for one partition of `__transaction_state`.
+
+State, durable: the transactions by transactional id, as replayed.
+State, volatile: what no record holds of a producer that went on after an error: the epoch before
+     the present one (and the producer id before, which records of version 0 lack).
+In:  initialise, add_partitions, end, abort_overdue, complete, forget_unused: each
+     `(request, context, caller, now_ms) -> ShardDecision`; verify, describe, list_transactions,
+     overdue, ending: questions; replay.
+Out: decisions: records for the log, and replies.
+Invariant: an outcome that is decided (PREPARE_...) is only ever followed by its completion.
+Source: Kafka's `TransactionCoordinator.scala`, `TransactionStateManager.scala`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import NamedTuple
+
+from pykbroker.coordinator.decisions import ShardDecision
+from pykbroker.coordinator.transaction.ending import Ending, end
+from pykbroker.coordinator.transaction.initialising import (
+    Initialisation,
+    Needs,
+    Outcome,
+    fence,
+    initialise,
+    must_be_fenced,
+)
+from pykbroker.coordinator.transaction.records import (
+    tombstone,
+    transaction_of,
+    transaction_record,
+)
+from pykbroker.coordinator.transaction.states import MAY_EXPIRE, TransactionState
+from pykbroker.coordinator.transaction.transaction import NO_EPOCH, Partitions, Transaction
+from pykbroker.decision import CoordinatorRecord
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.record_batch import NO_PRODUCER_ID
+
+
+class Context(NamedTuple):
+    """server_version: the finalised transaction.version. new_producer_id: one that nobody has, if
+    it was found out before that one is needed."""
+
+    server_version: int
+    new_producer_id: int | None = None
+
+
+class Addition(NamedTuple):
+    """Partitions that are to join a transaction, or, `verify` asks, have joined it."""
+
+    transactional_id: str
+    producer_id: int
+    epoch: int
+    partitions: Partitions
+    client_version: int = 0
+
+
+class Ended(NamedTuple):
+    """A transaction whose outcome is decided: its markers are to be sent."""
+
+    transactional_id: str
+    transaction: Transaction
+
+
+class Reply(NamedTuple):
+    """code: of the answer. transaction: as it is then. ended: send its markers.
+
+    needs: nothing was decided: ask again with what is missing.
+    """
+
+    code: int = 0
+    transaction: Transaction | None = None
+    ended: Ended | None = None
+    needs: Needs | None = None
+
+
+class TransactionShard:
+    """See the module's text."""
+
+    __slots__ = ("_unwritten", "transactions")
+
+    def __init__(self) -> None:
+        self.transactions: dict[str, Transaction] = {}
+        self._unwritten: dict[str, tuple[int, int]] = {}
+
+    # ---- decisions
+
+    def initialise(
+        self, request: Initialisation, context: Context, caller: Hashable, now_ms: int
+    ) -> ShardDecision:
+        """InitProducerId; the timeout was checked before. Reply."""
+        transactional_id = request.transactional_id
+        transaction = self.get(transactional_id)
+        if transaction is not None and must_be_fenced(transaction, request):
+            return self._fence(transactional_id, transaction, context, now_ms)
+        outcome = initialise(transaction, request, context.new_producer_id, now_ms)
+        if isinstance(outcome, Transaction):
+            return self._step(transactional_id, outcome, context)
+        return _answered(outcome)
+
+    def add_partitions(
+        self, request: Addition, context: Context, caller: Hashable, now_ms: int
+    ) -> ShardDecision:
+        """AddPartitionsToTxn and AddOffsetsToTxn. Reply."""
+        transaction = self.get(request.transactional_id)
+        if transaction is None:
+            return _answered(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        if transaction.state.is_ending:
+            # First: with version 2 the producer may have the next producer id already.
+            return _answered(ErrorCode.CONCURRENT_TRANSACTIONS)
+        code = _check_producer(transaction, request)
+        if code:
+            return _answered(code)
+        if (
+            transaction.state is TransactionState.ONGOING
+            and request.partitions.keys() <= transaction.partitions.keys()
+        ):
+            return _answered(ErrorCode.NONE)
+        added = transaction.with_partitions(request.partitions, request.client_version, now_ms)
+        return self._step(request.transactional_id, added, context)
+
+    def end(
+        self, request: Ending, context: Context, caller: Hashable, now_ms: int
+    ) -> ShardDecision:
+        """EndTxn. Reply; its transaction is what the producer goes on with."""
+        transaction = self.get(request.transactional_id)
+        outcome = end(transaction, request, context.new_producer_id, now_ms)
+        if isinstance(outcome, Transaction):
+            return self._end(request.transactional_id, outcome, context, now_ms)
+        decision = _answered(outcome)
+        if outcome is ErrorCode.NONE:
+            decision.reply = Reply(transaction=transaction)
+        return decision
+
+    def abort_overdue(
+        self, request: Ended, context: Context, caller: Hashable, now_ms: int
+    ) -> ShardDecision:
+        """A transaction that `overdue` named has taken too long. Reply."""
+        transaction = self.get(request.transactional_id)
+        if (
+            transaction is None
+            or transaction.state is not TransactionState.ONGOING
+            or transaction.started_ms != request.transaction.started_ms
+            or transaction.producer_id != request.transaction.producer_id
+        ):
+            return _answered(ErrorCode.INVALID_TXN_STATE)
+        return self._fence(request.transactional_id, transaction, context, now_ms)
+
+    def complete(
+        self, request: Ended, context: Context, caller: Hashable, now_ms: int
+    ) -> ShardDecision:
+        """Every marker of the transaction is written. Reply."""
+        transaction = self.get(request.transactional_id)
+        if transaction is None or not _is_same_end(transaction, request.transaction):
+            return _answered(ErrorCode.INVALID_TXN_STATE)
+        return self._step(request.transactional_id, transaction.completed(now_ms), context)
+
+    def forget_unused(
+        self, expiration_ms: int, context: Context, caller: Hashable, now_ms: int
+    ) -> ShardDecision:
+        """Forget ids that were not used for so long and have no transaction."""
+        decision = ShardDecision(reply=Reply(), atomic=False)
+        decision.records = [
+            tombstone(transactional_id)
+            for transactional_id, transaction in self.transactions.items()
+            if transaction.state in MAY_EXPIRE and transaction.updated_ms <= now_ms - expiration_ms
+        ]
+        return decision
+
+    def _fence(
+        self, transactional_id: str, transaction: Transaction, context: Context, now_ms: int
+    ) -> ShardDecision:
+        fenced = fence(transaction, context.server_version, context.new_producer_id, now_ms)
+        if isinstance(fenced, Needs):
+            return _answered(fenced)
+        decision = self._end(transactional_id, fenced, context, now_ms)
+        decision.reply = decision.reply._replace(code=int(ErrorCode.CONCURRENT_TRANSACTIONS))
+        return decision
+
+    def _end(
+        self, transactional_id: str, ended: Transaction, context: Context, now_ms: int
+    ) -> ShardDecision:
+        decision = self._step(transactional_id, ended, context)
+        decision.reply = Reply(
+            transaction=ended.completed(now_ms), ended=Ended(transactional_id, ended)
+        )
+        return decision
+
+    def _step(
+        self, transactional_id: str, transaction: Transaction, context: Context
+    ) -> ShardDecision:
+        """Write the transaction down; it is the reply."""
+        before = self._unwritten.get(transactional_id)
+        if transaction.last_epoch == NO_EPOCH:
+            self._unwritten.pop(transactional_id, None)
+        else:
+            known = (transaction.last_epoch, transaction.previous_producer_id)
+            self._unwritten[transactional_id] = known
+
+        def undo(code: int, now_ms: int) -> ShardDecision:
+            if before is None:
+                self._unwritten.pop(transactional_id, None)
+            else:
+                self._unwritten[transactional_id] = before
+            return ShardDecision()
+
+        version = 1 if context.server_version >= 1 else 0
+        return ShardDecision(
+            records=[transaction_record(transactional_id, transaction, version)],
+            reply=Reply(transaction=transaction),
+            undo=undo,
+        )
+
+    # ---- questions
+
+    def get(self, transactional_id: str) -> Transaction | None:
+        """The transaction of an id."""
+        transaction = self.transactions.get(transactional_id)
+        unwritten = self._unwritten.get(transactional_id)
+        if transaction is None or unwritten is None:
+            return transaction
+        return replace(transaction, last_epoch=unwritten[0], previous_producer_id=unwritten[1])
+
+    def verify(self, request: Addition, context: None) -> dict[int, Partitions]:
+        """Have these partitions joined the transaction of this producer? Partitions by code."""
+        transaction = self.transactions.get(request.transactional_id)
+        if transaction is None:
+            return {int(ErrorCode.INVALID_PRODUCER_ID_MAPPING): request.partitions}
+        code = int(_check_producer(transaction, request))
+        if not code and transaction.state.is_ending:
+            code = int(ErrorCode.CONCURRENT_TRANSACTIONS)
+        if code:
+            return {code: request.partitions}
+        found: dict[int, Partitions] = {}
+        for partition in request.partitions:
+            is_in = partition in transaction.partitions
+            code = int(ErrorCode.NONE if is_in else ErrorCode.TRANSACTION_ABORTABLE)
+            found.setdefault(code, {})[partition] = None
+        return found
+
+    def all_transactions(self, request: None, context: None) -> dict[str, Transaction]:
+        """Every transactional id of this partition."""
+        return dict(self.transactions)
+
+    def one_transaction(self, transactional_id: str, context: None) -> Transaction | ErrorCode:
+        """The transaction of an id; TRANSACTIONAL_ID_NOT_FOUND."""
+        found = self.transactions.get(transactional_id)
+        return ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if found is None else found
+
+    def overdue(self, now_ms: int, context: None) -> list[Ended]:
+        """Open transactions that have taken longer than their producer allowed."""
+        return [
+            Ended(transactional_id, transaction)
+            for transactional_id, transaction in self.transactions.items()
+            if transaction.state is TransactionState.ONGOING
+            and transaction.started_ms + transaction.timeout_ms < now_ms
+        ]
+
+    def ending(self, request: None, context: None) -> list[Ended]:
+        """Transactions whose outcome is decided, and whose markers may not be written."""
+        return [
+            Ended(transactional_id, transaction)
+            for transactional_id, transaction in self.transactions.items()
+            if transaction.state.is_ending
+        ]
+
+    # ---- replay
+
+    def replay(
+        self, record: CoordinatorRecord, offset: int, producer_id: int = NO_PRODUCER_ID
+    ) -> None:
+        """One record of the log."""
+        transactional_id = record.key.transactional_id
+        if record.value is None:
+            self.transactions.pop(transactional_id, None)
+            self._unwritten.pop(transactional_id, None)
+        else:
+            self.transactions[transactional_id] = transaction_of(record.value)
+
+    def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
+        """Nothing of `__transaction_state` is written in a transaction: a marker has no meaning."""
+
+    def loaded(self, now_ms: int) -> ShardDecision:
+        """The driver asks what is `ending` then."""
+        return ShardDecision()
+
+    def timer_expired(self, key: Hashable, now_ms: int) -> ShardDecision:
+        """RuntimeError: no decision of this machine starts a timer."""
+        raise RuntimeError(f"unknown timer {key!r}")
+
+
+def _answered(outcome: Outcome) -> ShardDecision:
+    """Nothing changes."""
+    if isinstance(outcome, Needs):
+        return ShardDecision(reply=Reply(needs=outcome))
+    assert isinstance(outcome, ErrorCode)
+    return ShardDecision(reply=Reply(code=int(outcome)))
+
+
+def _check_producer(transaction: Transaction, request: Addition) -> ErrorCode:
+    if transaction.producer_id != request.producer_id:
+        return ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    if transaction.epoch != request.epoch:
+        return ErrorCode.PRODUCER_FENCED
+    return ErrorCode.NONE
+
+
+def _is_same_end(one: Transaction, other: Transaction) -> bool:
+    return (one.state, one.producer_id, one.epoch) == (other.state, other.producer_id, other.epoch)

@@ -1,0 +1,139 @@
+"""What the coordinator knows of one transactional id, and the steps that it may take.
+
+A `Transaction` is never changed: every step returns the next one, and checks that it may follow.
+Epochs: a client never gets the highest one (32767), so that there is always one left to fence it
+with; when the last one is used up, the id goes on with a new producer id and epoch 0.
+Source: Kafka's `TransactionMetadata.java`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from pykbroker.coordinator.transaction.states import COMES_FROM, TransactionState
+from pykbroker.types import TopicPartition
+
+NO_PRODUCER_ID: Final = -1
+NO_EPOCH: Final = -1
+MAX_EPOCH: Final = 32767
+EPOCH_BUMPING: Final = 2
+"""From this transaction.version on, every end of a transaction takes the next epoch (KIP-890)."""
+
+# In the order in which they were added; nobody changes one.
+Partitions = dict[TopicPartition, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """One transactional id. Times in milliseconds; `started_ms` is -1 before the first partition.
+
+    last_epoch: the epoch that the present one replaced at its producer's own request, which may
+        repeat it; -1 when another producer may have been fenced (and after a fail-over).
+    next_producer_id: the one to go on with when the markers are written; -1: the same.
+    client_version: the transaction.version that the client spoke when it changed this last.
+    """
+
+    producer_id: int
+    epoch: int
+    timeout_ms: int
+    state: TransactionState = TransactionState.EMPTY
+    partitions: Partitions = field(default_factory=dict)
+    started_ms: int = -1
+    updated_ms: int = -1
+    last_epoch: int = NO_EPOCH
+    previous_producer_id: int = NO_PRODUCER_ID
+    next_producer_id: int = NO_PRODUCER_ID
+    client_version: int = 0
+
+    @property
+    def is_epoch_used_up(self) -> bool:
+        """Has the client the highest epoch that it may have?"""
+        return is_last_epoch(self.epoch)
+
+    # ---- steps
+
+    def initialised(self, epoch: int, last_epoch: int, timeout_ms: int, now_ms: int) -> Transaction:
+        """The producer begins (again), with this epoch."""
+        return self._to(
+            TransactionState.EMPTY,
+            epoch=epoch,
+            last_epoch=last_epoch,
+            timeout_ms=timeout_ms,
+            partitions={},
+            started_ms=-1,
+            updated_ms=now_ms,
+        )
+
+    def rotated(
+        self, producer_id: int, last_epoch: int, timeout_ms: int, now_ms: int
+    ) -> Transaction:
+        """The producer begins again with a new id, because its epochs are used up."""
+        begun = self.initialised(0, last_epoch, timeout_ms, now_ms)
+        return replace(begun, producer_id=producer_id)
+
+    def with_partitions(self, added: Partitions, client_version: int, now_ms: int) -> Transaction:
+        """Partitions join the transaction; the first ones begin it."""
+        is_ongoing = self.state is TransactionState.ONGOING
+        return self._to(
+            TransactionState.ONGOING,
+            partitions={**self.partitions, **added},
+            started_ms=self.started_ms if is_ongoing else now_ms,
+            updated_ms=now_ms,
+            client_version=client_version,
+        )
+
+    def ended(
+        self,
+        is_commit: bool,
+        client_version: int,
+        now_ms: int,
+        next_producer_id: int = NO_PRODUCER_ID,
+    ) -> Transaction:
+        """The outcome is decided: the markers follow.
+
+        A producer of transaction.version 2 may abort before it has added anything.
+        """
+        changes: dict[str, Any] = {}
+        if client_version >= EPOCH_BUMPING:
+            changes = {"epoch": min(self.epoch + 1, MAX_EPOCH), "last_epoch": self.epoch}
+        if self.state is not TransactionState.ONGOING:
+            changes["started_ms"] = now_ms
+        return self._to(
+            TransactionState.PREPARE_COMMIT if is_commit else TransactionState.PREPARE_ABORT,
+            updated_ms=now_ms,
+            client_version=client_version,
+            next_producer_id=next_producer_id,
+            **changes,
+        )
+
+    def fenced(self, client_version: int, now_ms: int, next_producer_id: int) -> Transaction:
+        """Abort under the next epoch: whoever has the present one writes nothing any more."""
+        before = self
+        if client_version < EPOCH_BUMPING:
+            before = replace(self, epoch=min(self.epoch + 1, MAX_EPOCH), last_epoch=NO_EPOCH)
+        return before.ended(False, client_version, now_ms, next_producer_id)
+
+    def completed(self, now_ms: int) -> Transaction:
+        """All markers are written."""
+        changes: dict[str, Any] = {}
+        if self.next_producer_id != NO_PRODUCER_ID:
+            changes = {"producer_id": self.next_producer_id, "epoch": 0}
+        is_commit = self.state is TransactionState.PREPARE_COMMIT
+        return self._to(
+            TransactionState.COMPLETE_COMMIT if is_commit else TransactionState.COMPLETE_ABORT,
+            partitions={},
+            updated_ms=now_ms,
+            next_producer_id=NO_PRODUCER_ID,
+            **changes,
+        )
+
+    def _to(self, state: TransactionState, **changes: Any) -> Transaction:
+        if self.state not in COMES_FROM[state]:
+            raise AssertionError(f"{self.state.name} is not followed by {state.name}")
+        return replace(self, state=state, previous_producer_id=self.producer_id, **changes)
+
+
+def is_last_epoch(epoch: int) -> bool:
+    """Is it the highest epoch that a client may have, or above it?"""
+    return epoch >= MAX_EPOCH - 1

@@ -1,0 +1,388 @@
+"""The transaction coordinator of one node: what handlers ask, and what has to be done later.
+
+In:  one method per request; `apply` (metadata publisher); the timers of overdue transactions and
+     of unused ids; partitions that are loaded.
+Out: replies, or Deferreds of them; markers, by the marker driver.
+State: the runtime, the marker driver, how many partitions the topic has.
+Invariants: markers are sent when the record of the outcome is committed, and not before; the
+completion is written when every marker is there.
+Source: Kafka's `TransactionCoordinator.scala`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
+from pykbroker.coordinator.group.partitioning import partition_for
+from pykbroker.coordinator.record_codecs import TRANSACTION_RECORD_TYPES, RecordCodec
+from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
+from pykbroker.coordinator.transaction.ending import Ending
+from pykbroker.coordinator.transaction.initialising import Initialisation
+from pykbroker.coordinator.transaction.marker_driver import MarkerDriver, Sending
+from pykbroker.coordinator.transaction.partition_requests import add_partitions
+from pykbroker.coordinator.transaction.settings import COMMIT_TIMEOUT_MS, TransactionSettings
+from pykbroker.coordinator.transaction.shard import (
+    Addition,
+    Context,
+    Ended,
+    Reply,
+    TransactionShard,
+)
+from pykbroker.coordinator.transaction.transaction import Partitions, Transaction
+from pykbroker.deferred import Deferred, gather, then
+from pykbroker.environment.clock import Clock
+from pykbroker.environment.scheduler import Scheduler, Timer
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.topic_name import TRANSACTION_STATE_TOPIC
+
+if TYPE_CHECKING:
+    from pykbroker.config import BrokerConfig
+    from pykbroker.environment import Environment
+    from pykbroker.kraft.delta import MetadataDelta
+    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.protocol.messages.add_partitions_to_txn_request import (
+        AddPartitionsToTxnRequest,
+    )
+    from pykbroker.protocol.messages.add_partitions_to_txn_response import (
+        AddPartitionsToTxnResponse,
+    )
+    from pykbroker.replication.replica_manager import ReplicaManager
+
+COMPLETE_AGAIN_MS = 100
+
+_log = logging.getLogger("pykbroker.coordinator.transaction")
+
+Operation = Callable[..., Any]
+
+
+class TransactionCoordinator:
+    """See the module's text.
+
+    take_producer_id: an id that nobody has, or a Deferred of one or of a KafkaError.
+    write_markers(leader, markers): see `MarkerDriver`.
+    """
+
+    def __init__(
+        self,
+        *,
+        node_id: int,
+        settings: TransactionSettings,
+        log: CoordinatorLog,
+        scheduler: Scheduler,
+        clock: Clock,
+        take_producer_id: Callable[[], int | Deferred],
+        image: Callable[[], MetadataImage],
+        write_markers: Callable[..., Any],
+    ) -> None:
+        self.node_id = node_id
+        self.settings = settings
+        self.num_partitions = settings.num_partitions
+        self._scheduler = scheduler
+        self._now_ms = clock.now_ms
+        self._take_producer_id = take_producer_id
+        self._image = image
+        self._wake = log.wake
+        self._timers: dict[str, Timer] = {}
+        self._is_stopped = False
+        self.runtime = CoordinatorRuntime(
+            log=log,
+            codec=RecordCodec(TRANSACTION_RECORD_TYPES),
+            make_shard=TransactionShard,
+            scheduler=scheduler,
+            clock=clock,
+            commit_timeout_ms=COMMIT_TIMEOUT_MS,
+            load_chunk_bytes=settings.load_buffer_bytes,
+            on_loaded=self._on_loaded,
+        )
+        self._markers = MarkerDriver(
+            image=image, write=write_markers, on_done=self._complete, scheduler=scheduler
+        )
+        self._call_every("overdue", settings.abort_interval_ms, self._abort_overdue)
+        self._call_every("unused", settings.expire_interval_ms, self._forget_unused)
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        config: BrokerConfig,
+        replica_manager: ReplicaManager,
+        environment: Environment,
+        wake: Callable[[], None],
+        take_producer_id: Callable[[], int | Deferred],
+        write_markers: Callable[..., Any],
+    ) -> TransactionCoordinator:
+        """The coordinator of a broker."""
+        return cls(
+            node_id=replica_manager.node_id,
+            settings=TransactionSettings.from_config(config),
+            log=ReplicaLog(TRANSACTION_STATE_TOPIC, replica_manager, wake),
+            scheduler=environment.scheduler,
+            clock=environment.clock,
+            take_producer_id=take_producer_id,
+            image=lambda: replica_manager.image,
+            write_markers=write_markers,
+        )
+
+    # ---- metadata
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Publisher step, after the replica manager's: elections and resignations."""
+        for topic in delta.deleted_topics.values():
+            if topic.name == TRANSACTION_STATE_TOPIC:
+                self.num_partitions = self.settings.num_partitions
+                for index in topic.partitions:
+                    self._resign(index)
+        for topic in delta.changed_topics.values():
+            if topic.name == TRANSACTION_STATE_TOPIC:
+                self.num_partitions = len(topic.partitions)
+                for index, partition in topic.partitions.items():
+                    if partition.leader == self.node_id:
+                        self.runtime.on_elected(index, partition.leader_epoch)
+                    else:
+                        self._resign(index)
+
+    def _resign(self, partition: int) -> None:
+        self.runtime.on_resigned(partition)
+        self._markers.forget(partition)
+
+    def partition_for(self, transactional_id: str) -> int:
+        """The partition of `__transaction_state` that coordinates a transactional id."""
+        return partition_for(transactional_id, self.num_partitions)
+
+    def stop(self) -> None:
+        """Refuse everybody who waits; what is not finished is for the next coordinator."""
+        self._is_stopped = True
+        self.runtime.stop()
+        self._markers.close()
+        for timer in self._timers.values():
+            timer.cancel()
+
+    @property
+    def server_version(self) -> int:
+        """The finalised transaction.version."""
+        return self._image().features.get("transaction.version", 0)
+
+    # ---- requests
+
+    def initialise(self, request: Initialisation) -> Reply | Deferred:
+        """InitProducerId of a transactional id; its transaction is the producer's from now on."""
+        timeout_ms = request.timeout_ms
+        if not 0 < timeout_ms <= self.settings.max_timeout_ms:
+            return Reply(code=int(ErrorCode.INVALID_TRANSACTION_TIMEOUT))
+        return self._decide(TransactionShard.initialise, request)
+
+    def add_partitions(self, request: Addition) -> Reply | Deferred:
+        """Partitions join a transaction, which begins with the first ones."""
+        return self._decide(TransactionShard.add_partitions, request)
+
+    def add_partitions_batch(
+        self, message: AddPartitionsToTxnRequest, version: int
+    ) -> AddPartitionsToTxnResponse | Deferred:
+        """AddPartitionsToTxn of any version, with its response; see `partition_requests.py`."""
+        return add_partitions(self.add_partitions, self.verify, self._image(), message, version)
+
+    def verify(self, request: Addition) -> dict[int, Partitions] | Deferred:
+        """Which partitions have joined the producer's transaction; by error code."""
+
+        def refuse(request: Addition, context: None, code: int) -> dict[int, Partitions]:
+            return {coordinator_error(code): request.partitions}
+
+        return self.runtime.read(
+            self.partition_for(request.transactional_id),
+            TransactionShard.verify,
+            request,
+            None,
+            refuse,
+        )
+
+    def end(self, request: Ending) -> Reply | Deferred:
+        """EndTxn: answered when the outcome is written; the markers follow."""
+        return self._decide(TransactionShard.end, request)
+
+    def one_transaction(self, transactional_id: str) -> Transaction | ErrorCode | Deferred:
+        """The transaction of an id, or why not."""
+
+        def refuse(request: str, context: None, code: int) -> ErrorCode:
+            return ErrorCode(coordinator_error(code))
+
+        partition = self.partition_for(transactional_id)
+        return self.runtime.read(
+            partition, TransactionShard.one_transaction, transactional_id, None, refuse
+        )
+
+    def all_transactions(self) -> dict[str, Transaction] | Deferred:
+        """Every transaction that this node coordinates.
+
+        KafkaError COORDINATOR_LOAD_IN_PROGRESS, or a Deferred of it, while some are loaded.
+        """
+
+        def refuse(request: None, context: None, code: int) -> dict[str, Transaction] | KafkaError:
+            if code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+                return KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+            return {}
+
+        parts = self.runtime.read_all(TransactionShard.all_transactions, None, None, refuse)
+
+        def combine(found: list[Any]) -> Any:
+            everything: dict[str, Transaction] = {}
+            for part in found:
+                if isinstance(part, KafkaError):
+                    return part
+                everything.update(part)
+            return everything
+
+        outcome = gather(parts, combine)
+        if isinstance(outcome, KafkaError):
+            raise outcome
+        return outcome
+
+    # ---- deciding
+
+    def _decide(
+        self, operation: Operation, request: Any, new_producer_id: int | None = None
+    ) -> Reply | Deferred:
+        """Run an operation of the shard of the request's transactional id.
+
+        Where it turns out to need a producer id, it is run again with one.
+        """
+        partition = self.partition_for(request.transactional_id)
+        context = Context(self.server_version, new_producer_id)
+        outcome = self.runtime.write(partition, operation, request, context, _refuse)
+        if not isinstance(outcome, Deferred):
+            return self._decided(partition, operation, request, outcome)
+        answer = Deferred()
+
+        def on_reply(reply: Reply) -> None:
+            _pass_on(self._decided(partition, operation, request, reply), answer)
+
+        outcome.on_resolved(on_reply)
+        return answer
+
+    def _decided(
+        self, partition: int, operation: Operation, request: Any, reply: Reply
+    ) -> Reply | Deferred:
+        """The decision is committed."""
+        if reply.needs is not None:
+            return self._with_producer_id(partial(self._decide, operation, request))
+        if reply.ended is not None:
+            self._send_markers(partition, reply.ended)
+        return reply
+
+    def _with_producer_id(self, again: Callable[[int], Reply | Deferred]) -> Reply | Deferred:
+        found = self._take_producer_id()
+        if isinstance(found, int):
+            return again(found)
+        answer = Deferred()
+
+        def on_id(value: int | KafkaError) -> None:
+            if isinstance(value, KafkaError):
+                answer.resolve(Reply(code=int(value.code)))
+            else:
+                _pass_on(again(value), answer)
+                self._wake()
+
+        found.on_resolved(on_id)
+        return answer
+
+    # ---- markers
+
+    def _send_markers(self, partition: int, ended: Ended) -> None:
+        epoch = self.runtime.leader_epoch(partition)
+        if epoch is not None:
+            self._markers.send(partition, epoch, ended)
+
+    def _complete(self, sending: Sending) -> None:
+        """Every marker is written: so is the end, again and again until it is."""
+        if self._is_stopped:
+            return
+        partition = sending.log_partition
+        if self.runtime.leader_epoch(partition) != sending.coordinator_epoch:
+            return  # loading it finds what is not complete
+        context = Context(self.server_version)
+        outcome = self.runtime.write(
+            partition, TransactionShard.complete, sending.ended, context, _refuse
+        )
+
+        def on_reply(reply: Reply) -> None:
+            if reply.code == ErrorCode.COORDINATOR_NOT_AVAILABLE:
+                self._scheduler.call_later(COMPLETE_AGAIN_MS, self._complete, sending)
+
+        then(outcome, on_reply)
+        self._wake()
+
+    def _on_loaded(self, partition: int) -> None:
+        """What was ending is ended, once it is certain that the record of it is committed."""
+        self._markers.forget(partition)
+        self._send_markers_of(partition)
+
+    def _send_all_markers(self, partition: int, ending: list[Ended]) -> None:
+        for ended in ending:
+            if not self._markers.is_sending(ended.transactional_id):
+                self._send_markers(partition, ended)
+
+    def _resume_endings(self) -> None:
+        """An outcome that was not committed in time for its caller has sent no markers."""
+        for partition in self.runtime.active_partitions():
+            self._send_markers_of(partition)
+
+    def _send_markers_of(self, partition: int) -> None:
+        outcome = self.runtime.read(partition, TransactionShard.ending, None, None, lambda *_: [])
+        then(outcome, partial(self._send_all_markers, partition))
+
+    # ---- time
+
+    def _call_every(self, name: str, interval_ms: int, work: Callable[[], None]) -> None:
+        def due() -> None:
+            self._call_every(name, interval_ms, work)
+            work()
+
+        self._timers[name] = self._scheduler.call_later(interval_ms, due)
+
+    def _abort_overdue(self) -> None:
+        self._resume_endings()
+        now_ms = self._now_ms()
+        for part in self.runtime.read_all(TransactionShard.overdue, now_ms, None, lambda *_: []):
+            then(part, self._abort_all)
+        self._wake()
+
+    def _abort_all(self, overdue: list[Ended]) -> None:
+        for ended in overdue:
+            then(
+                self._decide(TransactionShard.abort_overdue, ended),
+                partial(_log_abort, ended.transactional_id),
+            )
+
+    def _forget_unused(self) -> None:
+        expiration_ms = self.settings.expiration_ms
+        context = Context(self.server_version)
+        for partition in self.runtime.active_partitions():
+            self.runtime.write(
+                partition, TransactionShard.forget_unused, expiration_ms, context, _refuse
+            )
+        self._wake()
+
+
+def _refuse(request: Any, context: Context, code: int) -> Reply:
+    return Reply(code=coordinator_error(code))
+
+
+def _pass_on(outcome: Reply | Deferred, answer: Deferred) -> None:
+    if isinstance(outcome, Deferred):
+        outcome.on_resolved(answer.resolve)
+    else:
+        answer.resolve(outcome)
+
+
+def _log_abort(transactional_id: str, reply: Reply) -> None:
+    if reply.ended is not None:
+        _log.info("%s took too long: its transaction is aborted", transactional_id)
+    elif reply.code not in (ErrorCode.INVALID_TXN_STATE, ErrorCode.NONE):
+        _log.warning(
+            "%s takes too long and cannot be aborted: %s",
+            transactional_id,
+            ErrorCode(reply.code).name,
+        )

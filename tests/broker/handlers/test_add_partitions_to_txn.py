@@ -1,0 +1,104 @@
+"""AddPartitionsToTxn: one transaction of a client, several of a broker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pykbroker.broker.handlers.add_partitions_to_txn import HANDLER
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.add_partitions_to_txn_request import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+from tests.broker.handlers.transaction_broker import TransactionBroker
+
+UNKNOWN = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+NOT_ATTEMPTED = int(ErrorCode.OPERATION_NOT_ATTEMPTED)
+
+
+@pytest.fixture
+def broker() -> TransactionBroker:
+    broker = TransactionBroker()
+    broker.init()
+    return broker
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_a_client(broker: TransactionBroker, version: int) -> None:
+    assert broker.add(0, 0, 1, version=version) == [0, 0]
+    assert broker.add(0, 1, version=version) == [0]
+    fenced = ErrorCode.INVALID_PRODUCER_EPOCH if version < 2 else ErrorCode.PRODUCER_FENCED
+    assert broker.add(5, 0, version=version) == [fenced]
+    wrong_id = broker.add(0, 0, version=version, v3_and_below_producer_id=1)
+    assert wrong_id == [ErrorCode.INVALID_PRODUCER_ID_MAPPING]
+    no_id = broker.add(0, 0, version=version, v3_and_below_transactional_id="")
+    assert no_id == [ErrorCode.INVALID_REQUEST]
+
+
+def test_partitions_that_are_not_there(broker: TransactionBroker) -> None:
+    topics = [
+        AddPartitionsToTxnTopic(name="t", partitions=[0, 9]),
+        AddPartitionsToTxnTopic(name="x", partitions=[0]),
+    ]
+    codes = broker.add(0, v3_and_below_topics=topics)
+    assert codes == [NOT_ATTEMPTED, UNKNOWN, UNKNOWN]
+    found: Any = broker.transactions.one_transaction("id")
+    assert found.state.shown == "Empty"
+
+
+def of_brokers(broker: TransactionBroker, *asked: AddPartitionsToTxnTransaction) -> Any:
+    request = AddPartitionsToTxnRequest(transactions=list(asked))
+    answer = broker.ask(HANDLER, request, 5)
+    assert answer.error_code == 0
+    return {
+        result.transactional_id: [
+            partition.partition_error_code
+            for topic in result.topic_results
+            for partition in topic.results_by_partition
+        ]
+        for result in answer.results_by_transaction
+    }
+
+
+def transaction(name: str, *indexes: int, verify: bool = False) -> AddPartitionsToTxnTransaction:
+    return AddPartitionsToTxnTransaction(
+        transactional_id=name,
+        producer_id=100,
+        producer_epoch=0,
+        verify_only=verify,
+        topics=[AddPartitionsToTxnTopic(name="t", partitions=list(indexes))],
+    )
+
+
+def test_a_broker_verifies_and_adds(broker: TransactionBroker) -> None:
+    abortable = int(ErrorCode.TRANSACTION_ABORTABLE)
+    assert of_brokers(broker, transaction("id", 0, verify=True)) == {"id": [abortable]}
+    assert of_brokers(broker, transaction("id", 0), transaction("other", 1)) == {
+        "id": [0],
+        "other": [ErrorCode.INVALID_PRODUCER_ID_MAPPING],
+    }
+    assert of_brokers(broker, transaction("id", 0, 1, verify=True)) == {"id": [0, abortable]}
+    assert of_brokers(broker, transaction("id", 0, 9)) == {"id": [NOT_ATTEMPTED, UNKNOWN]}
+    found: Any = broker.transactions.one_transaction("id")
+    assert found.client_version == 2
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_a_whole_request_that_failed(broker: TransactionBroker, version: int) -> None:
+    if version < 4:
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="id",
+            v3_and_below_topics=[AddPartitionsToTxnTopic(name="t", partitions=[0])],
+        )
+    else:
+        request = AddPartitionsToTxnRequest(transactions=[transaction("id", 0)])
+    call = broker.call(HANDLER, request, version)
+    reply: Any = HANDLER.error_reply(call.request, 15, None)
+    if version < 4:
+        (topic,) = reply.results_by_topic_v3_and_below
+        assert topic.results_by_partition[0].partition_error_code == 15
+    else:
+        assert reply.error_code == 15
