@@ -42,11 +42,13 @@ class Retention:
     """What one round of compaction keeps: the same for every batch of it.
 
     last_records: producer id -> (offset of its last record of data or -1, its epoch).
+    keeps_old_tombstones: of the segment at hand, where they are older than magic 2.
     """
 
     __slots__ = (
         "delete_retention_ms",
         "high_watermark",
+        "keeps_old_tombstones",
         "keys",
         "last_records",
         "now_ms",
@@ -69,6 +71,7 @@ class Retention:
         self.high_watermark = high_watermark
         self.now_ms = now_ms
         self.delete_retention_ms = delete_retention_ms
+        self.keeps_old_tombstones = True
 
 
 def filter_batch(batch: BytesLike, header: BatchHeader, retention: Retention) -> BytesLike | None:

@@ -2,8 +2,9 @@
 
     1. keys      every key of the dirty segments -> its latest offset, until the map is full
     2. groups    neighbouring segments that fit into one of segment.bytes together
-    3. copy      batch by batch, what batch_filter.py leaves, into `<base>.log.cleaned` with its
-                 indexes; synced, dated like the newest of its sources
+    3. copy      batch by batch, what batch_filter.py leaves (old_batch_filter.py: of messages
+                 before magic 2, which become batches of magic 2), into `<base>.log.cleaned` with
+                 its indexes; synced, dated like the newest of its sources
     4. swap      segment_swap.py puts them in the place of the old ones (not here)
 
 State   none of its own: a CompactionJob says all, so that a worker process can do steps 1 to 3.
@@ -19,6 +20,7 @@ Source: Kafka's Cleaner.java.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -27,24 +29,25 @@ from pykbroker.environment.files import Buffer, Files, OpenFile
 from pykbroker.log.batch_filter import Retention, collect_keys, filter_batch
 from pykbroker.log.cleaned_transactions import CleanedTransactions
 from pykbroker.log.key_map import KeyMap
+from pykbroker.log.old_batch_filter import collect_old_keys, filter_old_message
 from pykbroker.log.producer_state import CompletedTxn
 from pykbroker.log.segment import CLEANED_SUFFIX, Segment, segment_path
 from pykbroker.log.txn_index import AbortedTxn
+from pykbroker.protocol.old_messages import HEAD_BYTES, is_old_frame
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import (
     CONTROL_BIT,
-    HEADER,
     LOG_OVERHEAD,
     MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
-    check_crc,
-    read_header,
 )
+from pykbroker.protocol.stored_batch import has_right_crc, read_stored_header
 
 MAX_SEGMENT_BYTES = 0x7FFF_FFFF
 MAX_OFFSET_RANGE = 0x7FFF_FFFF
 _WRITE_BYTES = 1 << 20
+_FRAME = struct.Struct(">8xi4xb")
 
 
 class UncleanableBatch(CorruptBatch):
@@ -155,7 +158,8 @@ def build_key_map(
             elif not transactions.on_batch(header):
                 if keys.is_full:
                     return
-                keys.put_all(*_described(collect_keys, files, job, segment, batch, header, start))
+                collect = collect_keys if header.magic == MAGIC_V2 else collect_old_keys
+                keys.put_all(*_described(collect, files, job, segment, batch, header, start))
             keys.advance_to(header.last_offset)
             result.bytes_read += len(batch)
             yield len(batch)
@@ -231,9 +235,11 @@ def clean_group(
     retention.transactions.on_kept_abort = output.keep_abort
     for segment in group:
         output.modified_ms = segment.modified_ms
+        retention.keeps_old_tombstones = segment.modified_ms > old_tombstones_until_ms(job)
         for header, batch in read_batches(files, job, segment):
             size = len(batch)
-            kept = _described(filter_batch, files, job, segment, batch, header, retention)
+            keep = filter_batch if header.magic == MAGIC_V2 else filter_old_message
+            kept = _described(keep, files, job, segment, batch, header, retention)
             if kept is not None:
                 output.add(kept, header)
                 size += len(kept)
@@ -242,6 +248,13 @@ def clean_group(
             yield size
     output.finish()
     yield Group(tuple(segment.base_offset for segment in group), tuple(output.base_offsets))
+
+
+def old_tombstones_until_ms(job: CompactionJob) -> int:
+    """Segments no younger than this lose their tombstones before magic 2, which have no horizon of
+    their own: delete.retention.ms before the last segment of the clean part was written."""
+    clean = [s.modified_ms for s in job.segments if s.base_offset < job.first_dirty_offset]
+    return clean[-1] - job.delete_retention_ms if clean else 0
 
 
 class CleanedOutput:
@@ -332,10 +345,10 @@ def read_batches(
                     raise UncleanableBatch(f"{path}: cut-off batch at position {position}")
             batch = piece[at : at + size]
             try:
-                header = read_header(batch)
+                header = read_stored_header(batch)
             except CorruptBatch as fault:
                 raise UncleanableBatch(f"{path}: position {position}: {fault}") from None
-            if not check_crc(batch):
+            if not has_right_crc(batch, header):
                 raise UncleanableBatch(f"{path}: wrong checksum at position {position}")
             yield header, batch
             at += size
@@ -356,10 +369,14 @@ def _read_piece(file: OpenFile, position: int, end: int, io_buffer_bytes: int) -
 
 def _whole_size(piece: memoryview, at: int) -> int | None:
     """Size of the batch at `at`, None when its header is not all there; at least a header's."""
+    if at + HEAD_BYTES > len(piece):
+        return None
+    length, magic = _FRAME.unpack_from(piece, at)
+    size = LOG_OVERHEAD + int(length)
+    if is_old_frame(magic, length):
+        return size
     if at + RECORD_BATCH_OVERHEAD > len(piece):
         return None
-    fields = HEADER.unpack_from(piece, at)
-    size = LOG_OVERHEAD + int(fields[1])
-    if fields[3] != MAGIC_V2:
-        return RECORD_BATCH_OVERHEAD  # read_header will name what is wrong
+    if magic != MAGIC_V2:
+        return RECORD_BATCH_OVERHEAD  # read_stored_header will name what is wrong
     return max(size, RECORD_BATCH_OVERHEAD)

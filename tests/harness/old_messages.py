@@ -77,11 +77,13 @@ def with_wrong_lz4_checksum(frame: bytes) -> bytes:
     return frame[:at] + bytes([frame[at] ^ 0x5A]) + frame[at + 1 :]
 
 
-def old_segment(magic: int, codec: int, first: int = 10, count: int = 20) -> bytes:
-    """Offsets `first` to `first + count - 1`, key `k<offset>`, value `v<offset>`, a record a
+def old_segment(
+    magic: int, codec: int, first: int = 10, count: int = 20, keys: int = 1000
+) -> bytes:
+    """Offsets `first` to `first + count - 1`, key `k<offset % keys>`, value `v<offset>`, a record a
     millisecond from OLD_MS on: five in each message when they are compressed."""
     records = [
-        Old(b"k%d" % offset, b"v%d" % offset, OLD_MS + offset - first)
+        Old(b"k%d" % (offset % keys), b"v%d" % offset, OLD_MS + offset - first)
         for offset in range(first, first + count)
     ]
     if codec == compression.NONE:

@@ -6,6 +6,8 @@ The segments are built by hand and put in the place of a topic's: every codec in
 from __future__ import annotations
 
 import shutil
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +21,34 @@ from pykbroker.protocol.compression import CODEC_NAMES, GZIP, LZ4, NONE, SNAPPY
 from pykbroker.testing import Broker
 from tests.harness.apache import CONSOLE_CONSUMER, ApacheBroker, run_tool
 from tests.harness.old_messages import OLD_MS, old_segment
+from tests.harness.waiting import wait_for
 
 CODECS = (NONE, GZIP, SNAPPY, LZ4)
 TOPICS = {
     f"old-{magic}-{CODEC_NAMES[codec]}": (magic, codec) for magic in (0, 1) for codec in CODECS
 }
 COUNT = 40
-SETTINGS = {"log.retention.ms": "-1", "log.initial.task.delay.ms": "100"}
+TABLES = {f"table-{magic}-{codec}": (magic, codec) for magic in (0, 1) for codec in (NONE, GZIP)}
+SETTINGS = {
+    "log.retention.ms": "-1",
+    "log.initial.task.delay.ms": "100",
+    "log.cleaner.backoff.ms": "100",
+    "log.cleaner.min.cleanable.ratio": "0.01",
+}
 Seen = list[tuple[int, bytes | None, bytes | None, int]]
 
 
 def plant(data_dir: Path) -> None:
     """Old segments of offsets 0 to 19 and 20 to 39 in the place of each topic's empty one."""
-    for topic, (magic, codec) in TOPICS.items():
+    for topic, (magic, codec) in (TOPICS | TABLES).items():
         directory = data_dir / f"{topic}-0"
         for path in directory.iterdir():
             if path.name != "partition.metadata":
                 path.unlink()
         for first in (0, 20):
             path = directory / f"{first:020d}.log"
-            path.write_bytes(old_segment(magic, codec, first))
+            keys = 7 if topic in TABLES else 1000
+            path.write_bytes(old_segment(magic, codec, first, keys=keys))
     for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
         (data_dir / name).unlink(missing_ok=True)
 
@@ -46,7 +56,10 @@ def plant(data_dir: Path) -> None:
 def make_directory(data_dir: Path) -> None:
     with Broker(data_dir=data_dir, overrides=SETTINGS) as broker:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        for made in admin.create_topics([NewTopic(t, 1, 1) for t in TOPICS]).values():
+        topics = [NewTopic(topic, 1, 1) for topic in TOPICS]
+        compacted = {"cleanup.policy": "compact", "segment.ms": "100"}
+        topics += [NewTopic(topic, 1, 1, config=compacted) for topic in TABLES]
+        for made in admin.create_topics(topics).values():
             made.result(60)
         broker.stop()
     plant(data_dir)
@@ -198,3 +211,41 @@ def ours(data_dir: Path) -> Any:
 
 def apaches(data_dir: Path) -> Any:
     return ApacheBroker(data_dir, config=SETTINGS)
+
+
+def produce_twice(servers: str) -> None:
+    """The second record is later than segment.ms: it rolls the segment, so that the one with the
+    first is cleaned as well."""
+    producer = Producer({"bootstrap.servers": servers})
+    now_ms = int(time.time() * 1000)
+    for timestamp in (now_ms - 1000, now_ms):
+        for topic in TABLES:
+            producer.produce(topic, b"new", b"k3", 0, timestamp=timestamp)
+        assert producer.flush(60) == 0
+
+
+def is_compacted(data_dir: Path) -> bool:
+    """What the cleaner writes is of magic 2."""
+    firsts = [data_dir / f"{topic}-0" / f"{0:020d}.log" for topic in TABLES]
+    return all(path.read_bytes()[16:17] == b"\2" for path in firsts)
+
+
+def test_both_compact_to_the_same(planted: Path, tmp_path: Path) -> None:
+    answers = []
+    for number, node_of in enumerate((ours, apaches)):
+        data_dir = tmp_path / str(number)
+        shutil.copytree(planted, data_dir)
+        with node_of(data_dir) as node:
+            servers = node.bootstrap_servers
+            produce_twice(servers)
+            wait_for(partial(is_compacted, data_dir), "compaction")
+            answers.append({topic: by_librdkafka(servers, topic) for topic in TABLES})
+    for topic, (magic, _) in TABLES.items():
+        seen = answers[0][topic]
+        assert without_times(seen) == without_times(answers[1][topic])
+        assert [entry[0] for entry in seen] == [33, 34, 35, 36, 37, 39, 40, 41]
+        if magic:
+            assert seen[:-2] == answers[1][topic][:-2]
+        assert [entry[3] for entry in seen[:-2]] == [
+            OLD_MS + entry[0] % 20 if magic else -1 for entry in seen[:-2]
+        ]

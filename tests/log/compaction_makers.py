@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
-from pykbroker.log.cleaner_state import CleanerState, make_job
-from pykbroker.log.compaction import CompactionResult, Group, compact
+from pykbroker.log.cleaner_state import CleanerState, LogToClean, make_job
+from pykbroker.log.compaction import CompactionJob, CompactionResult, Group, compact
 from pykbroker.log.partition_log import PartitionLog
 from pykbroker.log.recovery import open_log
 from pykbroker.log.segment_swap import replace_segments
@@ -101,6 +101,13 @@ def clean(
             assert replace_segments(log, [by_base[base] for base in step.old], step.new)
     state.finished(log.topic_partition, result.end_offset)
     return result
+
+
+def job_of(log: PartitionLog, first_dirty_offset: int) -> CompactionJob:
+    """The job that would clean all closed segments from an offset on."""
+    chosen = LogToClean(log, first_dirty_offset, log.active.base_offset, 0, 0, False)
+    end = log.log_end_offset
+    return make_job(chosen, end, NOW, map_bytes=1 << 20, io_buffer_bytes=4096)[0]
 
 
 def stored(log: PartitionLog) -> list[tuple[BatchHeader, list[Record]]]:
