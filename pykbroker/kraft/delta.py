@@ -255,24 +255,28 @@ class MetadataDelta:
 
     def _replay_clear_elr(self, record: Any) -> None:
         """KIP-966: forget the eligible leaders of one topic, or of all (an empty name)."""
-        if record.topic_name:
-            topics = [self.image.topics_by_name.get(record.topic_name)]
-            known = self._ids_by_name.get(record.topic_name)
-            if known is not None:
-                topics = [self.topics[known]]
-        else:
-            topics = list(self.image.topics_by_id.values())
-        for topic in topics:
-            if topic is None:
-                raise InconsistentMetadata(f"no topic is called {record.topic_name}")
-            current = self.topic(topic.id)
-            if current is None:
-                continue
-            for number, partition in current.partitions.items():
-                if partition.elr or partition.last_known_elr:
-                    changed = self._topic_to_change(topic.id)
-                    changed.partitions[number] = partition._replace(elr=(), last_known_elr=())
-                    self.changed_partitions[topic.id].add(number)
+        if not record.topic_name:
+            for topic_id in {**self.image.topics_by_id, **self.topics}:
+                self._forget_eligible_leaders(topic_id)
+            return
+        made_id = self._ids_by_name.get(record.topic_name)
+        if made_id is not None:
+            self._forget_eligible_leaders(made_id)
+            return
+        topic = self.image.topics_by_name.get(record.topic_name)
+        if topic is None:
+            raise InconsistentMetadata(f"no topic is called {record.topic_name}")
+        self._forget_eligible_leaders(topic.id)
+
+    def _forget_eligible_leaders(self, topic_id: bytes) -> None:
+        topic = self.topic(topic_id)
+        if topic is None:
+            return  # deleted in the same batch
+        cleared = [number for number, at in topic.partitions.items() if at.elr or at.last_known_elr]
+        for number in cleared:
+            changed = self._topic_to_change(topic_id)
+            changed.partitions[number] = changed.partitions[number].without_eligible_leaders()
+            self.changed_partitions[topic_id].add(number)
 
     def _ignore(self, record: Any) -> None:
         """No-op, transaction markers (their driver sees to them), and what ZooKeeper left."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pykbroker.kraft.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
     KNOWN_FEATURES,
     KRAFT_VERSION,
     LATEST_METADATA_VERSION,
@@ -20,6 +21,7 @@ from pykbroker.kraft.metadata_version import (
     metadata_version_level,
     metadata_version_names,
 )
+from pykbroker.kraft.release_features import dependency_fault, release_levels
 from pykbroker.kraft.storage_format import StorageError
 
 
@@ -53,9 +55,16 @@ def formatted_features(
         )
     for name, level in levels.items():
         _check_feature(name, level)
+    metadata_level = _metadata_version(release_version, levels)
+    name = ELIGIBLE_LEADER_REPLICAS_VERSION
+    eligible = levels.get(name, release_levels(metadata_level)[name])
+    fault = dependency_fault(name, eligible, {METADATA_VERSION: metadata_level})
+    if fault is not None:
+        raise StorageError(fault)
     return {
-        METADATA_VERSION: _metadata_version(release_version, levels),
+        METADATA_VERSION: metadata_level,
         KRAFT_VERSION: _kraft_version(levels.get(KRAFT_VERSION), has_dynamic_quorum),
+        name: eligible,
     }
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
     METADATA_VERSION,
     MINIMUM_METADATA_VERSION,
     supports_controller_registration,
@@ -118,6 +119,11 @@ class MetadataImage:
         """The finalised level, the lowest that KRaft has while the log holds none."""
         return self.features.get(METADATA_VERSION, MINIMUM_METADATA_VERSION)
 
+    @property
+    def has_eligible_leaders(self) -> bool:
+        """Is `eligible.leader.replicas.version` finalised at 1 (KIP-966)?"""
+        return self.features.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0
+
     def topic(self, name: str) -> TopicImage | None:
         """The topic called `name`."""
         return self.topics_by_name.get(name)
@@ -166,10 +172,13 @@ class MetadataImage:
         if supports_controller_registration(level):
             for controller in self.controllers.values():
                 yield MetadataRecord(*controller.to_record())
+        eligible = self.has_eligible_leaders
         for topic in self.topics_by_name.values():
             yield MetadataRecord(TopicRecord(name=topic.name, topic_id=topic.id))
             for number, partition in topic.partitions.items():
-                yield MetadataRecord(*partition.to_record(topic.id, number, level))
+                yield MetadataRecord(
+                    *partition.to_record(topic.id, number, level, has_eligible_leaders=eligible)
+                )
         for (resource_type, name), entries in self.configs.items():
             for key, value in entries.items():
                 yield MetadataRecord(

@@ -19,6 +19,7 @@ ELIGIBLE_LEADER_REPLICAS_VERSION: Final = "eligible.leader.replicas.version"
 MINIMUM_METADATA_VERSION: Final = 7
 LATEST_METADATA_VERSION: Final = 33
 LATEST_KRAFT_VERSION: Final = 1
+LATEST_ELIGIBLE_LEADER_REPLICAS_VERSION: Final = 1
 FIRST_DIRECTORY_ASSIGNMENT: Final = 17
 
 # First metadata.version of each change of record versions and rules.
@@ -28,6 +29,10 @@ _ELIGIBLE_LEADER_REPLICAS: Final = 23
 _MIGRATION: Final = 8
 _NO_EPOCH_BUMP_ON_ISR_SHRINK: Final = 12
 _CORDONED_LOG_DIRECTORIES: Final = 30
+_CONTROLLER_UNREGISTRATION: Final = 33
+
+# Levels that brought something into the metadata that those below cannot express.
+_METADATA_CHANGED: Final = frozenset({7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 33})
 
 _NAMES: Final = {
     7: "3.3-IV3",
@@ -72,12 +77,14 @@ class VersionRange(NamedTuple):
 
 # What a node of this version registers. In alphabetical order: it is the order on the wire.
 SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
+    ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, LATEST_ELIGIBLE_LEADER_REPLICAS_VERSION),
     KRAFT_VERSION: VersionRange(0, LATEST_KRAFT_VERSION),
     METADATA_VERSION: VersionRange(MINIMUM_METADATA_VERSION, LATEST_METADATA_VERSION),
 }
 
 # What `storage format` finalises, in the bootstrap checkpoint.
 FORMATTED_FEATURES: Final[dict[str, int]] = {
+    ELIGIBLE_LEADER_REPLICAS_VERSION: LATEST_ELIGIBLE_LEADER_REPLICAS_VERSION,
     METADATA_VERSION: LATEST_METADATA_VERSION,
     KRAFT_VERSION: LATEST_KRAFT_VERSION,
 }
@@ -113,6 +120,16 @@ def metadata_version_level(name: str) -> int | None:
 def metadata_version_names() -> list[str]:
     """Every metadata.version that this version serves and formats, the oldest first."""
     return list(_NAMES.values())
+
+
+def metadata_changes_between(lower: int, higher: int) -> bool:
+    """Would metadata of the level `higher` lose something at the level `lower`?"""
+    return any(lower < level <= higher for level in _METADATA_CHANGED)
+
+
+def supports_controller_unregistration(level: int) -> bool:
+    """KIP-1312: a controller can be removed from the registered ones."""
+    return level >= _CONTROLLER_UNREGISTRATION
 
 
 def supports_transactions(level: int) -> bool:

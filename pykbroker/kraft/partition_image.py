@@ -87,8 +87,22 @@ class PartitionImage(NamedTuple):
             last_known_elr=self.last_known_elr if last_known is None else tuple(last_known),
         )
 
-    def to_record(self, topic_id: bytes, partition: int, metadata_version: int) -> tuple[Any, int]:
-        """The `PartitionRecord` that makes this partition, and the version to write it in."""
+    def without_eligible_leaders(self) -> PartitionImage:
+        """This partition after a `ClearElrRecord` for it: a change like any other."""
+        return self._replace(elr=(), last_known_elr=(), partition_epoch=self.partition_epoch + 1)
+
+    def to_record(
+        self,
+        topic_id: bytes,
+        partition: int,
+        metadata_version: int,
+        *,
+        has_eligible_leaders: bool = False,
+    ) -> tuple[Any, int]:
+        """The `PartitionRecord` that makes this partition, and the version to write it in.
+
+        Without the feature (KIP-966), what is left of eligible leaders is not written.
+        """
         record = PartitionRecord(
             partition_id=partition,
             topic_id=topic_id,
@@ -103,9 +117,9 @@ class PartitionImage(NamedTuple):
         )
         if supports_directory_assignment(metadata_version):
             record.directories = list(self.directories)
-        if self.elr:
+        if has_eligible_leaders and self.elr:
             record.eligible_leader_replicas = list(self.elr)
-        if self.last_known_elr:
+        if has_eligible_leaders and self.last_known_elr:
             record.last_known_elr = list(self.last_known_elr)
         return record, partition_record_version(metadata_version)
 

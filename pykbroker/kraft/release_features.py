@@ -1,11 +1,13 @@
-"""Which levels of the features belong to a release: what `features upgrade --release-version` asks.
+"""Which levels of the features belong to a release, and what a level needs.
 
 In:  a metadata.version. Out: the level of every other feature of Kafka 4.4, built here or not.
+`storage format` finalises those that are built, `features upgrade --release-version` asks for all.
 Source: the `bootstrapMetadataVersion` and `dependencies` of Kafka's feature enums, `Feature.java`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pykbroker.kraft.metadata_version import (
@@ -42,3 +44,14 @@ def dependencies(feature: str, level: int) -> dict[str, int] | None:
     if not 0 <= level <= len(_FIRST_METADATA_VERSIONS[feature]):
         return None
     return _DEPENDENCIES.get((feature, level), {})
+
+
+def dependency_fault(feature: str, level: int, levels: Mapping[str, int]) -> str | None:
+    """Return why `feature` cannot be at `level` beside the others' `levels`; None when it can."""
+    for needed, lowest in (_DEPENDENCIES.get((feature, level)) or {}).items():
+        if levels.get(needed, 0) < lowest:
+            return (
+                f"{feature} could not be set to {level} because it depends on {needed} level "
+                f"{lowest}"
+            )
+    return None

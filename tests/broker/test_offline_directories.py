@@ -82,7 +82,7 @@ async def described(server: BrokerServer) -> list[tuple[int, int, list[int], lis
 
 
 ONLINE = (0, 1, [1], [])
-OFFLINE = (int(ErrorCode.LEADER_NOT_AVAILABLE), -1, [1], [1])
+OFFLINE = (int(ErrorCode.LEADER_NOT_AVAILABLE), -1, [], [1])
 
 
 async def look(server: BrokerServer) -> None:

@@ -59,6 +59,10 @@ def test_brokers(ask: Run) -> None:
             "  log.retention.ms=98 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:"
             "log.retention.ms=98}"
         ),
+        (
+            "  min.insync.replicas=1 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:"
+            "min.insync.replicas=1}"
+        ),
     ]
     for who in (("--broker", "1"), ("--entity-type", "brokers", "--entity-default")):
         assert ask("configs", "--alter", *who, "--delete-config", "log.retention.ms").code == 0

@@ -27,7 +27,6 @@ UNBUILT_FEATURES = (
     "transaction.version=0",
     "share.version=0",
     "streams.version=0",
-    "eligible.leader.replicas.version=0",
 )
 
 QUICK_JVM = ("-XX:+UseSerialGC", "-Xshare:auto")

@@ -11,6 +11,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
+from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.kraft.registration import Listener
 from pykbroker.protocol.messages.broker_heartbeat_response import BrokerHeartbeatResponse
 from pykbroker.protocol.messages.broker_registration_response import BrokerRegistrationResponse
@@ -58,7 +59,7 @@ def test_registration() -> None:
     assert registered.value == 7
     assert (request.broker_id, request.previous_broker_epoch) == (1, 3)
     assert [(at.name, at.host, at.port) for at in request.listeners] == [("PLAINTEXT", "h", 9092)]
-    assert {feature.name for feature in request.features} == {"kraft.version", "metadata.version"}
+    assert {feature.name for feature in request.features} == set(SUPPORTED_FEATURES)
 
 
 def test_a_directory_that_failed_before_is_not_registered() -> None:

@@ -143,10 +143,37 @@ def test_eligible_leaders_are_cleared_for_one_topic_or_all() -> None:
         TopicRecord(name="b", topic_id=B),
         partition(B, 0, **elr),
     )
-    _, one = after(image, ClearElrRecord(topic_name="a"))
+    before = image.topics_by_id[A].partitions[0].partition_epoch
+    delta, one = after(image, ClearElrRecord(topic_name="a"))
     assert [one.partition(name, 0).elr for name in "ab"] == [(), (2,)]  # type: ignore[union-attr]
+    assert one.topics_by_id[A].partitions[0].partition_epoch == before + 1
+    assert delta.changed_partitions == {A: {0}}
     _, none = after(image, ClearElrRecord())
     assert [none.partition(name, 0).elr for name in "ab"] == [(), ()]  # type: ignore[union-attr]
+    delta, again = after(none, ClearElrRecord())
+    assert delta.is_empty
+    assert again.topics_by_id is none.topics_by_id
+
+
+def test_eligible_leaders_are_cleared_among_other_changes_of_the_same_topics() -> None:
+    elr = {"eligible_leader_replicas": [2], "last_known_elr": [3]}
+    topic = TopicRecord(name="a", topic_id=A), partition(A, 0, **elr)
+    _, made = after(MetadataImage(), *topic, ClearElrRecord())
+    assert made.topics_by_id[A].partitions[0].elr == ()
+    _, made = after(MetadataImage(), *topic, ClearElrRecord(topic_name="a"))
+    assert made.topics_by_id[A].partitions[0].last_known_elr == ()
+    _, image = after(MetadataImage(), *topic)
+    gone = RemoveTopicRecord(topic_id=A)
+    for clear in (ClearElrRecord(), ClearElrRecord(topic_name="a")):
+        assert after(image, gone, clear)[1].topics_by_id == {}
+    _, remade = after(
+        image,
+        gone,
+        TopicRecord(name="a", topic_id=B),
+        partition(B, 0, **elr),
+        ClearElrRecord(topic_name="a"),
+    )
+    assert remade.topics_by_id[B].partitions[0].elr == ()
 
 
 def test_records_of_later_subjects_are_kept() -> None:

@@ -7,6 +7,8 @@ import pytest
 from pykbroker.kraft.format_features import formatted_features, parse_feature_levels
 from pykbroker.kraft.storage_format import StorageError
 
+ELIGIBLE = "eligible.leader.replicas.version"
+
 
 def level_of(release: str) -> int:
     return formatted_features(release, {}, has_dynamic_quorum=True)["metadata.version"]
@@ -40,17 +42,21 @@ def test_unknown_releases(release: str) -> None:
 @pytest.mark.parametrize(
     ("dynamic", "levels", "expected"),
     [
-        (True, {}, (33, 1)),
-        (False, {}, (33, 0)),
-        (True, {"metadata.version": 14}, (14, 1)),
-        (True, {"kraft.version": 1, "group.version": 0}, (33, 1)),
-        (False, {"kraft.version": 0}, (33, 0)),
+        (True, {}, (33, 1, 1)),
+        (False, {}, (33, 0, 1)),
+        (True, {"metadata.version": 14}, (14, 1, 0)),
+        (True, {"metadata.version": 25}, (25, 1, 0)),  # could have them, and has not by default
+        (True, {"metadata.version": 26}, (26, 1, 1)),
+        (True, {"metadata.version": 23, ELIGIBLE: 1}, (23, 1, 1)),
+        (True, {ELIGIBLE: 0}, (33, 1, 0)),
+        (True, {"kraft.version": 1, "group.version": 0}, (33, 1, 1)),
+        (False, {"kraft.version": 0}, (33, 0, 1)),
     ],
 )
-def test_levels(dynamic: bool, levels: dict[str, int], expected: tuple[int, int]) -> None:
+def test_levels(dynamic: bool, levels: dict[str, int], expected: tuple[int, int, int]) -> None:
     features = formatted_features(None, levels, has_dynamic_quorum=dynamic)
-    assert (features["metadata.version"], features["kraft.version"]) == expected
-    assert len(features) == 2
+    assert (features["metadata.version"], features["kraft.version"], features[ELIGIBLE]) == expected
+    assert len(features) == 3
 
 
 @pytest.mark.parametrize(
@@ -64,6 +70,13 @@ def test_levels(dynamic: bool, levels: dict[str, int], expected: tuple[int, int]
         (False, None, {"kraft.version": 1}, "Cannot set kraft.version to 1"),
         (True, None, {"nope": 0}, "Unsupported feature: nope. Supported features are: eligible"),
         (True, None, {"group.version": 1}, "group.version is not supported by this version"),
+        (True, None, {ELIGIBLE: 2}, f"No feature:{ELIGIBLE} with feature level 2"),
+        (
+            True,
+            "4.0-IV0",
+            {ELIGIBLE: 1},
+            f"{ELIGIBLE} could not be set to 1 because it depends on metadata.version level 23",
+        ),
     ],
 )
 def test_refusals(dynamic: bool, release: str | None, levels: dict[str, int], message: str) -> None:

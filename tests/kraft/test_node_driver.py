@@ -16,7 +16,11 @@ from tests.kraft.node_world import NodeWorld
 
 def test_an_empty_disk_becomes_a_cluster_of_one() -> None:
     world = NodeWorld().open()
-    assert world.node.finalized_features() == {"metadata.version": 33, "kraft.version": 1}
+    assert world.node.finalized_features() == {
+        "metadata.version": 33,
+        "kraft.version": 1,
+        "eligible.leader.replicas.version": 1,
+    }
     broker = world.watcher.image.brokers[1]
     assert not broker.fenced
     assert broker.epoch == world.node.broker_epoch

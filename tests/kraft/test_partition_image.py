@@ -25,13 +25,23 @@ IMAGE = PartitionImage(
 
 @pytest.mark.parametrize("level", [33, 17, 7])
 def test_a_record_makes_the_same_partition(level: int) -> None:
-    record, version = IMAGE.to_record(b"t" * 16, 3, level)
+    record, version = IMAGE.to_record(b"t" * 16, 3, level, has_eligible_leaders=True)
     again = PartitionImage.from_record(record)
     assert (record.topic_id, record.partition_id) == (b"t" * 16, 3)
     if version == 0:
         assert again.directories == (MIGRATING_DIRECTORY,) * 2
         again = again._replace(directories=IMAGE.directories)
     assert again == IMAGE
+
+
+def test_without_the_feature_what_is_left_of_eligible_leaders_is_not_written() -> None:
+    record, _ = IMAGE.to_record(b"t" * 16, 3, 33)
+    assert PartitionImage.from_record(record) == IMAGE._replace(elr=(), last_known_elr=())
+
+
+def test_clearing_eligible_leaders_is_a_change_of_the_partition() -> None:
+    cleared = IMAGE.without_eligible_leaders()
+    assert cleared == IMAGE._replace(elr=(), last_known_elr=(), partition_epoch=7)
 
 
 def test_an_empty_change_raises_the_partition_epoch_only() -> None:

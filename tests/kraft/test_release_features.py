@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.kraft.release_features import dependencies, release_levels
+from pykbroker.kraft.release_features import dependencies, dependency_fault, release_levels
 
 NAMES = (
     "kraft.version",
@@ -37,3 +37,13 @@ def test_dependencies() -> None:
     assert dependencies("share.version", 2) == {}
     assert dependencies("share.version", 3) is None
     assert dependencies("share.version", -1) is None
+
+
+def test_a_level_without_what_it_needs() -> None:
+    name = "eligible.leader.replicas.version"
+    assert dependency_fault(name, 1, {"metadata.version": 22}) == (
+        f"{name} could not be set to 1 because it depends on metadata.version level 23"
+    )
+    assert dependency_fault(name, 1, {}) is not None
+    assert dependency_fault(name, 1, {"metadata.version": 23}) is None
+    assert dependency_fault(name, 0, {}) is None

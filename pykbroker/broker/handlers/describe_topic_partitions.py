@@ -2,10 +2,11 @@
 
 Behaviour: topics in the order of their names, from the cursor on; no topics named is all. A page
 holds at most max.request.partition.size.limit partitions (and what the client asked for); what is
-left out begins at `next_cursor`. A cursor outside of the named topics, or with a negative
+left out begins at `next_cursor`. Each shows its eligible leader replicas and, while it has no
+leader, the last one. A cursor outside of the named topics, or with a negative
 partition: INVALID_REQUEST.
 Versions: 0.
-Not done: authorization; eligible leader replicas are always empty (the feature is not built).
+Not done: authorization.
 """
 
 from __future__ import annotations

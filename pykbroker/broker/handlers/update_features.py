@@ -1,8 +1,9 @@
 """UpdateFeatures (57): forwarded to the active controller.
 
 Behaviour: all updates hold or none does. metadata.version can be raised to what every node
-supports; features that are not built here, downgrades and kraft.version are refused with
-INVALID_UPDATE_VERSION and the reason (`kraft/controller/features.py`).
+supports, eligible.leader.replicas.version also lowered; features that are not built here,
+downgrades that would lose metadata and kraft.version are refused with INVALID_UPDATE_VERSION and
+the reason (`kraft/controller/features.py`).
 Versions: 0-2. 1+ upgrade types and `validate_only`; 0-1 a result per feature.
 Not done: authorization.
 """

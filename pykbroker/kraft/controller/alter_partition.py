@@ -19,8 +19,8 @@ from typing import Any
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.controller.brokers import check_broker_epoch
-from pykbroker.kraft.controller.partition_change import ONLINE, UNCLEAN, Targets, change_partition
-from pykbroker.kraft.controller.partitions import leader_acceptor
+from pykbroker.kraft.controller.partition_change import Targets
+from pykbroker.kraft.controller.partitions import changed_partition, election_of
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
 from pykbroker.kraft.partition_image import NO_LEADER_CHANGE, RECOVERED, RECOVERING, PartitionImage
@@ -75,18 +75,16 @@ def _alter(
     fault = _fault(state, broker_id, partition, entry, new_isr)
     if fault:
         return _refused(number, fault)
-    record = change_partition(
-        topic.id,
+    record = changed_partition(
+        state,
+        topic,
         number,
         partition,
         Targets(
             isr=tuple(replica for replica, _ in new_isr),
             leader_recovery_state=entry.leader_recovery_state,
         ),
-        acceptable=leader_acceptor(state, partition),
-        default_directory=state.default_directory,
-        metadata_version=state.metadata_version,
-        election=UNCLEAN if state.elects_unclean(topic.name) else ONLINE,
+        election=election_of(state, topic),
     )
     if record is not None:
         records.append(record)

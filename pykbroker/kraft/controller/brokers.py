@@ -12,11 +12,17 @@ Source: Kafka's `ClusterControlManager.java`, `BrokerHeartbeatManager.java`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.controller.partitions import broker_comes, broker_goes, directory_goes
+from pykbroker.kraft.controller.partitions import (
+    broker_comes,
+    broker_goes,
+    broker_leaves,
+    broker_restarts,
+    directory_goes,
+)
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.metadata_version import (
     METADATA_VERSION,
@@ -49,6 +55,7 @@ from pykbroker.protocol.messages.register_controller_record import (
 from pykbroker.protocol.messages.unregister_broker_record import UnregisterBrokerRecord
 
 _FENCE, _UNFENCE = 1, -1
+_FIRST_WITH_PREVIOUS_EPOCH: Final = 3
 
 
 def check_broker_epoch(state: ControllerState, broker_id: int, epoch: int) -> BrokerRegistration:
@@ -67,7 +74,9 @@ def check_broker_epoch(state: ControllerState, broker_id: int, epoch: int) -> Br
     return broker
 
 
-def register_broker(state: ControllerState, request: Any, now_ms: int) -> Decision[MetadataRecord]:
+def register_broker(
+    state: ControllerState, request: Any, version: int, now_ms: int
+) -> Decision[MetadataRecord]:
     """Decide a BrokerRegistrationRequest; the reply carries the broker's epoch.
 
     The epoch of a new incarnation is the offset its first record would have: it only grows.
@@ -118,7 +127,8 @@ def register_broker(state: ControllerState, request: Any, now_ms: int) -> Decisi
         record.log_dirs = list(request.log_dirs)
     records: list[MetadataRecord] = []
     if existing is None or is_new:
-        records += broker_goes(state, broker_id)
+        is_clean = _was_clean_shutdown(existing, request, version)
+        records += broker_restarts(state, broker_id, is_clean=is_clean)
         state.sessions.forget(broker_id)
     else:
         record.fenced = existing.fenced
@@ -129,6 +139,13 @@ def register_broker(state: ControllerState, request: Any, now_ms: int) -> Decisi
     reply = BrokerRegistrationResponse(broker_epoch=record.broker_epoch)
     # Not atomic on purpose: the registration comes last, so that a new controller begins again.
     return Decision(records=records, reply=reply, atomic=False)
+
+
+def _was_clean_shutdown(existing: BrokerRegistration | None, request: Any, version: int) -> bool:
+    """Did the broker note at its last shutdown the epoch under which it is known here?"""
+    if existing is None or version < _FIRST_WITH_PREVIOUS_EPOCH:
+        return False
+    return bool(existing.epoch == request.previous_broker_epoch)
 
 
 def _invalid(message: str) -> KafkaError:
@@ -193,7 +210,7 @@ def heartbeat(state: ControllerState, request: Any, now_ms: int) -> Decision[Met
         fenced = True
         records = fence(state, broker)
     elif request.want_shut_down:
-        if state.leads_anything(broker_id):
+        if state.index.leads_anything(broker_id):
             leaving = True
             records = _begin_controlled_shutdown(state, broker)
         else:
@@ -236,7 +253,7 @@ def _begin_controlled_shutdown(
 
 def _may_go(state: ControllerState, broker: BrokerRegistration) -> bool:
     """Shutting down: leads nothing any more, and every active broker has seen that it does not."""
-    if state.leads_anything(broker.id):
+    if state.index.leads_anything(broker.id):
         return False
     active = [
         other.id
@@ -291,7 +308,7 @@ def unregister_broker(state: ControllerState, broker_id: int) -> Decision[Metada
         )
     record = UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=broker.epoch)
     state.sessions.forget(broker_id)
-    records = [*broker_goes(state, broker_id), MetadataRecord(record)]
+    records = [*broker_leaves(state, broker_id), MetadataRecord(record)]
     reply = UnregisterBrokerResponse(error_message=None)
     return Decision(records=records, reply=reply, atomic=False)
 

@@ -11,6 +11,7 @@ Source: Kafka's `ConfigurationControlManager.java`, `ControllerConfigurationVali
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 from pykbroker.config import (
@@ -26,10 +27,12 @@ from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
 from pykbroker.kraft.topic_name import topic_name_fault
 from pykbroker.protocol.messages import alter_configs_response, incremental_alter_configs_response
+from pykbroker.protocol.messages.clear_elr_record import ClearElrRecord
 from pykbroker.protocol.messages.config_record import ConfigRecord
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 MAX_CONFIG_VALUE_LENGTH: Final = 0x7FFF
+MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 
 # ConfigResource.Type by number, as error messages print it.
 _TYPE_NAMES: Final = {0: "UNKNOWN", 2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER"}
@@ -89,7 +92,52 @@ def _alter(
                 resource_name=asked.resource_name,
             )
         )
+    records += clear_eligible_leaders(state, records)
     return Decision(records=[] if request.validate_only else records, reply=response)
+
+
+def clear_eligible_leaders(
+    state: ControllerState, records: Sequence[MetadataRecord]
+) -> list[MetadataRecord]:
+    """What has to follow these records where they change `min.insync.replicas` (KIP-966).
+
+    Replicas were eligible by the former value: the topic forgets them, or all topics do.
+    """
+    if not state.has_eligible_leaders:
+        return []
+    cleared = []
+    for record in records:
+        message = record.message
+        if isinstance(message, ConfigRecord) and message.name == MIN_INSYNC_REPLICAS:
+            is_topic = message.resource_type == TOPIC_RESOURCE
+            name = message.resource_name if is_topic else ""
+            cleared.append(MetadataRecord(ClearElrRecord(topic_name=name)))
+    return cleared
+
+
+def cluster_min_isr(state: ControllerState) -> MetadataRecord:
+    """The setting of all brokers that eligible leader replicas need: one value for the cluster."""
+    return MetadataRecord(
+        ConfigRecord(
+            resource_type=BROKER_RESOURCE,
+            name=MIN_INSYNC_REPLICAS,
+            value=str(state.static_config.min_insync_replicas),
+        )
+    )
+
+
+def settings_for_eligible_leaders(state: ControllerState) -> list[MetadataRecord]:
+    """Records that make `min.insync.replicas` one value for the cluster, where it is not yet."""
+    records = []
+    if MIN_INSYNC_REPLICAS not in state.image.cluster_config():
+        records.append(cluster_min_isr(state))
+    for (kind, name), entries in state.image.configs.items():
+        if kind == BROKER_RESOURCE and name and MIN_INSYNC_REPLICAS in entries:
+            removed = ConfigRecord(
+                resource_type=kind, resource_name=name, name=MIN_INSYNC_REPLICAS, value=None
+            )
+            records.append(MetadataRecord(removed))
+    return records
 
 
 Changes = dict[str, str | None]
@@ -150,6 +198,7 @@ def _validate(
 ) -> None:
     """KafkaError when the resource may not have the configuration that would result."""
     resource_type, name = resource
+    _check_min_isr(state, resource, changes)
     for value in changes.values():
         if value is not None and len(value) > MAX_CONFIG_VALUE_LENGTH:
             raise KafkaError(
@@ -179,6 +228,27 @@ def _validate(
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     except ConfigError as refused:
         raise KafkaError(ErrorCode.INVALID_CONFIG, refused.message) from None
+
+
+def _check_min_isr(state: ControllerState, resource: tuple[int, str], changes: Changes) -> None:
+    """With eligible leader replicas, brokers have one `min.insync.replicas`, and always have it."""
+    resource_type, name = resource
+    if (
+        resource_type != BROKER_RESOURCE
+        or MIN_INSYNC_REPLICAS not in changes
+        or not state.has_eligible_leaders
+    ):
+        return
+    if name:
+        raise KafkaError(
+            ErrorCode.INVALID_CONFIG,
+            f"Broker-level {MIN_INSYNC_REPLICAS} cannot be altered while ELR is enabled.",
+        )
+    if changes[MIN_INSYNC_REPLICAS] is None:
+        raise KafkaError(
+            ErrorCode.INVALID_CONFIG,
+            f"Cluster-level {MIN_INSYNC_REPLICAS} cannot be removed while ELR is enabled.",
+        )
 
 
 def _check_topic_name(name: str) -> None:

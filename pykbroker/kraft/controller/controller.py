@@ -23,10 +23,15 @@ from pykbroker.config import BrokerConfig
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.randomness import RandomSource
 from pykbroker.kraft.controller import brokers, configs, features, producer_ids, topics
+from pykbroker.kraft.controller.partition_index import PartitionIndex
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_replay import MetadataReplay
-from pykbroker.kraft.metadata_version import METADATA_VERSION, supports_transactions
+from pykbroker.kraft.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
+    METADATA_VERSION,
+    supports_transactions,
+)
 from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
 from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
 from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
@@ -64,6 +69,7 @@ class Controller:
         self.state.kraft_version = kraft_version
         self._replay = committed
         self.state.image = committed.latest()
+        self.state.index = PartitionIndex(committed.stable)
         self.state.next_offset = next_offset
         # A broker is unfenced once it has read what was in the log when this controller began.
         self.state.registration_offsets = dict.fromkeys(self.state.image.brokers, next_offset - 1)
@@ -80,8 +86,10 @@ class Controller:
     ) -> None:
         """Take in a batch of records, the first of them at `base_offset`."""
         state = self.state
-        self._replay.replay(records, base_offset, epoch, timestamp_ms)
-        self._replay.seal()
+        steps = self._replay.replay(records, base_offset, epoch, timestamp_ms)
+        for step in (*steps, self._replay.seal()):
+            if step is not None:
+                state.index.follow(step.delta)
         state.image = self._replay.latest()
         for offset, record in enumerate(records, base_offset):
             if isinstance(record.message, RegisterBrokerRecord):
@@ -111,6 +119,8 @@ class Controller:
                 for record in bootstrap
                 if type(record.message).__name__ == "FeatureLevelRecord"
             }
+            if levels.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0:
+                bootstrap = [*bootstrap, configs.cluster_min_isr(self.state)]
             if supports_transactions(levels.get(METADATA_VERSION, 0)):
                 begin = BeginTransactionRecord(name=_BOOTSTRAP_TRANSACTION)
                 records += [MetadataRecord(begin), *bootstrap]
@@ -183,9 +193,9 @@ class Controller:
 
         return assign_replicas_to_dirs(self.state, request)
 
-    def register_broker(self, request: Any, now_ms: int) -> Decision[MetadataRecord]:
+    def register_broker(self, request: Any, version: int, now_ms: int) -> Decision[MetadataRecord]:
         """BrokerRegistrationRequest -> BrokerRegistrationResponse."""
-        return brokers.register_broker(self.state, request, now_ms)
+        return brokers.register_broker(self.state, request, version, now_ms)
 
     def heartbeat(self, request: Any, now_ms: int) -> Decision[MetadataRecord]:
         """BrokerHeartbeatRequest -> BrokerHeartbeatResponse."""

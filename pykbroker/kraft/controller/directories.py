@@ -12,8 +12,12 @@ from typing import Any
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.brokers import check_broker_epoch
-from pykbroker.kraft.controller.partition_change import Targets, change_partition
-from pykbroker.kraft.controller.partitions import leader_acceptor, leader_and_isr_updates
+from pykbroker.kraft.controller.partition_change import Targets
+from pykbroker.kraft.controller.partitions import (
+    changed_partition,
+    leader_acceptor,
+    leader_and_isr_updates,
+)
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
 from pykbroker.kraft.metadata_version import supports_directory_assignment
@@ -82,8 +86,9 @@ def _change(
         return None
     directories = {broker_id: directory}
     has_leader = partition.leader != NO_LEADER
-    return change_partition(
-        topic.id,
+    return changed_partition(
+        state,
+        topic,
         number,
         partition,
         Targets(directories=directories),
@@ -91,6 +96,4 @@ def _change(
         acceptable=leader_acceptor(
             state, partition, directories=None if has_leader else directories
         ),
-        default_directory=state.default_directory,
-        metadata_version=state.metadata_version,
     )

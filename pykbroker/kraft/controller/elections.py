@@ -12,14 +12,14 @@ Source: Kafka's `ReplicationControlManager.electLeaders`, `.maybeBalancePartitio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller import partition_change
 from pykbroker.kraft.controller.batch_size import check_batch_size
-from pykbroker.kraft.controller.partitions import found_partition, leader_acceptor
+from pykbroker.kraft.controller.partitions import changed_partition, found_partition
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.partition_image import NO_LEADER
 from pykbroker.protocol.messages.elect_leaders_response import (
@@ -94,7 +94,14 @@ def _elect_leader(state: ControllerState, name: str, number: int, election: int)
         is_needed = partition.leader == NO_LEADER
     if not is_needed:
         raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED)
-    record = _election(state, topic, number, partition, election)
+    record = changed_partition(
+        state,
+        topic,
+        number,
+        partition,
+        partition_change.Targets(),
+        election=_ELECTIONS[election],
+    )
     if record is None:
         raise KafkaError(
             ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
@@ -104,55 +111,30 @@ def _elect_leader(state: ControllerState, name: str, number: int, election: int)
     return record
 
 
-def _election(
-    state: ControllerState,
-    topic: TopicImage,
-    number: int,
-    partition: PartitionImage,
-    election: int,
-) -> MetadataRecord | None:
-    """What such an election changes, if anything."""
-    return partition_change.change_partition(
-        topic.id,
-        number,
-        partition,
-        partition_change.Targets(),
-        acceptable=leader_acceptor(state, partition),
-        default_directory=state.default_directory,
-        metadata_version=state.metadata_version,
-        election=_ELECTIONS[election],
-    )
-
-
 def balance_leaders(state: ControllerState) -> Decision[MetadataRecord]:
     """Have preferred leaders lead again; the reply is whether there may be more to elect."""
-    return _elect_all(
-        state,
-        PREFERRED,
-        lambda topic, partition: partition.leader != partition.preferred_leader,
-    )
+    return _elect_all(state, PREFERRED, state.at(state.index.imbalanced()))
 
 
 def elect_unclean_leaders(state: ControllerState) -> Decision[MetadataRecord]:
     """Find leaders at any price where the topic allows it; the reply as of `balance_leaders`."""
-    return _elect_all(
-        state,
-        UNCLEAN,
-        lambda topic, partition: partition.leader == NO_LEADER and state.elects_unclean(topic.name),
-    )
+    leaderless = state.at(state.index.leaderless())
+    allowed = (entry for entry in leaderless if state.elects_unclean(entry[0].name))
+    return _elect_all(state, UNCLEAN, allowed)
 
 
 def _elect_all(
     state: ControllerState,
     election: int,
-    is_needed: Callable[[TopicImage, PartitionImage], bool],
+    partitions: Iterable[tuple[TopicImage, int, PartitionImage]],
 ) -> Decision[MetadataRecord]:
     records = []
-    for topic, number, partition in state.partitions():
-        if is_needed(topic, partition):
-            record = _election(state, topic, number, partition, election)
-            if record is not None:
-                records.append(record)
-                if len(records) == MAX_ELECTIONS:
-                    return Decision(records=records, reply=True, atomic=False)
+    for entry in partitions:
+        record = changed_partition(
+            state, *entry, partition_change.Targets(), election=_ELECTIONS[election]
+        )
+        if record is not None:
+            records.append(record)
+            if len(records) == MAX_ELECTIONS:
+                return Decision(records=records, reply=True, atomic=False)
     return Decision(records=records, reply=False, atomic=False)

@@ -1,26 +1,34 @@
 """Changing what the cluster has finalised: UpdateFeatures.
 
-metadata.version can be raised to what every registered node supports. Everything else that a client
-may ask for is refused with Kafka's reasons: features that are not built here, downgrades, and
-changes of kraft.version (which needs a quorum that can be reconfigured).
-Source: Kafka's `FeatureControlManager.java`, `QuorumFeatures.java`.
+metadata.version can be raised to what every registered node supports;
+eligible.leader.replicas.version can be raised and lowered. With it on, brokers have one value of
+`min.insync.replicas`: settings of single brokers are removed. When it is lowered, partitions forget
+their eligible leaders with their next change. Everything else that a client may ask for is refused
+with Kafka's reasons: features that are not built here, downgrades of metadata.version that would
+lose something, and changes of kraft.version (which needs a quorum that can be reconfigured).
+Source: Kafka's `FeatureControlManager.java`, `QuorumFeatures.java`, and `updateFeatures` of
+`ConfigurationControlManager.java`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.configs import settings_for_eligible_leaders
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.metadata_version import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
     KNOWN_FEATURES,
     KRAFT_VERSION,
     METADATA_VERSION,
     SUPPORTED_FEATURES,
     VersionRange,
+    metadata_changes_between,
 )
+from pykbroker.kraft.release_features import dependency_fault
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.messages.update_features_response import (
     UpdatableFeatureResult,
@@ -38,12 +46,16 @@ def update_features(state: ControllerState, request: Any, version: int) -> Decis
     """Decide an UpdateFeaturesRequest: all updates hold, or none does."""
     records: list[MetadataRecord] = []
     try:
+        wanted = {update.feature: update.max_version_level for update in request.feature_updates}
+        levels = {METADATA_VERSION: state.metadata_version, **state.image.features, **wanted}
         for update in request.feature_updates:
             kind = update.upgrade_type
             if version == 0:
                 kind = SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE
             level = update.max_version_level
-            records += _update(state, update.feature, level, kind)
+            records += _update(state, update.feature, level, kind, levels)
+        if wanted.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0:
+            records = [*settings_for_eligible_leaders(state), *records]
     except KafkaError as fault:
         message = (
             "The update failed for all features since the following feature had an error: "
@@ -67,7 +79,9 @@ def _refusal(feature: str, level: int, reason: str) -> KafkaError:
     )
 
 
-def _update(state: ControllerState, feature: str, level: int, kind: int) -> list[MetadataRecord]:
+def _update(
+    state: ControllerState, feature: str, level: int, kind: int, levels: Mapping[str, int]
+) -> list[MetadataRecord]:
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         raise _refusal(feature, level, "The controller does not support the given upgrade type.")
     if level < 0:
@@ -85,14 +99,19 @@ def _update(state: ControllerState, feature: str, level: int, kind: int) -> list
         )
     if level > current and kind != UPGRADE:
         raise _refusal(feature, level, "Can't downgrade to a newer version.")
-    if level < current:
-        raise _refuse_downgrade(feature, current, level, kind)
     if feature not in KNOWN_FEATURES:
         raise _refusal(feature, level, f"Feature {feature} not found.")
-    if level == current and feature != METADATA_VERSION:
-        return []
+    if feature == METADATA_VERSION and metadata_changes_between(level, current):
+        raise _refuse_metadata_downgrade(current, level, kind)
     if feature == KRAFT_VERSION:
+        if level == current:
+            return []
+        if level < current:
+            raise _refusal(feature, level, "Can't downgrade the version of this feature.")
         raise _refusal(feature, level, "The voters of this quorum cannot be changed.")
+    fault = dependency_fault(feature, level, levels)
+    if fault is not None:
+        raise _refusal(feature, level, fault)
     return [MetadataRecord(FeatureLevelRecord(name=feature, feature_level=level))]
 
 
@@ -104,9 +123,7 @@ def _current_level(state: ControllerState, feature: str) -> int:
     return state.image.features.get(feature, 0)
 
 
-def _refuse_downgrade(feature: str, current: int, level: int, kind: int) -> KafkaError:
-    if feature != METADATA_VERSION:
-        return _refusal(feature, level, "Can't downgrade the version of this feature.")
+def _refuse_metadata_downgrade(current: int, level: int, kind: int) -> KafkaError:
     reason = (
         "Unsafe metadata downgrade is not supported in this version."
         if kind == UNSAFE_DOWNGRADE

@@ -2,9 +2,22 @@
 
 In:  the partition as it is, and the targets: what shall differ.
 Out: one `PartitionChangeRecord`, or None when nothing differs.
-Invariants: a leader is always in the in-sync replicas, unless an unclean election was allowed; the
-last in-sync replica stays in the set when its broker goes (the partition waits for it). A
+Invariants: a leader is always in the in-sync replicas, unless an unclean election was allowed. A
 reassignment completes with the first change after which its new replicas are in sync.
+
+Without eligible leader replicas, the last in-sync replica stays in the set when its broker goes,
+and the partition waits for it. With them (KIP-966) the high watermark does not move below
+min.insync.replicas, so a replica that leaves a set that small still has all that is committed::
+
+    min.insync.replicas 2       isr       elr      leader   last known leader
+    all three in sync           1 2 3              1
+    3 lags, then 2 fails        1         2        1
+    1 fails                               1 2      none     1
+    2 comes back                2         1        2
+
+A replica leaves the eligible ones when enough replicas are in sync, or when its broker comes back
+from an unclean shutdown, which may have cost records. When none is left, the last known leader
+may lead: an unclean election.
 Source: Kafka's `PartitionChangeBuilder.java`, `PartitionReassignmentReplicas.java`.
 """
 
@@ -33,11 +46,20 @@ PREFERRED: Final = "preferred"
 UNCLEAN: Final = "unclean"
 
 
+class Rules(NamedTuple):
+    """What the cluster and the topic of a partition prescribe."""
+
+    metadata_version: int
+    min_isr: int = 1
+    has_eligible_leaders: bool = False
+
+
 class Targets(NamedTuple):
     """What a partition shall become; None leaves that part as it is.
 
     `directories` places replicas by broker id. A replica that is in neither `directories` nor the
-    partition gets the default directory of its broker.
+    partition gets the default directory of its broker. `unclean_shutdown` is a broker that may have
+    lost records, if any.
     """
 
     isr: tuple[int, ...] | None = None
@@ -46,6 +68,7 @@ class Targets(NamedTuple):
     adding: tuple[int, ...] | None = None
     directories: Mapping[int, bytes] = {}
     leader_recovery_state: int | None = None
+    unclean_shutdown: int | None = None
 
 
 def elect_leader(
@@ -54,24 +77,51 @@ def elect_leader(
     election: str,
     acceptable: Callable[[int], bool],
     replicas: tuple[int, ...] | None = None,
+    elr: tuple[int, ...] = (),
+    *,
+    may_be_last_known: bool = False,
 ) -> tuple[int, bool]:
-    """Return the new leader, and whether it was taken from outside the in-sync replicas.
+    """Return the new leader, and whether it may lack records that are committed.
 
-    `replicas` are the replicas after the change, when they change with the leader.
+    `replicas` are the replicas after the change, when they change with the leader. Eligible leader
+    replicas `elr` can be elected while no replica is in sync; `may_be_last_known` allows the last
+    known leader when there are none of these either.
     """
     replicas = replicas or partition.replicas
+    candidates = isr or elr
     if election == PREFERRED:
         order = (replicas[0], partition.leader, *replicas)
     else:
         order = (partition.leader, *replicas)
     for replica in order:
-        if replica in isr and acceptable(replica):
+        if replica in candidates and acceptable(replica):
             return replica, False
+    last_known = partition.last_known_elr
+    if (
+        may_be_last_known
+        and not candidates
+        and len(last_known) == 1  # of several, which one led is not known
+        and acceptable(last_known[0])
+    ):
+        return last_known[0], True
     if election == UNCLEAN:
         for replica in replicas:
             if acceptable(replica):
                 return replica, True
     return NO_LEADER, False
+
+
+def eligible_leaders(
+    partition: PartitionImage, isr: tuple[int, ...], unclean_shutdown: int | None, rules: Rules
+) -> tuple[int, ...]:
+    """Return the replicas that have all that is committed without being in the new `isr`."""
+    if not rules.has_eligible_leaders:
+        return partition.elr
+    if len(isr) >= rules.min_isr:
+        return ()
+    were_in_sync = {*partition.elr, *partition.isr}
+    lost = () if unclean_shutdown is None else (unclean_shutdown,)
+    return tuple(sorted(were_in_sync.difference(isr, lost)))
 
 
 def complete_reassignment(
@@ -106,7 +156,7 @@ def change_partition(
     *,
     acceptable: Callable[[int], bool],
     default_directory: Callable[[int], bytes],
-    metadata_version: int,
+    rules: Rules,
     election: str = ONLINE,
 ) -> MetadataRecord | None:
     """The record that gives the partition these targets and a leader; None when nothing changes."""
@@ -120,25 +170,27 @@ def change_partition(
     if completed is not None:
         replicas, isr = completed
         removing = adding = ()
-    _elect(record, partition, isr, replicas, election, acceptable)
+    elr = eligible_leaders(partition, isr, targets.unclean_shutdown, rules)
+    isr, elr = _elect(record, partition, isr, elr, replicas, election, acceptable, rules)
     recovery = targets.leader_recovery_state
     if recovery is not None and recovery != partition.leader_recovery_state:
         record.leader_recovery_state = recovery
     if record.leader == NO_LEADER_CHANGE and not set(partition.replicas) <= set(replicas):
         record.leader = partition.leader  # raises the leader epoch: a replica goes
-    # Eligible leader replicas (KIP-966) are not finalised here: the record clears what is left.
-    if partition.elr:
-        record.eligible_leader_replicas = []
-    if record.isr is None and isr and isr != partition.isr:
+    if elr != partition.elr:
+        record.eligible_leader_replicas = list(elr)
+    if record.isr is None and isr != partition.isr and (isr or rules.has_eligible_leaders):
         record.isr = list(isr)
     if (
         record.leader == NO_LEADER_CHANGE
         and record.isr is not None
-        and bumps_epoch_on_isr_shrink(metadata_version)
+        and bumps_epoch_on_isr_shrink(rules.metadata_version)
         and not set(partition.isr) <= set(record.isr)
     ):
         record.leader = partition.leader
-    if supports_directory_assignment(metadata_version):
+    if rules.has_eligible_leaders:
+        _note_last_known_leader(record, partition)
+    if supports_directory_assignment(rules.metadata_version):
         known = dict(zip(partition.replicas, partition.directories, strict=True))
         known |= targets.directories
         directories = tuple(
@@ -155,22 +207,47 @@ def change_partition(
         record.adding_replicas = list(adding)
     if record == unchanged:
         return None
-    return MetadataRecord(record, partition_record_version(metadata_version))
+    return MetadataRecord(record, partition_record_version(rules.metadata_version))
 
 
 def _elect(
     record: PartitionChangeRecord,
     partition: PartitionImage,
     isr: tuple[int, ...],
+    elr: tuple[int, ...],
     replicas: tuple[int, ...],
     election: str,
     acceptable: Callable[[int], bool],
-) -> None:
-    leader, unclean = elect_leader(partition, isr, election, acceptable, replicas)
-    if leader == partition.leader:
-        return
-    record.leader = leader
-    if unclean:
-        record.isr = [leader]
-        if partition.leader_recovery_state != RECOVERING:
-            record.leader_recovery_state = RECOVERING
+    rules: Rules,
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Note a new leader; return the in-sync and the eligible replicas after the election."""
+    leader, unclean = elect_leader(
+        partition,
+        isr,
+        election,
+        acceptable,
+        replicas,
+        elr,
+        may_be_last_known=rules.has_eligible_leaders,
+    )
+    # Without the feature, eligible replicas are what is left of a time when it was finalised.
+    elr_after = elr if rules.has_eligible_leaders else ()
+    if leader != partition.leader:
+        record.leader = leader
+        if unclean:
+            record.isr = [leader]
+            elr_after = ()
+            if partition.leader_recovery_state != RECOVERING:
+                record.leader_recovery_state = RECOVERING
+        elif leader in elr:
+            isr = (leader,)
+            elr_after = tuple(replica for replica in elr_after if replica != leader)
+    return isr, elr_after
+
+
+def _note_last_known_leader(record: PartitionChangeRecord, partition: PartitionImage) -> None:
+    """Remember who led while the partition has no leader, and forget it when it has one again."""
+    if record.leader == NO_LEADER and not partition.last_known_elr:
+        record.last_known_elr = [partition.leader]
+    elif record.leader >= 0 and partition.last_known_elr:
+        record.last_known_elr = []

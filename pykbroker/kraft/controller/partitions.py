@@ -10,6 +10,7 @@ Source: Kafka's `ReplicationControlManager.java`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.controller.partition_change import (
@@ -20,7 +21,7 @@ from pykbroker.kraft.controller.partition_change import (
 )
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
-from pykbroker.kraft.partition_image import NO_LEADER, PartitionImage
+from pykbroker.kraft.partition_image import PartitionImage
 
 
 def found_partition(
@@ -58,37 +59,70 @@ def leader_acceptor(
     return acceptable
 
 
+def changed_partition(
+    state: ControllerState,
+    topic: TopicImage,
+    number: int,
+    partition: PartitionImage,
+    targets: Targets,
+    *,
+    acceptable: Callable[[int], bool] | None = None,
+    election: str = ONLINE,
+) -> MetadataRecord | None:
+    """The record that gives a partition these targets; None when nothing changes.
+
+    `acceptable` tells which brokers may lead it, those of `leader_acceptor` by default.
+    """
+    return change_partition(
+        topic.id,
+        number,
+        partition,
+        targets,
+        acceptable=acceptable or leader_acceptor(state, partition),
+        default_directory=state.default_directory,
+        rules=state.rules(topic),
+        election=election,
+    )
+
+
+def election_of(state: ControllerState, topic: TopicImage) -> str:
+    """The election that keeps a partition of this topic online."""
+    return UNCLEAN if state.elects_unclean(topic.name) else ONLINE
+
+
 def leader_and_isr_updates(
     state: ControllerState,
     partitions: Iterable[tuple[TopicImage, int, PartitionImage]],
     *,
     remove: int | None = None,
     add: int | None = None,
+    unclean_shutdown: int | None = None,
     offline: frozenset[bytes] = frozenset(),
 ) -> list[MetadataRecord]:
     """Records for `partitions` after the broker `remove` went or the broker `add` came.
 
     While the records are made, the state still shows the broker as it was before: hence the names.
+    `unclean_shutdown` is a broker that went without closing its logs: it may have lost records.
     `offline` are log directories that the same request reports as failed.
     """
+    gone = (remove, unclean_shutdown)
 
     def is_candidate(broker: int) -> bool:
-        return broker != remove and (broker == add or state.is_active(broker))
+        return broker not in gone and (broker == add or state.is_active(broker))
 
     records = []
     for topic, number, partition in partitions:
-        isr = tuple(replica for replica in partition.isr if replica != remove)
-        record = change_partition(
-            topic.id,
+        isr = tuple(replica for replica in partition.isr if replica not in gone)
+        record = changed_partition(
+            state,
+            topic,
             number,
             partition,
-            Targets(isr=isr),
+            Targets(isr=isr, unclean_shutdown=unclean_shutdown),
             acceptable=leader_acceptor(
                 state, partition, is_candidate=is_candidate, offline=offline
             ),
-            default_directory=state.default_directory,
-            metadata_version=state.metadata_version,
-            election=UNCLEAN if state.elects_unclean(topic.name) else ONLINE,
+            election=election_of(state, topic),
         )
         if record is not None:
             records.append(record)
@@ -97,15 +131,34 @@ def leader_and_isr_updates(
 
 def broker_goes(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
     """Leaders and in-sync replicas without `broker_id`."""
-    affected = (entry for entry in state.partitions() if broker_id in entry[2].isr)
+    affected = state.at(state.index.in_sync(broker_id))
     return leader_and_isr_updates(state, affected, remove=broker_id)
+
+
+def broker_restarts(
+    state: ControllerState, broker_id: int, *, is_clean: bool
+) -> list[MetadataRecord]:
+    """Leaders and in-sync replicas without the former life of `broker_id`.
+
+    A shutdown that was not clean costs it its eligibility too (KIP-966).
+    """
+    if is_clean or not state.has_eligible_leaders:
+        return broker_goes(state, broker_id)
+    places = chain(state.index.in_sync(broker_id), state.index.eligible(broker_id))
+    return leader_and_isr_updates(state, state.at(places), unclean_shutdown=broker_id)
+
+
+def broker_leaves(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
+    """Leaders and in-sync replicas without a broker that is unregistered."""
+    places = chain(state.index.in_sync(broker_id), state.index.eligible(broker_id))
+    return leader_and_isr_updates(state, state.at(places), remove=broker_id)
 
 
 def broker_comes(
     state: ControllerState, broker_id: int, offline: frozenset[bytes] = frozenset()
 ) -> list[MetadataRecord]:
     """Leaders for the partitions that have none and that `broker_id` may lead."""
-    affected = (entry for entry in state.partitions() if entry[2].leader == NO_LEADER)
+    affected = state.at(state.index.leaderless())
     return leader_and_isr_updates(state, affected, add=broker_id, offline=offline)
 
 
@@ -113,11 +166,9 @@ def directory_goes(
     state: ControllerState, broker_id: int, directories: set[bytes]
 ) -> list[MetadataRecord]:
     """Leaders and in-sync replicas without the replicas in these log directories of a broker."""
-
-    def is_lost(partition: PartitionImage) -> bool:
-        if broker_id not in partition.isr:
-            return False
-        return partition.directory_of(broker_id) in directories
-
-    affected = (entry for entry in state.partitions() if is_lost(entry[2]))
+    affected = (
+        entry
+        for entry in state.at(state.index.in_sync(broker_id))
+        if entry[2].directory_of(broker_id) in directories
+    )
     return leader_and_isr_updates(state, affected, remove=broker_id)

@@ -19,13 +19,12 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.kraft.controller.assignment import check_replicas, invalid_assignment
 from pykbroker.kraft.controller.batch_size import check_batch_size
-from pykbroker.kraft.controller.partition_change import (
-    ONLINE,
-    UNCLEAN,
-    Targets,
-    change_partition,
+from pykbroker.kraft.controller.partition_change import Targets
+from pykbroker.kraft.controller.partitions import (
+    changed_partition,
+    election_of,
+    found_partition,
 )
-from pykbroker.kraft.controller.partitions import found_partition, leader_acceptor
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
@@ -105,24 +104,21 @@ def _cancel(
         raise invalid_assignment(
             "Invalid replica assignment: addingReplicas contains all replicas."
         )
-    may_elect_unclean = state.elects_unclean(topic.name)
     if not isr:
         # Only added replicas are in sync: the first of the others would lead without all records.
-        if not may_elect_unclean:
+        if not state.elects_unclean(topic.name):
             raise invalid_assignment(
                 f"Unable to revert partition assignment for {topic.name}:{number} because it would "
                 "require an unclean leader election."
             )
         isr = replicas[:1]
-    return change_partition(
-        topic.id,
+    return changed_partition(
+        state,
+        topic,
         number,
         partition,
         Targets(isr=isr, replicas=replicas, removing=(), adding=()),
-        acceptable=leader_acceptor(state, partition),
-        default_directory=state.default_directory,
-        metadata_version=state.metadata_version,
-        election=UNCLEAN if may_elect_unclean else ONLINE,
+        election=election_of(state, topic),
     )
 
 
@@ -140,8 +136,9 @@ def _reassign(
     current = partition.replicas
     removing = tuple(sorted(set(current) - set(target)))
     adding = tuple(sorted(set(target) - set(current)))
-    return change_partition(
-        topic.id,
+    return changed_partition(
+        state,
+        topic,
         number,
         partition,
         Targets(
@@ -149,9 +146,6 @@ def _reassign(
             removing=removing or None,
             adding=adding or None,
         ),
-        acceptable=leader_acceptor(state, partition),
-        default_directory=state.default_directory,
-        metadata_version=state.metadata_version,
     )
 
 

@@ -34,7 +34,9 @@ DECIDE: dict[str, Decide] = {
     "UpdateFeaturesRequest": lambda at, message, version, _: at.update_features(message, version),
     "AllocateProducerIdsRequest": lambda at, message, _, __: at.allocate_producer_ids(message),
     "AssignReplicasToDirsRequest": lambda at, message, _, __: at.assign_replicas_to_dirs(message),
-    "BrokerRegistrationRequest": lambda at, message, _, now_ms: at.register_broker(message, now_ms),
+    "BrokerRegistrationRequest": lambda at, message, version, now_ms: at.register_broker(
+        message, version, now_ms
+    ),
     "BrokerHeartbeatRequest": lambda at, message, _, now_ms: at.heartbeat(message, now_ms),
     "ControllerRegistrationRequest": lambda at, message, _, __: at.register_controller(message),
     "UnregisterBrokerRequest": lambda at, message, _, __: at.unregister_broker(message.broker_id),

@@ -1,23 +1,39 @@
 """What the controller's subjects share: the latest image, the configuration, the injected sources.
 
 State: `image` is the state after every record that was decided, committed or not; `next_offset` is
-where the next record goes; sessions of brokers are soft state of this controller alone.
+where the next record goes; `index` tells where in the image a broker matters; sessions of brokers
+are soft state of this controller alone.
 In:  replay by `Controller` only; the subjects read.
 Out: small questions that several subjects ask (is this broker active, what holds for this topic).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from pykbroker.config import BrokerConfig, ConfigError, TopicConfig
 from pykbroker.config.dynamic import with_usable_overrides
 from pykbroker.environment.randomness import RandomSource
+from pykbroker.kraft.controller.partition_change import Rules
+from pykbroker.kraft.controller.partition_index import PartitionIndex, Place
 from pykbroker.kraft.controller.sessions import BrokerSessions
 from pykbroker.kraft.image import MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import UNASSIGNED_DIRECTORY, PartitionImage
 from pykbroker.kraft.registration import BrokerRegistration
+
+
+class ElectionConfig(NamedTuple):
+    """What decides elections, of a topic's configuration."""
+
+    elects_unclean: bool
+    min_insync_replicas: int
+
+
+def effective_min_isr(min_insync_replicas: int, topic: TopicImage) -> int:
+    """`min.insync.replicas`, but never more than the replicas of the topic's first partition."""
+    first = topic.partitions.get(0)
+    return min_insync_replicas if first is None else min(min_insync_replicas, len(first.replicas))
 
 
 class ControllerState:
@@ -41,12 +57,15 @@ class ControllerState:
         self.random = random
         self.breathe = breathe
         self.image = MetadataImage()
+        self.index = PartitionIndex(self.image)
         self.next_offset = 0
         self.kraft_version = 0
         # Offset of the last RegisterBrokerRecord of each broker: it is caught up behind that.
         self.registration_offsets: dict[int, int] = {}
         self.sessions = BrokerSessions(config.broker_session_timeout_ms)
-        self._effective: tuple[object, BrokerConfig] | None = None
+        self._effective: tuple[object, object, BrokerConfig] | None = None
+        self._election_configs: dict[str, tuple[Mapping[str, str], ElectionConfig]] = {}
+        self._election_configs_of: BrokerConfig | None = None
         # The last topic's configuration as an answer shows it (topics.py): soft, never changed.
         self.described_topic: tuple[BrokerConfig, dict[str, str], Any] | None = None
 
@@ -57,15 +76,14 @@ class ControllerState:
 
     def config(self) -> BrokerConfig:
         """This node's configuration, dynamic overrides on top; made again when they change."""
-        configs = self.image.configs
+        cluster, node = self.image.cluster_config(), self.image.broker_config(self.node_id)
         cached = self._effective
-        if cached is not None and cached[0] is configs:
-            return cached[1]
+        # A resource's settings are never changed in place, only replaced.
+        if cached is not None and cached[0] is cluster and cached[1] is node:
+            return cached[2]
         # The broker tells what it cannot use, written by a node that knows more keys.
-        effective, _ = with_usable_overrides(
-            self.static_config, self.image.cluster_config(), self.image.broker_config(self.node_id)
-        )
-        self._effective = (configs, effective)
+        effective, _ = with_usable_overrides(self.static_config, cluster, node)
+        self._effective = (cluster, node, effective)
         return effective
 
     def topic_config(self, overrides: Mapping[str, str]) -> TopicConfig:
@@ -86,20 +104,48 @@ class ControllerState:
         broker = self.image.brokers.get(broker_id)
         return UNASSIGNED_DIRECTORY if broker is None else broker.default_directory
 
-    def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
-        """Every partition there is: for rare events (a broker comes or goes), not for requests."""
-        for topic in self.image.topics_by_id.values():
-            for number, partition in topic.partitions.items():
-                yield topic, number, partition
-
-    def leads_anything(self, broker_id: int) -> bool:
-        """Is `broker_id` the leader of any partition?"""
-        return any(partition.leader == broker_id for _, _, partition in self.partitions())
+    def at(self, places: Iterable[Place]) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
+        """The partitions at these places of the index."""
+        topics = self.image.topics_by_id
+        for topic_id, number in places:
+            topic = topics[topic_id]
+            yield topic, number, topic.partitions[number]
 
     def elects_unclean(self, topic: str) -> bool:
         """Does `unclean.leader.election.enable` hold for this topic?"""
+        return self._election_config(topic).elects_unclean
+
+    @property
+    def has_eligible_leaders(self) -> bool:
+        """Is `eligible.leader.replicas.version` finalised at 1 (KIP-966)?"""
+        return self.image.has_eligible_leaders
+
+    def rules(self, topic: TopicImage) -> Rules:
+        """What the cluster and the topic prescribe for a change of one of its partitions."""
+        return Rules(
+            self.metadata_version,
+            effective_min_isr(self._election_config(topic.name).min_insync_replicas, topic),
+            self.has_eligible_leaders,
+        )
+
+    def _election_config(self, topic: str) -> ElectionConfig:
+        """Kept for each topic: thousands of partitions may change when one broker goes."""
+        config = self.config()
+        if self._election_configs_of is not config:
+            self._election_configs_of = config
+            self._election_configs.clear()
+        overrides = self.image.topic_config(topic)
+        kept = self._election_configs.get(topic)
+        if kept is None or kept[0] is not overrides:
+            kept = overrides, self._read_election_config(overrides)
+            self._election_configs[topic] = kept
+        return kept[1]
+
+    def _read_election_config(self, overrides: Mapping[str, str]) -> ElectionConfig:
         try:
-            overrides = self.image.topic_config(topic)
-            return bool(self.topic_config(overrides).unclean_leader_election_enable)
-        except ConfigError:
-            return False
+            config = self.topic_config(overrides)
+        except ConfigError:  # written by a node that knows more keys
+            return ElectionConfig(False, self.config().min_insync_replicas)
+        return ElectionConfig(
+            bool(config.unclean_leader_election_enable), config.min_insync_replicas
+        )

@@ -17,7 +17,7 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.assignment import manual_partitions, placed_partitions
 from pykbroker.kraft.controller.batch_size import check_batch_size
-from pykbroker.kraft.controller.configs import MAX_CONFIG_VALUE_LENGTH
+from pykbroker.kraft.controller.configs import MAX_CONFIG_VALUE_LENGTH, clear_eligible_leaders
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TOPIC_RESOURCE, TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
@@ -148,6 +148,7 @@ def _create_topic(
                 )
             )
         )
+    records += clear_eligible_leaders(state, records)
     level = state.metadata_version
     for number, partition in partitions.items():
         records.append(MetadataRecord(*partition.to_record(topic_id, number, level)))

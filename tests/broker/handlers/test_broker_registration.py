@@ -6,6 +6,7 @@ import pytest
 
 from pykbroker.broker.handlers.broker_registration import HANDLER
 from pykbroker.errors import ErrorCode
+from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
 from pykbroker.protocol.messages.broker_registration_request import (
     BrokerRegistrationRequest,
     Feature,
@@ -23,7 +24,8 @@ def test_every_version(version: int) -> None:
         incarnation_id=b"i" * 16,
         listeners=[Listener(name="PLAINTEXT", host="h", port=9, security_protocol=0)],
         features=[
-            Feature(name="metadata.version", min_supported_version=7, max_supported_version=33)
+            Feature(name=name, min_supported_version=low, max_supported_version=high)
+            for name, (low, high) in SUPPORTED_FEATURES.items()
         ],
         rack=None,
         log_dirs=[b"d" * 16] if version >= 2 else [],

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.handlers.describe_topic_partitions import HANDLER
+from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.describe_topic_partitions_request import (
     Cursor,
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
+from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from tests.broker.handlers.admin_broker import AdminBroker
 
 
@@ -52,6 +54,21 @@ def test_all_topics(broker: AdminBroker) -> None:
     assert (partition.leader_id, partition.leader_epoch) == (1, 0)
     assert (partition.replica_nodes, partition.isr_nodes) == ([1], [1])
     assert (partition.eligible_leader_replicas, partition.last_known_elr) == ([], [])
+
+
+def test_eligible_leaders(broker: AdminBroker) -> None:
+    change = PartitionChangeRecord(
+        topic_id=broker.image.topics_by_name["a"].id,
+        partition_id=1,
+        isr=[],
+        leader=-1,
+        eligible_leader_replicas=[1, 2],
+        last_known_elr=[2],
+    )
+    broker.node.controller.run(lambda controller, now_ms: Decision([MetadataRecord(change, 2)]))
+    partition = ask(broker, "a").topics[0].partitions[1]
+    assert (partition.leader_id, partition.isr_nodes) == (-1, [])
+    assert (partition.eligible_leader_replicas, partition.last_known_elr) == ([1, 2], [2])
 
 
 def test_pages_follow_the_cursor_to_the_end(broker: AdminBroker) -> None:

@@ -18,6 +18,9 @@ from tests.broker.handlers.admin_broker import AdminBroker
 TOPIC, BROKER, LOGGER, METRICS = 2, 4, 8, 16
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 
+FORMATTED = {(BROKER, ""): {"min.insync.replicas": "1"}}
+"""What a cluster begins with: one value for all brokers (KIP-966)."""
+
 
 def resource(kind: int, name: str, *operations: tuple[str, int, str | None]) -> Any:
     return AlterConfigsResource(
@@ -75,7 +78,10 @@ def test_answers_keep_the_order_of_the_request(broker: AdminBroker) -> None:
         resource(BROKER, "", ("log.retention.ms", SET, "1000")),
     ) == ["INVALID_REQUEST", "NONE", "INVALID_REQUEST", "UNKNOWN_TOPIC_OR_PARTITION", "NONE"]
     assert broker.image.topic_config("t") == {"retention.ms": "5"}
-    assert broker.image.cluster_config() == {"log.retention.ms": "1000"}
+    assert broker.image.cluster_config() == {
+        "log.retention.ms": "1000",
+        "min.insync.replicas": "1",
+    }
     assert broker.config.log_retention_time_ms == 1000
 
 
@@ -107,7 +113,7 @@ def test_validate_only(broker: AdminBroker) -> None:
 )
 def test_refusals(broker: AdminBroker, asked: Any, code: str) -> None:
     assert alter(broker, asked) == [code]
-    assert broker.image.configs == {}
+    assert broker.image.configs == FORMATTED
 
 
 def test_an_operation_that_is_none_refuses_all_that_the_controller_gets(
@@ -119,7 +125,7 @@ def test_an_operation_that_is_none_refuses_all_that_the_controller_gets(
         resource(TOPIC, "t2", ("retention.ms", 9, "1")),
         resource(BROKER, "x", ("log.retention.ms", SET, "1")),
     ) == ["UNKNOWN_SERVER_ERROR", "UNKNOWN_SERVER_ERROR", "INVALID_REQUEST"]
-    assert broker.image.configs == {}
+    assert broker.image.configs == FORMATTED
 
 
 def test_a_resource_twice_is_refused_both_times(broker: AdminBroker) -> None:

@@ -99,7 +99,8 @@ class ControllerWorld:
 
     def register(self, broker_id: int, **fields: Any) -> int:
         request = self.registration(broker_id, **fields)
-        reply = self.decide(self.controller.register_broker, request, self.now_ms)
+        version = request.MAX_VERSION
+        reply = self.decide(self.controller.register_broker, request, version, self.now_ms)
         epoch: int = reply.broker_epoch
         return epoch
 

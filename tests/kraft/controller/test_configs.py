@@ -9,7 +9,8 @@ import pytest
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages import alter_configs_request as legacy
 from pykbroker.protocol.messages import incremental_alter_configs_request as incremental
-from tests.kraft.controller.controller_world import ControllerWorld, topic
+from pykbroker.protocol.messages.config_record import ConfigRecord
+from tests.kraft.controller.controller_world import ControllerWorld, names_of, topic
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 
@@ -133,6 +134,74 @@ def test_a_resource_twice_is_refused(world: ControllerWorld) -> None:
 def test_an_unknown_operation_is_refused(world: ControllerWorld) -> None:
     with pytest.raises(KafkaError, match="unexpected error"):
         change(world, 2, "t", ("retention.ms", 9, "1"))
+
+
+@pytest.fixture
+def eligible() -> ControllerWorld:
+    """With eligible leader replicas."""
+    features = {"metadata.version": 33, "eligible.leader.replicas.version": 1}
+    world = ControllerWorld(features=features).brokers(1, 2)
+    world.create(topic("t", assignments={0: [1, 2]}), topic("u", assignments={0: [1, 2]}))
+    return world
+
+
+def cleared_by(world: ControllerWorld, kind: int, name: str, value: str | None) -> list[str]:
+    """Topics whose eligible leaders are forgotten; the empty name is all of them."""
+    before = len(world.log)
+    operation = ("min.insync.replicas", DELETE if value is None else SET, value)
+    assert change(world, kind, name, operation) == ("NONE", None)
+    records = [record.message for record in world.log[before:]]
+    assert isinstance(records[0], ConfigRecord)
+    return [record.topic_name for record in records[1:]]
+
+
+def test_another_number_of_in_sync_replicas_clears_who_is_eligible(
+    eligible: ControllerWorld,
+) -> None:
+    assert cleared_by(eligible, 2, "t", "2") == ["t"]
+    assert cleared_by(eligible, 4, "", "2") == [""]
+    eligible.heartbeat(1, want_fence=True)
+    assert [eligible.partition(name).elr for name in "tu"] == [(1,), (1,)]
+    assert cleared_by(eligible, 2, "t", None) == ["t"]
+    assert [eligible.partition(name).elr for name in "tu"] == [(), (1,)]
+    assert cleared_by(eligible, 4, "", "1") == [""]
+    assert eligible.partition("u").elr == ()
+    assert change(eligible, 2, "t", ("retention.ms", SET, "1")) == ("NONE", None)
+    assert isinstance(eligible.log[-1].message, ConfigRecord)
+
+
+def test_without_the_feature_nothing_is_cleared(world: ControllerWorld) -> None:
+    assert cleared_by(world, 2, "t", "2") == []
+    assert cleared_by(world, 4, "1", "2") == []
+    assert cleared_by(world, 4, "", None) == []
+
+
+def test_a_new_topic_with_its_own_number_is_cleared_too(eligible: ControllerWorld) -> None:
+    before = len(eligible.log)
+    eligible.create(topic("v", configs={"min.insync.replicas": "2"}))
+    assert names_of(eligible.log[before:]) == [
+        "TopicRecord",
+        "ConfigRecord",
+        "ClearElrRecord",
+        "PartitionRecord",
+    ]
+
+
+def test_all_brokers_have_one_number_of_in_sync_replicas(eligible: ControllerWorld) -> None:
+    key = "min.insync.replicas"
+    assert change(eligible, 4, "1", (key, SET, "2")) == (
+        "INVALID_CONFIG",
+        "Broker-level min.insync.replicas cannot be altered while ELR is enabled.",
+    )
+    assert change(eligible, 4, "", (key, DELETE, None)) == (
+        "INVALID_CONFIG",
+        "Cluster-level min.insync.replicas cannot be removed while ELR is enabled.",
+    )
+    whole = legacy.AlterConfigsResource(resource_type=4, resource_name="")
+    request = legacy.AlterConfigsRequest(resources=[whole])
+    (result,) = eligible.decide(eligible.controller.legacy_alter_configs, request).responses
+    assert result.error_code == ErrorCode.INVALID_CONFIG
+    assert eligible.image.cluster_config() == {key: "1"}
 
 
 def test_dynamic_defaults_reach_new_topics(world: ControllerWorld) -> None:

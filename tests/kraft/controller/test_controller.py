@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import suppress
 from typing import Any
 
@@ -11,9 +12,11 @@ from hypothesis import strategies as st
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.errors import KafkaError
+from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.delta import InconsistentMetadata, MetadataDelta
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_record_codec import decode_metadata_record, encode_metadata_record
+from pykbroker.kraft.metadata_replay import MetadataReplay
 from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
 from pykbroker.protocol.messages.alter_configs_request import AlterConfigsRequest
 from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
@@ -28,6 +31,7 @@ from pykbroker.protocol.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from tests.kraft.controller.controller_world import ControllerWorld, names_of, topic
 
@@ -40,6 +44,20 @@ def test_an_empty_log_gets_the_bootstrap_records_in_a_transaction() -> None:
         "EndTransactionRecord",
     ]
     assert world.image.features == {"metadata.version": 33}
+
+
+def test_eligible_leaders_begin_with_one_number_of_in_sync_replicas_for_the_cluster() -> None:
+    features = {"metadata.version": 33, "eligible.leader.replicas.version": 1}
+    world = ControllerWorld(features=features, min_insync_replicas="2")
+    assert names_of(world.log) == [
+        "BeginTransactionRecord",
+        "FeatureLevelRecord",
+        "FeatureLevelRecord",
+        "ConfigRecord",
+        "EndTransactionRecord",
+    ]
+    assert world.image.cluster_config() == {"min.insync.replicas": "2"}
+    assert world.image.features == features
 
 
 def test_before_metadata_transactions_the_bootstrap_records_stand_alone() -> None:
@@ -83,11 +101,31 @@ def test_a_transaction_that_did_not_begin_cannot_end(record: Any) -> None:
         world.controller.replay([MetadataRecord(record)], 9, 1, 0)
 
 
+def test_the_index_begins_with_what_is_committed_and_follows() -> None:
+    world = ControllerWorld().brokers(1, 2)
+    world.create(topic("t", assignments={0: [1, 2]}))
+    committed = MetadataReplay(world.image)
+    later = Controller(
+        node_id=1,
+        cluster_id="c",
+        config=world.config,
+        new_uuid=world.new_uuid,
+        random=random.Random(1),
+        committed=committed,
+        next_offset=len(world.log),
+    )
+    topic_id = world.image.topics_by_name["t"].id
+    assert list(later.state.index.in_sync(2)) == [(topic_id, 0)]
+    change = PartitionChangeRecord(topic_id=topic_id, partition_id=0, isr=[1])
+    later.replay([MetadataRecord(change, 2)], len(world.log), 1, 0)
+    assert list(later.state.index.in_sync(2)) == []
+
+
 def test_deciding_changes_nothing() -> None:
     world = ControllerWorld().brokers(1, 2, 3)
     before = world.image
     request = world.registration(4)
-    world.controller.register_broker(request, world.now_ms)
+    world.controller.register_broker(request, request.MAX_VERSION, world.now_ms)
     assert world.image is before
 
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.config_record import ConfigRecord
+from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
+from pykbroker.protocol.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from pykbroker.protocol.messages.update_features_request import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
 )
-from tests.kraft.controller.controller_world import ControllerWorld
+from tests.kraft.controller.controller_world import ControllerWorld, names_of
 
 
 def update(
@@ -33,6 +40,60 @@ def test_metadata_version_can_be_raised() -> None:
     assert world.image.metadata_version == 25
     assert update(world, "metadata.version", 33) == ("NONE", "")
     assert world.image.metadata_version == 33
+
+
+ELIGIBLE = "eligible.leader.replicas.version"
+
+
+def test_eligible_leaders_can_be_switched_on_and_off() -> None:
+    world = ControllerWorld(min_insync_replicas="2").brokers(1, 2)
+    set_min_isr(world, "1", "3")
+    before = len(world.log)
+    assert update(world, ELIGIBLE, 1, only=True) == ("NONE", "")
+    assert len(world.log) == before
+    assert update(world, ELIGIBLE, 1) == ("NONE", "")
+    records = [record.message for record in world.log[before:]]
+    assert [
+        (record.resource_name, record.value)
+        for record in records
+        if isinstance(record, ConfigRecord)
+    ] == [("", "2"), ("1", None)]
+    assert isinstance(records[-1], FeatureLevelRecord)
+    assert world.image.has_eligible_leaders
+    before = len(world.log)
+    assert update(world, ELIGIBLE, 1) == ("NONE", "")  # once more: as Kafka, for the record
+    assert names_of(world.log[before:]) == ["FeatureLevelRecord"]
+    assert "setting the upgrade type" in update(world, ELIGIBLE, 0)[1]
+    assert update(world, ELIGIBLE, 0, 2) == ("NONE", "")
+    assert not world.image.has_eligible_leaders
+    assert world.image.cluster_config() == {"min.insync.replicas": "2"}
+
+
+def set_min_isr(world: ControllerWorld, name: str, value: str) -> None:
+    key = AlterableConfig(name="min.insync.replicas", value=value)
+    resource = AlterConfigsResource(resource_type=4, resource_name=name, configs=[key])
+    request = IncrementalAlterConfigsRequest(resources=[resource])
+    world.decide(world.controller.incremental_alter_configs, request)
+
+
+def test_eligible_leaders_need_a_metadata_version() -> None:
+    world = ControllerWorld(features={"metadata.version": 22}).brokers(1)
+    reason = f"{ELIGIBLE} could not be set to 1 because it depends on metadata.version level 23"
+    assert reason in update(world, ELIGIBLE, 1)[1]
+    both = [
+        FeatureUpdateKey(feature=ELIGIBLE, max_version_level=1, upgrade_type=1),
+        FeatureUpdateKey(feature="metadata.version", max_version_level=23, upgrade_type=1),
+    ]
+    request = UpdateFeaturesRequest(feature_updates=both)
+    assert world.decide(world.controller.update_features, request, 2).error_code == 0
+    assert world.image.features == {ELIGIBLE: 1, "metadata.version": 23}
+
+
+def test_metadata_version_can_be_lowered_where_nothing_is_lost() -> None:
+    world = ControllerWorld(features={"metadata.version": 29}).brokers(1)
+    assert update(world, "metadata.version", 23, 2) == ("NONE", "")
+    assert world.image.metadata_version == 23
+    assert "might delete metadata" in update(world, "metadata.version", 22, 2)[1]
 
 
 @pytest.mark.parametrize(

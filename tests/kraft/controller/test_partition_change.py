@@ -8,6 +8,7 @@ from pykbroker.kraft.controller.partition_change import (
     ONLINE,
     PREFERRED,
     UNCLEAN,
+    Rules,
     Targets,
     change_partition,
     complete_reassignment,
@@ -53,7 +54,7 @@ def change(partition: PartitionImage, isr: tuple[int, ...], alive: set[int], lev
         Targets(isr=isr),
         acceptable=alive.__contains__,
         default_directory=lambda broker: bytes([broker]) * 16,
-        metadata_version=level,
+        rules=Rules(level),
         election=ONLINE,
     )
 
@@ -129,7 +130,7 @@ def test_a_new_replica_gets_the_default_directory_of_its_broker() -> None:
             Targets(replicas=(1, 2), adding=(2,)),
             acceptable={1}.__contains__,
             default_directory=lambda broker: bytes([broker]) * 16,
-            metadata_version=level,
+            rules=Rules(level),
         ).message
 
     assert targets(33).directories == [b"d" * 16, b"\x02" * 16]

@@ -86,7 +86,7 @@ def set_isr(world: ControllerWorld, *isr: int) -> None:
         Targets(isr=isr),
         acceptable=leader_acceptor(state, at.partitions[0]),
         default_directory=state.default_directory,
-        metadata_version=state.metadata_version,
+        rules=state.rules(at),
     )
     assert record is not None
     world.commit(Decision(records=[record]))

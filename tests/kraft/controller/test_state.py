@@ -20,12 +20,14 @@ def test_where_replicas_go() -> None:
     assert state.default_directory(9) == UNASSIGNED_DIRECTORY
 
 
-def test_who_leads_anything() -> None:
+def test_partitions_at_places_of_the_index() -> None:
     world = ControllerWorld().brokers(1, 2)
-    world.create(topic("t", assignments={0: [1, 2]}))
+    world.create(topic("t", assignments={0: [1, 2], 1: [2, 1]}))
     state = world.controller.state
-    assert (state.leads_anything(1), state.leads_anything(2)) == (True, False)
-    assert [(at.name, number) for at, number, _ in state.partitions()] == [("t", 0)]
+    topic_id = world.image.topics_by_name["t"].id
+    assert list(state.at([(topic_id, 1)])) == [
+        (world.image.topics_by_id[topic_id], 1, world.partition("t", 1))
+    ]
 
 
 def test_the_effective_configuration_is_made_again_when_overrides_change() -> None:
