@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import signal
 import subprocess
 import sys
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -61,15 +63,35 @@ class MixedNode:
             self._process.wait()
             self._process = None
 
+    def pause(self) -> None:
+        """SIGSTOP: it answers nobody, and its connections stay open."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    @property
+    def metadata_files(self) -> list[Path]:
+        """The segments of its metadata log."""
+        return sorted(self.data_dir.glob("__cluster_metadata-0/*.log"))
+
     @property
     def log_text(self) -> str:
         return self.log_path.read_text("utf-8", "replace")
 
 
 class MixedCluster:
-    """A context manager: formatted and started when it is entered, killed when it is left."""
+    """A context manager: formatted and started when it is entered, killed when it is left.
 
-    def __init__(self, directory: Path, *kinds: str) -> None:
+    Keyword arguments are keys of the configuration with underscores in place of dots.
+    """
+
+    def __init__(self, directory: Path, *kinds: str, **config: str) -> None:
         ports = free_ports(2 * len(kinds))
         self.nodes = [
             MixedNode(kind, number, ports[number - 1], directory)
@@ -79,6 +101,7 @@ class MixedCluster:
         voters = ",".join(f"{n}@127.0.0.1:{port}" for n, port in enumerate(controllers, 1))
         for node, controller_port in zip(self.nodes, controllers, strict=True):
             listeners = f"PLAINTEXT://{node.bootstrap_server}"
+            settings = "".join(f"{k.replace('_', '.')}={v}\n" for k, v in config.items())
             node.config.write_text(
                 "process.roles=broker,controller\n"
                 f"node.id={node.id}\n"
@@ -89,17 +112,23 @@ class MixedCluster:
                 f"log.dirs={node.data_dir}\n"
                 "default.replication.factor=3\n"
                 "offsets.topic.replication.factor=3\n"
-                "min.insync.replicas=2\n"
+                "min.insync.replicas=2\n" + settings
             )
 
     @property
     def bootstrap_servers(self) -> str:
         return ",".join(node.bootstrap_server for node in self.nodes)
 
+    def node(self, node_id: int) -> MixedNode:
+        """The node with this id."""
+        return self.nodes[node_id - 1]
+
     def __enter__(self) -> Self:
-        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        for node in self.nodes:
-            node.format(cluster_id)
+        # Not one that begins with "-": to a command that would be a flag.
+        random = b"k" + uuid.uuid4().bytes[1:]
+        cluster_id = base64.urlsafe_b64encode(random).decode().rstrip("=")
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda node: node.format(cluster_id), self.nodes))
         for node in self.nodes:
             node.start()
         try:

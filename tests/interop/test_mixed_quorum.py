@@ -1,0 +1,164 @@
+"""One metadata quorum of Apache Kafka's controllers and ours: each leads, each is lost in turn.
+
+Java's AdminClient creates, alters and deletes topics while each of the three leads; eligible leader
+replicas are kept alike by both kinds of controllers; records that were acknowledged are there; and
+Apache's dump-log and ours read the same records in the metadata log of every node.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import pytest
+
+from pykbroker.cli.main import main
+from pykbroker.protocol.record_batch import iter_batches, iter_records
+from tests.harness.apache import DUMP_LOG, run_tool
+from tests.harness.java_admin import Described, JavaAdmin
+from tests.harness.mixed_cluster import APACHE, OURS, MixedCluster, MixedNode
+from tests.harness.replicated import Stream, in_sync, log_files, wait_until
+
+TIMERS = {
+    "broker_session_timeout_ms": "3000",
+    "broker_heartbeat_interval_ms": "500",
+    "controller_quorum_election_timeout_ms": "500",
+    "controller_quorum_election_backoff_max_ms": "500",
+}
+RECORDS = 200
+LEDGER = "ledger"
+ELIGIBLE = "eligible.leader.replicas.version"
+
+
+@pytest.mark.parametrize(
+    "kinds", [(APACHE, APACHE, OURS), (APACHE, OURS, OURS)], ids=["one-of-ours", "two-of-ours"]
+)
+def test_each_voter_leads_and_each_is_lost(tmp_path: Path, kinds: tuple[str, ...]) -> None:
+    cluster = MixedCluster(tmp_path, *kinds, **TIMERS)
+    with JavaAdmin(cluster.bootstrap_servers) as admin, cluster:
+        admin.call("create", LEDGER, 3, 3)
+        stream = Stream(cluster.bootstrap_servers, LEDGER)
+        first = leader_of(admin)
+        for next_leader in in_turn(first):
+            round_trip(admin, leader_of(admin))
+            change_leader(cluster, admin, stream, next_leader)
+        round_trip(admin, first)
+        assert admin.call("topics").split() == ["kept-1", "kept-2", "kept-3", LEDGER]
+    assert stream.failed == []
+    assert sorted(stored_values(cluster)) == sorted(stream.acknowledged)
+    metadata_logs_agree(cluster)
+
+
+def in_turn(first: int) -> list[int]:
+    """Every node, `first` at the end: each leads once more, and each is killed once."""
+    return [first % 3 + 1, (first + 1) % 3 + 1, first]
+
+
+def leader_of(admin: JavaAdmin) -> int:
+    return int(admin.call("quorum"))
+
+
+def round_trip(admin: JavaAdmin, leader: int) -> None:
+    """Create, alter and delete topics under this leader."""
+    kept, gone = f"kept-{leader}", f"gone-{leader}"
+    admin.ask("delete", kept)  # of a former term, if any
+    admin.call("create", kept, 2, 3)
+    admin.call("create", gone, 1, 2)
+    admin.call("set", kept, "retention.ms", 100_000 + leader)
+    admin.call("set", kept, "min.insync.replicas", 1)
+    admin.call("grow", kept, 4)
+    admin.call("delete", gone)
+    assert len(admin.describe(kept)) == 4
+    admin.call("feature", ELIGIBLE, 0, "SAFE_DOWNGRADE")
+    admin.call("feature", ELIGIBLE, 1, "UPGRADE")
+    assert admin.ask("create", kept, 1, 1).startswith("error TopicExistsException")
+    assert admin.ask("set", kept, "min.insync.replicas", 0).startswith("error InvalidConfig")
+
+
+def change_leader(
+    cluster: MixedCluster, admin: JavaAdmin, stream: Stream, next_leader: int
+) -> None:
+    """Kill the leader of the quorum so that `next_leader` leads, and start it again.
+
+    The third node is paused meanwhile, so that it misses records and cannot be elected.
+    """
+    old = leader_of(admin)
+    (third,) = {1, 2, 3} - {old, next_leader}
+    pair, lone = f"pair-{old}", f"lone-{old}"
+    admin.call("assign", pair, f"{old},{next_leader}")
+    admin.call("assign", lone, f"{old}")
+    send(cluster, stream)
+    cluster.node(third).pause()
+    wait_for_records(cluster.node(next_leader))
+    cluster.node(old).kill()
+    cluster.node(third).resume()
+    wait_until(lambda: leader_of(admin) == next_leader, f"{next_leader} leads the quorum")
+    # Fenced: the partition below min.insync.replicas remembers who has all its records.
+    waits = Described(None, [old], [], [old], [old])
+    wait_until(lambda: admin.describe(lone) == [waits], f"{old} is fenced")
+    assert admin.describe(pair) == [
+        Described(next_leader, [old, next_leader], [next_leader], [old], [])
+    ]
+    send(cluster, stream)
+    cluster.node(old).start()
+    cluster.wait_for_brokers()
+    # It did not stop cleanly: it is eligible no more, and leads as the last known leader only.
+    leads = Described(old, [old], [old], [], [])
+    wait_until(lambda: admin.describe(lone) == [leads], f"{old} leads {lone}")
+    wait_until(lambda: len(admin.describe(pair)[0].isr) == 2, f"{old} is in sync again")
+    assert admin.describe(pair)[0].elr == []
+    in_sync(cluster.bootstrap_servers, LEDGER, 3)
+    for topic in (pair, lone):
+        admin.call("delete", topic)
+
+
+def send(cluster: MixedCluster, stream: Stream) -> None:
+    sent = len(stream.acknowledged)
+    stream.send(range(sent, sent + RECORDS))
+
+
+def wait_for_records(node: MixedNode) -> None:
+    """Until its metadata log has grown by more than one answer to a fetch may hold."""
+    sizes: set[int] = set()
+
+    def has_grown() -> bool:
+        sizes.add(sum(path.stat().st_size for path in node.metadata_files))
+        return len(sizes) > 3
+
+    wait_until(has_grown, f"records for node {node.id}")
+
+
+def stored_values(cluster: MixedCluster) -> list[bytes]:
+    """Of all records of the ledger, which are the same on every node."""
+    values = []
+    for partition in range(3):
+        log, *others = log_files(cluster.nodes, LEDGER, partition)
+        assert others == [log, log]
+        for header, batch in iter_batches(memoryview(log)):
+            values += [bytes(record.value or b"") for record in iter_records(batch, header)]
+    return values
+
+
+def metadata_logs_agree(cluster: MixedCluster) -> None:
+    """Both tools read the same in every node's log, and the nodes have the same records."""
+    texts = []
+    for node in cluster.nodes:
+        assert len(node.metadata_files) == 1
+        texts.append(dumped(node.metadata_files[0]))
+    shortest = min(map(len, texts))
+    assert shortest > 100
+    assert all(text[:shortest] == texts[0][:shortest] for text in texts)
+    for record, count in (("CLEAR_ELR", 4), ("FEATURE_LEVEL", 8), ("PARTITION_CHANGE", 20)):
+        assert sum(f"{record}_RECORD" in line for line in texts[0]) >= count
+
+
+def dumped(path: Path) -> list[str]:
+    """The lines of both dump-logs on this file, without its name."""
+    arguments = ("--cluster-metadata-decoder", "--files", str(path))
+    theirs = run_tool(DUMP_LOG, *arguments).splitlines()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        assert main(["dump-log", *arguments]) == 0
+    assert printed.getvalue().splitlines() == theirs
+    return theirs[1:]
