@@ -18,7 +18,8 @@ from pykbroker.cli.log_files import base_offset_of, batches, map_file
 from pykbroker.log.producer_state import CorruptSnapshot, decode_snapshot
 from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import BatchHeader, iter_records, read_header
+from pykbroker.protocol.record_batch import BatchHeader
+from pykbroker.protocol.stored_batch import read_stored_header, stored_records
 
 _OFFSET_ENTRY: Final = struct.Struct(">ii")
 _TIME_ENTRY: Final = struct.Struct(">qi")
@@ -234,14 +235,14 @@ def _batch_at(log: memoryview, position: int) -> BatchHeader | None:
     if not 0 <= position < len(log):
         return None
     try:
-        return read_header(log, position)
+        return read_stored_header(log, position)
     except CorruptBatch:
         return None
 
 
 def _largest_timestamp(batch: memoryview, header: BatchHeader, path: str) -> int:
     try:
-        return max((record.timestamp for record in iter_records(batch, header)), default=-1)
+        return max((record.timestamp for record in stored_records(batch, header)), default=-1)
     except CorruptBatch as error:
         raise CommandError(
             f"{path}: batch at offset {header.base_offset} cannot be read: {error}"

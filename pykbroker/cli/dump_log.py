@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING, Final
 
 from pykbroker.cli.command import CommandError, CommandParser
 from pykbroker.cli.log_files import base_offset_of, batches, map_file
+from pykbroker.protocol.old_messages import old_checksums
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import (
-    BatchHeader,
-    check_crc,
-    iter_records,
-    stored_crc,
-)
+from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader
+from pykbroker.protocol.stored_batch import has_right_crc, stored_records
 
 if TYPE_CHECKING:
     from pykbroker.cli.dump_indexes import IndexDump
@@ -165,21 +162,24 @@ class LogDump:
         self, path: str, header: BatchHeader, batch: memoryview, last_offset: int
     ) -> int:
         try:
-            for record in iter_records(batch, header):
+            sums = iter(() if header.magic == MAGIC_V2 else old_checksums(batch, header))
+            for record in stored_records(batch, header):
                 if record.offset != last_offset + 1:
                     self._gaps.setdefault(os.path.abspath(path), {})[last_offset] = record.offset
                 last_offset = record.offset
-                print(self._record_line(header, record))
+                print(self._record_line(header, record, next(sums, None)))
         except CorruptBatch as error:
             raise CommandError(
                 f"{path}: batch at offset {header.base_offset} cannot be read: {error}"
             ) from error
         return last_offset
 
-    def _record_line(self, header: BatchHeader, record: Record) -> str:
+    def _record_line(
+        self, header: BatchHeader, record: Record, checksum: tuple[int, bool] | None
+    ) -> str:
         parts: list[str] = []
         if self._with_metadata:
-            parts.append(record_metadata(header, record))
+            parts.append(record_metadata(header, record, checksum))
             if header.is_control:
                 from pykbroker.cli.dump_records import control_text
 
@@ -202,9 +202,19 @@ class LogDump:
 
 
 def batch_line(header: BatchHeader, position: int, batch: memoryview) -> str:
+    codec = header.codec
+    fields = _batch_fields(header) if header.magic == MAGIC_V2 else f"offset: {header.last_offset}"
+    return (
+        f"{fields} position: {position} {_time_name(header)}: {header.max_timestamp} "
+        f"size: {header.size_bytes} magic: {header.magic} "
+        f"compresscodec: {_CODECS[codec] if codec < len(_CODECS) else codec} "
+        f"crc: {header.crc} isvalid: {_java(has_right_crc(batch, header))}"
+    )
+
+
+def _batch_fields(header: BatchHeader) -> str:
     horizon = header.delete_horizon_ms
     shown_horizon = "OptionalLong.empty" if horizon is None else f"OptionalLong[{horizon}]"
-    codec = header.codec
     return (
         f"baseOffset: {header.base_offset} lastOffset: {header.last_offset} "
         f"count: {header.record_count} baseSequence: {header.base_sequence} "
@@ -212,24 +222,29 @@ def batch_line(header: BatchHeader, position: int, batch: memoryview) -> str:
         f"producerEpoch: {header.producer_epoch} "
         f"partitionLeaderEpoch: {header.partition_leader_epoch} "
         f"isTransactional: {_java(header.is_transactional)} "
-        f"isControl: {_java(header.is_control)} deleteHorizonMs: {shown_horizon} "
-        f"position: {position} {_TIMESTAMP_TYPES[header.timestamp_type]}: {header.max_timestamp} "
-        f"size: {header.size_bytes} magic: {header.magic} "
-        f"compresscodec: {_CODECS[codec] if codec < len(_CODECS) else codec} "
-        f"crc: {stored_crc(batch)} isvalid: {_java(check_crc(batch))}"
+        f"isControl: {_java(header.is_control)} deleteHorizonMs: {shown_horizon}"
     )
 
 
-def record_metadata(header: BatchHeader, record: Record) -> str:
+def _time_name(header: BatchHeader) -> str:
+    return _TIMESTAMP_TYPES[header.timestamp_type] if header.magic else "NoTimestampType"
+
+
+def record_metadata(
+    header: BatchHeader, record: Record, checksum: tuple[int, bool] | None = None
+) -> str:
+    """`checksum`: of a message before magic 2, and whether it is right."""
+    shown = (
+        f"| offset: {record.offset} {_time_name(header)}: {record.timestamp} "
+        f"keySize: {_size(record.key)} valueSize: {_size(record.value)}"
+    )
+    if checksum is not None:
+        return f"{shown} isValid: {_java(checksum[1])} crc: {checksum[0]}"
     sequence = -1
     if header.base_sequence >= 0:
         sequence = (header.base_sequence + record.offset - header.base_offset) & 0x7FFFFFFF
     keys = ",".join(str(key) for key, _ in record.headers)
-    return (
-        f"| offset: {record.offset} {_TIMESTAMP_TYPES[header.timestamp_type]}: {record.timestamp} "
-        f"keySize: {_size(record.key)} valueSize: {_size(record.value)} "
-        f"sequence: {sequence} headerKeys: [{keys}]"
-    )
+    return f"{shown} sequence: {sequence} headerKeys: [{keys}]"
 
 
 def _size(content: bytes | None) -> int:

@@ -9,7 +9,8 @@ from typing import Final
 
 from pykbroker.cli.command import CommandError
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import LOG_OVERHEAD, BatchHeader, read_header
+from pykbroker.protocol.record_batch import LOG_OVERHEAD, BatchHeader
+from pykbroker.protocol.stored_batch import read_stored_header
 
 _LEAST_BATCH_BYTES: Final = 14
 
@@ -44,7 +45,7 @@ def batches(content: memoryview, path: str, start: int = 0) -> Iterator[tuple[in
         if position + LOG_OVERHEAD + length > len(content):
             return
         try:
-            header = read_header(content, position)
+            header = read_stored_header(content, position)
         except CorruptBatch as error:
             raise CommandError(f"{path}, position {position}: {error}") from error
         yield position, header

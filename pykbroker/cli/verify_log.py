@@ -14,6 +14,7 @@ there is any fault. Nothing is changed, and no broker is asked.
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -40,8 +41,14 @@ from pykbroker.log.checkpoints import (
 )
 from pykbroker.log.producer_state import CorruptSnapshot, decode_snapshot
 from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
+from pykbroker.protocol.old_messages import UNKNOWN_COUNT
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import check_crc, iter_records, read_header
+from pykbroker.protocol.record_batch import BatchHeader
+from pykbroker.protocol.stored_batch import (
+    has_right_crc,
+    read_stored_header,
+    stored_records,
+)
 
 _HARMLESS: Final = frozenset((".lock", ".kafka_cleanshutdown", "lost+found"))
 _LEFT_OVERS: Final = (".deleted", ".cleaned", ".swap", ".tmp", ".part")
@@ -141,11 +148,11 @@ def _log_faults(path: str) -> Iterator[str]:
         if is_segment and header.base_offset < next_offset:
             yield f"{where}: offsets go back from {next_offset}"
         next_offset = header.next_offset
-        if not check_crc(batch):
+        if not has_right_crc(batch, header):
             yield f"{where}: wrong checksum"
             continue
         try:
-            for _ in iter_records(batch, header):
+            for _ in stored_records(batch, header):
                 pass
         except CorruptBatch as error:
             yield f"{where}: {error}"
@@ -169,14 +176,14 @@ def _offset_index_faults(path: str) -> Iterator[str]:
     log = map_file(log_path)
     previous = (-1, -1)
     for offset, position in offset_entries(content, base):
-        if (offset, position) == (base, 0) and not _is_last_offset(log, position, offset):
+        if (offset, position) == (base, 0) and not _is_offset_of_batch(log, position, offset):
             return  # zeros only: the preallocated index of an active segment
         if offset <= previous[0] or position <= previous[1]:
             yield f"entry ({offset}, {position}) does not follow {previous}"
             return
         previous = (offset, position)
-        if not _is_last_offset(log, position, offset):
-            yield f"entry ({offset}, {position}) points at no batch with that last offset"
+        if not _is_offset_of_batch(log, position, offset):
+            yield f"entry ({offset}, {position}) points at no batch with that offset"
             return
 
 
@@ -196,20 +203,21 @@ def _time_index_faults(path: str) -> Iterator[str]:
     log_path = _log_of(path)
     if not os.path.exists(log_path):
         return
-    times: dict[int, int] = {}
-    for _, header in batches(map_file(log_path), log_path):
-        times[header.last_offset] = header.max_timestamp
+    headers = [header for _, header in batches(map_file(log_path), log_path)]
+    last_offsets = [header.last_offset for header in headers]
     previous = (-1, -1)
     for timestamp, offset in entries:
         if timestamp <= previous[0] or offset < previous[1]:
             yield f"entry ({timestamp}, {offset}) does not follow {previous}"
             return
         previous = (timestamp, offset)
-        if offset not in times:
-            yield f"entry ({timestamp}, {offset}) points at no batch with that last offset"
+        slot = bisect_left(last_offsets, offset)
+        if slot == len(headers) or not _may_hold(headers[slot], offset):
+            yield f"entry ({timestamp}, {offset}) points at no batch with that offset"
             return
-        if times[offset] != timestamp:
-            yield f"entry ({timestamp}, {offset}), but the batch has the time {times[offset]}"
+        if headers[slot].max_timestamp != timestamp:
+            time = headers[slot].max_timestamp
+            yield f"entry ({timestamp}, {offset}), but the batch has the time {time}"
             return
 
 
@@ -234,13 +242,20 @@ def _log_of(path: str) -> str:
     return os.path.splitext(path)[0] + ".log"
 
 
-def _is_last_offset(log: memoryview, position: int, offset: int) -> bool:
+def _is_offset_of_batch(log: memoryview, position: int, offset: int) -> bool:
+    """The last one; Kafka before 1.0 wrote the first one."""
     if not 0 <= position < len(log):
         return False
     try:
-        return read_header(log, position).last_offset == offset
+        header = read_stored_header(log, position)
     except CorruptBatch:
         return False
+    return _may_hold(header, offset)
+
+
+def _may_hold(header: BatchHeader, offset: int) -> bool:
+    is_behind_start = header.base_offset <= offset or header.record_count == UNKNOWN_COUNT
+    return is_behind_start and offset <= header.last_offset
 
 
 _BY_SUFFIX: Final[dict[str, Callable[[str], Iterator[str]]]] = {

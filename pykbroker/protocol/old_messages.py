@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Iterator
 from typing import Final
 
 from pykbroker.protocol import compression
@@ -134,28 +135,48 @@ def _decompressed(header: BatchHeader, codec: int, value: bytes, max_bytes: int)
 
 
 def _records_inside(payload: bytes, header: BatchHeader) -> list[Record]:
-    """With the offsets that they were written with. A cut-off last message is none."""
+    """With the offsets that they were written with."""
     records: list[Record] = []
+    for pos, inner in _messages_inside(payload):
+        timestamp = inner.max_timestamp
+        if inner.magic and header.attributes & LOG_APPEND_TIME_BIT:
+            timestamp = header.max_timestamp
+        key, value = _key_and_value(payload, pos, pos + inner.size_bytes, inner.magic)
+        records.append(Record(inner.base_offset, timestamp, key, value))
+    if not records:
+        raise CorruptRecord("a compressed message with no message inside")
+    return records
+
+
+def _messages_inside(payload: bytes) -> Iterator[tuple[int, BatchHeader]]:
+    """(position, header) of each; a cut-off last one is none."""
     pos, end = 0, len(payload)
     while end - pos >= LOG_OVERHEAD:
         (length,) = _I32.unpack_from(payload, pos + 8)
         following = pos + LOG_OVERHEAD + length
         if length + LOG_OVERHEAD >= LEAST_BYTES[0] and following > end:
-            break
+            return
         inner = old_header(payload, pos, end - pos)
         if inner is None:
             raise CorruptRecord("no message inside a compressed message")
         if inner.attributes & CODEC_MASK:
             raise CorruptRecord("a compressed message inside a compressed message")
-        timestamp = inner.max_timestamp
-        if inner.magic and header.attributes & LOG_APPEND_TIME_BIT:
-            timestamp = header.max_timestamp
-        key, value = _key_and_value(payload, pos, following, inner.magic)
-        records.append(Record(inner.base_offset, timestamp, key, value))
+        yield pos, inner
         pos = following
-    if not records:
-        raise CorruptRecord("a compressed message with no message inside")
-    return records
+
+
+def old_checksums(message: BytesLike, header: BatchHeader) -> list[tuple[int, bool]]:
+    """(checksum, whether it is right) of the message of each record, as `old_records` has them."""
+    codec = header.attributes & CODEC_MASK
+    if codec == compression.NONE:
+        return [(header.crc, check_old_crc(message, header))]
+    raw = bytes(message)
+    _, value = _key_and_value(raw, 0, len(raw), header.magic)
+    payload = _decompressed(header, codec, value or b"", MAX_DECOMPRESSED_BYTES)
+    return [
+        (inner.crc, check_old_crc(payload[pos : pos + inner.size_bytes], inner))
+        for pos, inner in _messages_inside(payload)
+    ]
 
 
 def _key_and_value(buf: bytes, pos: int, end: int, magic: int) -> tuple[bytes | None, bytes | None]:

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from pykbroker.protocol.compression import GZIP
 from tests.cli.conftest import Run
 from tests.cli.segment_files import BASE, NAME, TIME, positions, write_segment
+from tests.harness.old_messages import Old, compressed, message
 
 
 def test_batches(run: Run, tmp_path: Path) -> None:
@@ -144,3 +146,32 @@ def test_decoders_print_contents(
 ) -> None:
     out = run("dump-log", "--files", str(write_segment(tmp_path)), *flags).out
     assert (f"payload: {value}" in out) == (value is not None)
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_messages_before_magic_2(magic: int, run: Run, tmp_path: Path) -> None:
+    plain = message(0, Old(b"k", b"v", 7), magic=magic)
+    wrapper = compressed(1, [Old(None, b"1", 8), Old(b"k2", None, 9)], magic=magic, codec=GZIP)
+    path = tmp_path / f"{0:020d}.log"
+    path.write_bytes(plain + wrapper[:-1] + bytes([wrapper[-1] ^ 1]))
+    outcome = run("dump-log", "--files", str(path), "--print-data-log")
+    time = "CreateTime: {}" if magic else "NoTimestampType: -1"
+    size = len(plain)
+    crc = int.from_bytes(plain[12:16])
+    lines = outcome.out.splitlines()
+    assert lines[2:4] == [
+        (
+            f"offset: 0 position: 0 {time.format(7)} size: {size} magic: {magic} "
+            f"compresscodec: none crc: {crc} isvalid: true"
+        ),
+        (
+            f"| offset: 0 {time.format(7)} keySize: 1 valueSize: 1 isValid: true crc: {crc} "
+            "key: k payload: v"
+        ),
+    ]
+    assert lines[4].startswith(f"offset: 2 position: {size} {time.format(9)} ")
+    assert lines[4].endswith("isvalid: false")
+    path.write_bytes(plain + wrapper)
+    lines = run("dump-log", "--files", str(path), "--deep-iteration").out.splitlines()
+    assert lines[5].startswith(f"| offset: 1 {time.format(8)} keySize: -1 valueSize: 1 isValid: t")
+    assert lines[6].startswith(f"| offset: 2 {time.format(9)} keySize: 2 valueSize: -1 isValid: t")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pykbroker.protocol.compression import GZIP, NONE
 from tests.cli.conftest import Run
 from tests.cli.segment_files import BASE, NAME, TIME, positions, write_segment
+from tests.harness.old_messages import OLD_MS, old_segment
 
 
 @pytest.fixture
@@ -67,7 +69,7 @@ DAMAGES: list[tuple[str, Callable[[Path], object], str]] = [
     (LOG, lambda d: flip(d / LOG, second(d) + 16), "position {}: record batch of magic "),
     (LOG, lambda d: flip(d / LOG, 8), "Found record size -"),
     (LOG, lambda d: put(d / LOG, third(d) + 7, 100), "offsets go back from 104"),
-    (INDEX, lambda d: flip(d / INDEX, 7), "points at no batch with that last offset"),
+    (INDEX, lambda d: flip(d / INDEX, 7), "points at no batch with that offset"),
     (INDEX, lambda d: cut(d / INDEX, 1), "found 15 bytes which is neither positive nor"),
     (INDEX, lambda d: (d / INDEX).write_bytes(bytes(range(1, 17))), "points at no batch"),
     (TIMES, lambda d: flip(d / TIMES, 19), "but the batch has the time "),
@@ -129,3 +131,31 @@ def test_preallocated_indexes_and_left_overs_are_fine(run: Run, directory: Path)
 def test_what_is_not_there(run: Run, tmp_path: Path) -> None:
     outcome = run("dump-log", "--verify", "--files", str(tmp_path / "none"))
     assert (outcome.code, outcome.err) == (1, f"{tmp_path}/none: No such file or directory\n")
+
+
+@pytest.mark.parametrize("codec", [NONE, GZIP])
+@pytest.mark.parametrize("magic", [0, 1])
+def test_messages_before_magic_2(magic: int, codec: int, run: Run, tmp_path: Path) -> None:
+    content = old_segment(magic, codec)
+    path = tmp_path / f"{10:020d}.log"
+    path.write_bytes(content)
+    assert run("dump-log", "--verify", "--files", str(path)).code == 0
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    outcome = run("dump-log", "--verify", "--files", str(path))
+    assert outcome.code == 1
+    assert "batch at offset 29" in outcome.out
+    assert "wrong checksum" in outcome.out
+
+
+def test_indexes_of_messages_before_magic_2(run: Run, tmp_path: Path) -> None:
+    """Kafka before 1.0 indexed first offsets, and times by the offset of their record."""
+    parts = [old_segment(1, GZIP, first, 5) for first in (10, 15)]
+    name = str(tmp_path / f"{10:020d}")
+    Path(f"{name}.log").write_bytes(b"".join(parts))
+    index, times = Path(f"{name}.index"), Path(f"{name}.timeindex")
+    for relative, code in ((5, 0), (9, 0), (10, 1)):
+        index.write_bytes(struct.pack(">ii", relative, len(parts[0])))
+        assert run("dump-log", "--verify", "--files", str(index)).code == code
+    for time, relative, code in ((OLD_MS + 4, 2, 0), (OLD_MS + 4, 7, 0), (OLD_MS + 3, 2, 1)):
+        times.write_bytes(struct.pack(">qi", time, relative))
+        assert run("dump-log", "--verify", "--files", str(times)).code == code

@@ -6,6 +6,8 @@ The segments are built by hand and put in the place of a topic's: every codec in
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -19,7 +21,7 @@ from kafka import TopicPartition as KafkaPythonPartition
 
 from pykbroker.protocol.compression import CODEC_NAMES, GZIP, LZ4, NONE, SNAPPY
 from pykbroker.testing import Broker
-from tests.harness.apache import CONSOLE_CONSUMER, ApacheBroker, run_tool
+from tests.harness.apache import CONSOLE_CONSUMER, DUMP_LOG, ApacheBroker, run_tool
 from tests.harness.old_messages import OLD_MS, old_segment
 from tests.harness.waiting import wait_for
 
@@ -249,3 +251,12 @@ def test_both_compact_to_the_same(planted: Path, tmp_path: Path) -> None:
         assert [entry[3] for entry in seen[:-2]] == [
             OLD_MS + entry[0] % 20 if magic else -1 for entry in seen[:-2]
         ]
+
+
+@pytest.mark.parametrize("flags", [(), ("--print-data-log",)])
+def test_both_dump_the_same(flags: tuple[str, ...], planted: Path) -> None:
+    files = ",".join(str(planted / f"{topic}-0" / f"{20:020d}.log") for topic in TOPICS)
+    command = [sys.executable, "-m", "pykbroker", "dump-log", "--files", files, *flags]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0
+    assert done.stdout == run_tool(DUMP_LOG, "--files", files, *flags)
