@@ -73,9 +73,10 @@ class LongRequests:
         return self._threads.run(job)
 
     def close(self) -> None:
-        """Wait for what the thread has in hand; nothing is resolved or handled any more."""
+        """Wait for what the thread has in hand, end what runs in slices; nothing is resolved."""
         self._is_closed = True
         self._threads.close()
+        self._slices.close()
 
 
 def _encode(request: Request, reply: Message) -> Encoded:

@@ -156,7 +156,7 @@ class BrokerServer:
                 await self._build_services()
                 await self._serve()
             else:
-                self.kraft.publish_to([self.dynamic_config, self.metadata])
+                await self.kraft.publish_to([self.dynamic_config, self.metadata])
             enter(NodeState.SERVING)
         except (Exception, Cancelled):
             await self.stop()
@@ -248,6 +248,7 @@ class BrokerServer:
             self.purgatory,
             self.config,
             on_placed=self.kraft.broker.assign_directories,
+            breathe=self.environment.slices.breathe,
         )
         self.dynamic_config.follow(self.replica_manager.on_broker_config)
         replication = ReplicationDrivers(
@@ -294,7 +295,7 @@ class BrokerServer:
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
         self._undo += [self._close_logs, coordinators.stop, validation.stop]
-        self.kraft.publish_to(
+        await self.kraft.publish_to(
             [
                 RegistrationStep(self.node_id, self.kraft.broker),
                 ReplicaManagerStep(self.replica_manager, self.now_ms, self.wake),
@@ -328,8 +329,8 @@ class BrokerServer:
         timer = PurgatoryTimer(
             self.scheduler, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
         )
-        self._undo.append(timer.cancel)
         self._make_worker(timer)
+        self._undo += [timer.cancel, self.worker.close]
         self.network.start(controllers=True)
 
     def _make_worker(self, timer: PurgatoryTimer) -> None:
@@ -344,7 +345,6 @@ class BrokerServer:
             turn_ended=timer.arm,
             halt=self.halt,
         )
-        self._undo += [self.worker.close, self.environment.slices.close]
 
     async def _serve(self) -> None:
         """Register, be seen by clients, accept them."""

@@ -103,7 +103,7 @@ class Worker:
         self._end_round = end_round
 
     def close(self) -> None:
-        """End what long requests have in hand; they are not answered."""
+        """End all that is done in slices or by the thread of long requests."""
         self._long.close()
 
     def run_turn(self) -> None:

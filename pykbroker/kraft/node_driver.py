@@ -100,14 +100,14 @@ class KraftNodeDriver:
         self._threads = environment.background.threads("metadata-log")
         self._now_ms = environment.clock.now_ms
         self._random = environment.random
-        self._slices = environment.slices
+        self._breathe = environment.slices.breathe
         self._new_uuid = environment.random.new_uuid
         self._on_fatal = on_fatal
         self._send = send
         self._purgatory = purgatory
         self._is_clean = is_clean
         self._controller_ports = controller_ports
-        self._loader = MetadataLoader()
+        self._loader = MetadataLoader(environment.slices, self._fail)
         self._closed = False
         self._log: MetadataLog | None = None
         self._is_open = False
@@ -303,7 +303,7 @@ class KraftNodeDriver:
             committed=self._loader.committed(),
             next_offset=next_offset,
             kraft_version=kraft_version,
-            breathe=self._slices.breathe,
+            breathe=self._breathe,
         )
 
     async def _register_controller(self, local: VoterNode) -> None:
@@ -371,9 +371,13 @@ class KraftNodeDriver:
         while self._links and self._links.in_flight and self._now_ms() < until_ms:
             await self._scheduler.sleep(_CATCH_UP_POLL_MS)
 
-    def publish_to(self, publishers: Sequence[Publisher]) -> None:
-        """Tell these, in this order: all there is now, then every change."""
-        self._loader.publish_to(publishers)
+    def publish_to(self, publishers: Sequence[Publisher]) -> Deferred:
+        """Tell these, in this order: all there is now, then every change. See `MetadataLoader`."""
+        return self._loader.publish_to(publishers)
+
+    def _fail(self, failure: BaseException) -> None:
+        """A publisher failed in a slice: this node does not know the cluster any more."""
+        self.raft.fail(failure)
 
     def register_broker(self, listeners: Sequence[Listener]) -> Deferred:
         """Register this broker with the ports that are open; resolved with its epoch."""
@@ -431,7 +435,9 @@ class KraftNodeDriver:
 
     def on_commit(self, batches: Sequence[LogBatch]) -> None:
         """Publish first, then release the replies that tell of it."""
-        self._loader.on_commit(batches)
+        self._loader.on_commit(batches, partial(self._published, batches))
+
+    def _published(self, batches: Sequence[LogBatch]) -> None:
         if self.controller is not None:
             self.controller.on_commit(batches)
         self._snapshots.on_commit()

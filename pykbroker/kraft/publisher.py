@@ -1,26 +1,36 @@
 """Replays what is committed into the image of the cluster, and tells the rest of the node.
 
-State: a `MetadataReplay` of what is committed, with the published image.
+    committed --replayed at once--> image --in order, a large change in slices--> published image
+
+State: a `MetadataReplay` of what is committed; the published image; what is not published yet.
 In:    `on_commit(batches)`, `load_snapshot`.
 Out:   `apply(delta, image)` of every publisher, in their fixed order.
 Invariants: an image is published only at the end of a batch and outside a transaction; publishers
 see every change, in order, each image once; a publisher that raises is a bug: it is not caught.
 The order matters: what serves clients (the replica manager, the coordinators) is told before what
 clients ask (the metadata view), so that nobody is sent to a partition that is not there yet.
+A publisher may breathe (`environment/slices.py`): the node serves its clients with a part of the
+change taken in, as Kafka's request threads do, and what is committed meanwhile is published after.
 Source: Kafka's `MetadataLoader.java`, `MetadataBatchLoader.java`, `BrokerMetadataPublisher.scala`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
+from pykbroker.deferred import Deferred
+from pykbroker.environment.slices import InOneGo, Slices
 from pykbroker.kraft.delta import MetadataDelta, delta_between
 from pykbroker.kraft.image import MetadataImage, Provenance
 from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.metadata_replay import MetadataReplay, Step
 from pykbroker.kraft.metadata_snapshot import Snapshot
 from pykbroker.kraft.metadata_version import unsupported_features
+
+FEW = 8  # partitions whose change is published without a pause
 
 
 class UnsupportedCluster(Exception):
@@ -35,17 +45,26 @@ class Publisher(Protocol):
 
 
 class MetadataLoader:
-    """See the module's text."""
+    """See the module's text.
 
-    def __init__(self) -> None:
+    on_fatal: takes what a publisher raised in a slice; otherwise the caller gets it.
+    """
+
+    def __init__(
+        self,
+        slices: Slices | None = None,
+        on_fatal: Callable[[BaseException], None] | None = None,
+    ) -> None:
+        self._slices = slices or InOneGo()
+        self._on_fatal = on_fatal
         self._replay = MetadataReplay(MetadataImage())
         self._publishers: list[Publisher] = []
-        self.bytes_since_snapshot = 0
-
-    @property
-    def image(self) -> MetadataImage:
+        self._unpublished: deque[Callable[[], None]] = deque()
+        self._unpublished_size = 0
+        self._is_publishing = False
+        self.image = self._replay.stable
         """The metadata as it is committed and published."""
-        return self._replay.stable
+        self.bytes_since_snapshot = 0
 
     @property
     def in_transaction(self) -> bool:
@@ -64,22 +83,37 @@ class MetadataLoader:
         at = Provenance(
             snapshot.id.offset - 1, snapshot.id.epoch, snapshot.last_contained_log_timestamp_ms
         )
-        before, image = self.image, delta.apply(at)
+        before, image = self._replay.stable, delta.apply(at)
         check_features(image)
         self._replay = MetadataReplay(image)
         self.bytes_since_snapshot = 0
-        if self._publishers:
-            self._tell(delta_between(before, image), image)
+        difference = delta_between(before, image) if self._publishers else MetadataDelta(image)
+        self._add(Step(difference, image))
+        self._publish()
 
-    def publish_to(self, publishers: Sequence[Publisher]) -> None:
-        """Tell these, in this order: all there is now, then every change."""
-        everything = delta_between(MetadataImage(), self.image)
-        for publisher in publishers:
-            publisher.apply(everything, self.image)
-        self._publishers += publishers
+    def publish_to(self, publishers: Sequence[Publisher]) -> Deferred:
+        """Tell these, in this order: all there is now, then every change.
 
-    def on_commit(self, batches: Sequence[LogBatch]) -> None:
-        """Replay committed batches, then publish once for all of them."""
+        Resolved with None once they know all there is, or with what one of them raised.
+        """
+        told = Deferred()
+
+        def tell() -> None:
+            everything = delta_between(MetadataImage(), self.image)
+            for publisher in publishers:
+                publisher.apply(everything, self.image)
+            self._publishers += publishers
+            told.resolve(None)
+
+        self._unpublished.append(tell)
+        self._unpublished_size += size_of(delta_between(MetadataImage(), self._replay.stable))
+        self._publish(told)
+        return told
+
+    def on_commit(
+        self, batches: Sequence[LogBatch], published: Callable[[], None] | None = None
+    ) -> None:
+        """Replay committed batches, then publish once for all of them, then call `published`."""
         replay = self._replay
         for batch in batches:
             self.bytes_since_snapshot += batch.size_bytes
@@ -87,22 +121,66 @@ class MetadataLoader:
                 for step in replay.replay(
                     batch.records, batch.base_offset, batch.epoch, batch.timestamp_ms
                 ):
-                    self._publish(step)
+                    self._add(step)
         last = batches[-1]
         replay.advance(Provenance(last.last_offset, last.epoch, last.timestamp_ms))
         sealed = replay.seal()
         if sealed is not None:
-            self._publish(sealed)
+            self._add(sealed)
+        if published is not None:
+            self._unpublished.append(published)
+        self._publish()
 
-    def _publish(self, step: Step) -> None:
-        if step.delta.features:
-            check_features(step.image)
-        if not step.delta.is_empty:
-            self._tell(step.delta, step.image)
+    def _add(self, step: Step) -> None:
+        self._unpublished.append(partial(self._tell, step))
+        self._unpublished_size += size_of(step.delta)
 
-    def _tell(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        for publisher in self._publishers:
-            publisher.apply(delta, image)
+    def _publish(self, told: Deferred | None = None) -> None:
+        """Publish what is not yet: at once when it is little, or in slices. `told`: who waits."""
+        if self._is_publishing:
+            return
+        self._is_publishing = True
+        if self._unpublished_size > FEW:
+            job = self._slices.run("metadata publisher", self._publish_all)
+            job.on_resolved(partial(self._published_all, told))
+        else:
+            try:
+                self._publish_all()
+            finally:
+                self._is_publishing = False
+
+    def _publish_all(self) -> None:
+        while self._unpublished:
+            self._unpublished.popleft()()
+        self._unpublished_size = 0
+
+    def _published_all(self, told: Deferred | None, failure: BaseException | None) -> None:
+        self._is_publishing = False
+        if failure is not None:
+            if told is not None and not told.done:
+                told.resolve(failure)
+            elif self._on_fatal is not None:
+                self._on_fatal(failure)
+            else:
+                raise failure
+
+    def _tell(self, step: Step) -> None:
+        delta, image = step
+        if delta.features:
+            check_features(image)
+        if not delta.is_empty:
+            for publisher in self._publishers:
+                publisher.apply(delta, image)
+        self.image = image
+
+
+def size_of(delta: MetadataDelta) -> int:
+    """How many partitions are made, changed or deleted."""
+    changed = delta.changed_partitions
+    return sum(
+        len(changed.get(topic_id, topic.partitions))
+        for topic_id, topic in delta.changed_topics.items()
+    ) + sum(len(topic.partitions) for topic in delta.deleted_topics.values())
 
 
 def check_features(image: MetadataImage) -> None:

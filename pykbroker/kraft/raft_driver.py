@@ -293,7 +293,7 @@ class RaftDriver:
         except (OSError, LogDirFailure) as failure:
             if self._opening:
                 raise  # to who opens it
-            self._fatal(failure)
+            self.fail(failure)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
         self._arm()
         role = (self.raft.epoch, self.raft.leader_id, type(self.raft.role))
@@ -369,7 +369,7 @@ class RaftDriver:
         except LogDirFailure as failure:
             if self._opening:
                 raise  # to who opens it
-            self._fatal(failure)
+            self.fail(failure)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
         end_offset = self.log.log.next_offset
         self._uncommitted.append(
@@ -405,7 +405,7 @@ class RaftDriver:
     def _flush_done(self, job: FlushJob, outcome: object) -> None:
         self._flushing = False
         if isinstance(outcome, BaseException):
-            self._fatal(outcome)
+            self.fail(outcome)
             return
         if self._stopped:
             return
@@ -443,7 +443,7 @@ class RaftDriver:
         try:
             call()
         except Exception as bug:
-            self._fatal(bug)
+            self.fail(bug)
             return False
         return True
 
@@ -473,7 +473,8 @@ class RaftDriver:
         self._timer = None
         self.step(ev.Tick())
 
-    def _fatal(self, failure: BaseException) -> None:
+    def fail(self, failure: BaseException) -> None:
+        """The metadata cannot be followed: the node has to stop."""
         if not self._stopped:
             self.stop()
             _log.critical("The metadata cannot be followed any more", exc_info=failure)

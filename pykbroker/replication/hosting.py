@@ -7,7 +7,8 @@
 
 State: the partitions by topic name and number, the last image.
 In:  `apply`, `on_broker_config`. Out: the partitions that changed, with their effects.
-Invariants: a topic that was deleted and made again in one delta gets a new log; a partition whose
+Invariants: a change is taken in partition by partition, and others may run in between; a topic that
+was deleted and made again in one delta gets a new log; a partition whose
 directory failed stays, offline, until its topic is deleted.
 Source: `ReplicaManager.applyDelta`, `BrokerMetadataPublisher`, KAFKA-15605 (stray logs).
 """
@@ -15,6 +16,7 @@ Source: `ReplicaManager.applyDelta`, `BrokerMetadataPublisher`, KAFKA-15605 (str
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
@@ -58,13 +60,19 @@ class Hosting:
         self.placed: dict[tuple[bytes, int], bytes] = {}  # where the controller does not know it
         self.lost: list[TopicPartition] = []  # of directories that failed; the manager takes them
 
-    def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> Touched:
-        """Follow `image`; `delta` says what differs from the one before."""
+    def apply(
+        self, delta: MetadataDelta, image: MetadataImage, now_ms: int
+    ) -> Iterator[tuple[Partition, list[Effect] | None]]:
+        """Follow `image`; `delta` says what differs from the one before.
+
+        Each partition is changed when it is asked for: the caller carries out the effects of one
+        before the next one changes.
+        """
         self.image = image
         self.brokers.registrations = image.brokers
         touched: Touched = []
         for topic in delta.deleted_topics.values():
-            self._drop_topic(topic, touched)
+            yield from self._drop_topic(topic)
         self._are_new = self._loaded
         if not self._loaded:
             self._loaded = True
@@ -75,10 +83,11 @@ class Hosting:
                 registration = topic.partitions.get(number)
                 if registration is not None:
                     self._apply_partition(topic, number, registration, config, touched, now_ms)
+                    yield from touched
+                    touched.clear()
         for resource_type, name in delta.changed_configs:
             if resource_type == TOPIC_RESOURCE:
                 self._update_topic_config(name)
-        return touched
 
     def on_broker_config(self, config: BrokerConfig) -> None:
         """Topics take what they do not set themselves from the broker's configuration."""
@@ -214,10 +223,13 @@ class Hosting:
     def _on_failure(self, failure: LogDirFailure) -> None:
         self.lost += self._log_manager.on_dir_failure(failure.directory, failure)
 
-    def _drop_topic(self, topic: TopicImage, touched: Touched) -> None:
+    def _drop_topic(self, topic: TopicImage) -> Iterator[tuple[Partition, list[Effect] | None]]:
+        touched: Touched = []
         for partition in list(self.by_name.get(topic.name, {}).values()):
             if partition.topic_id == topic.id:
                 self._drop(partition, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), touched)
+                yield from touched
+                touched.clear()
         self.offline -= {(topic.name, number) for number in topic.partitions}
 
     def _drop(self, partition: Partition, code: int, touched: Touched) -> None:

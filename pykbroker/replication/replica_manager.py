@@ -96,12 +96,14 @@ class ReplicaManager:
         purgatory: Purgatory,
         config: BrokerConfig,
         on_placed: Callable[[Mapping[tuple[bytes, int], bytes]], None] | None = None,
+        breathe: Callable[[], None] = lambda: None,
     ) -> None:
         """on_placed: takes (topic id, partition) -> directory id of replicas that the metadata has
-        elsewhere."""
+        elsewhere. breathe: called between partitions of a change (`environment/slices.py`)."""
         self.node_id = node_id
         self.purgatory = purgatory
         self.hosting = Hosting(node_id, log_manager, config)
+        self._breathe = breathe
         self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
         log_manager.follow_moves(self._on_log_moved)
@@ -132,8 +134,7 @@ class ReplicaManager:
 
     def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> None:
         """Publisher step: make, change and drop partitions as `delta` says."""
-        touched = self.hosting.apply(delta, image, now_ms)
-        for partition, effects in touched:
+        for partition, effects in self.hosting.apply(delta, image, now_ms):
             if effects is None:
                 self._lose(partition)
             else:
@@ -141,6 +142,7 @@ class ReplicaManager:
                 if partition.next_deadline_ms() is not None:
                     self._with_followers[partition] = None
             self._check_waiting(partition)
+            self._breathe()
         self._tell_placed()
         if self.hosting.lost:
             lost, self.hosting.lost = self.hosting.lost, []

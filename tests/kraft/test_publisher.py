@@ -7,17 +7,19 @@ from typing import Any
 import pytest
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.deferred import Deferred
 from pykbroker.kraft.delta import InconsistentMetadata
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.metadata_snapshot import Snapshot, SnapshotId
-from pykbroker.kraft.publisher import MetadataLoader, UnsupportedCluster, delta_of_all
+from pykbroker.kraft.publisher import FEW, MetadataLoader, UnsupportedCluster, delta_of_all
 from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
 from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
 from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from tests.harness.records import partition_record
 
 
 class Log:
@@ -143,3 +145,107 @@ def test_a_later_snapshot_replaces_the_image_and_tells_the_difference() -> None:
     assert [at.name for at in delta.changed_topics.values()] == ["new"]
     assert [at.name for at in delta.deleted_topics.values()] == ["gone"]
     assert delta.apply(log.loader.image.provenance) == log.loader.image
+
+
+class Later:
+    """Slices of a test: jobs run when it says so."""
+
+    def __init__(self) -> None:
+        self.jobs: list[tuple[Any, Deferred]] = []
+
+    def run(self, name: str, job: Any, is_wanted: Any = None) -> Deferred:
+        deferred = Deferred()
+        self.jobs.append((job, deferred))
+        return deferred
+
+    def breathe(self) -> None:
+        """Nothing else waits."""
+
+    def close(self) -> None:
+        """Nothing is left behind."""
+
+    def go_on(self) -> None:
+        job, deferred = self.jobs.pop(0)
+        try:
+            deferred.resolve(job())
+        except Exception as failure:
+            deferred.resolve(failure)
+
+
+class LongLog(Log):
+    """A log whose loader publishes large changes when the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slices = Later()
+        self.fatal: list[BaseException] = []
+        self.published: list[str] = []
+        self.loader = MetadataLoader(self.slices, self.fatal.append)
+        self.loader.publish_to([self.publisher("first")])
+        self.calls.clear()
+
+    def take(self, name: str, *messages: Any) -> None:
+        self.loader.on_commit([self.batch(*messages)], lambda: self.published.append(name))
+
+
+def wide(name: str, partitions: int) -> list[Any]:
+    topic_id = name.encode() * 16
+    return [topic(name), *(partition_record(topic_id, number) for number in range(partitions))]
+
+
+def test_a_large_change_is_published_in_slices_and_all_that_follows_after_it() -> None:
+    log = LongLog()
+    log.take("small", *wide("a", FEW))
+    assert (log.published, log.slices.jobs) == (["small"], [])
+    log.take("large", *wide("b", FEW + 1))
+    log.take("next", *wide("c", 1))
+    assert log.calls == [("first", ["a"])]
+    assert set(log.loader.image.topics_by_name) == {"a"}  # what is not published does not show
+    assert set(log.loader.committed().stable.topics_by_name) == {"a", "b", "c"}
+    log.slices.go_on()
+    assert log.calls == [("first", ["a"]), ("first", ["b"]), ("first", ["c"])]
+    assert log.published == ["small", "large", "next"]
+    assert set(log.loader.image.topics_by_name) == {"a", "b", "c"}
+    log.take("small again", topic("d"))
+    assert (log.published[-1], log.slices.jobs) == ("small again", [])
+
+
+def test_what_is_committed_while_a_publisher_breathes_is_published_after() -> None:
+    log = LongLog()
+
+    class Breathing:
+        def apply(self, delta: Any, image: MetadataImage) -> None:
+            if "b" in image.topics_by_name and "c" not in image.topics_by_name:
+                log.take("meanwhile", *wide("c", FEW + 1))
+
+    log.loader.publish_to([Breathing(), log.publisher("last")])
+    log.calls.clear()
+    log.take("large", *wide("b", FEW + 1))
+    log.slices.go_on()
+    assert log.calls == [("first", ["b"]), ("last", ["b"]), ("first", ["c"]), ("last", ["c"])]
+    assert log.published == ["large", "meanwhile"]
+    assert log.slices.jobs == []
+
+
+def test_a_publisher_that_fails_in_a_slice_is_fatal() -> None:
+    log = LongLog()
+    log.take("large", *wide("b", FEW + 1))
+    log.loader._publishers[0].apply = None  # type: ignore[method-assign, assignment]
+    log.slices.go_on()
+    assert [type(failure) for failure in log.fatal] == [TypeError]
+    assert log.published == []
+
+
+def test_publishers_of_a_large_image_are_told_in_slices_or_say_why_not() -> None:
+    log = LongLog()
+    log.take("large", *wide("b", FEW + 1))
+    log.slices.go_on()
+    log.calls.clear()
+    told = log.loader.publish_to([log.publisher("late")])
+    assert not told.done
+    log.slices.go_on()
+    assert (told.done, told.value, log.calls) == (True, None, [("late", ["b"])])
+    refused = log.loader.publish_to([object()])  # type: ignore[list-item]
+    log.slices.go_on()
+    assert isinstance(refused.value, AttributeError)
+    assert log.fatal == []

@@ -8,11 +8,13 @@ import pytest
 
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.delayed_produce import DelayedProduce
 from pykbroker.replication.fetch_request import FetchParams, FetchPartition
 from pykbroker.replication.partition import Partition
+from pykbroker.replication.replica_manager import ReplicaManager
 from pykbroker.types import TopicPartition
 from tests.replication.node import Node, batch, topic_id_of
 
@@ -262,3 +264,18 @@ def test_high_watermarks_for_the_checkpoint(node: Node) -> None:
     partition = node.create_topic()
     node.append(partition, b"a", b"b")
     assert node.manager.high_watermarks() == {TP: 2}
+
+
+def test_a_change_is_taken_in_partition_by_partition(node: Node) -> None:
+    seen: list[tuple[int, set[bool]]] = []
+
+    def breathe() -> None:
+        partitions = list(node.manager.partitions())
+        seen.append((len(partitions), {each.is_leader for each in partitions}))
+
+    node.manager = ReplicaManager(1, node.log_manager, node.purgatory, node.config, None, breathe)
+    node.create_topic("wide", partitions=5, number=9)
+    assert seen == [(count, {True}) for count in range(1, 6)]
+    seen.clear()
+    node.apply(RemoveTopicRecord(topic_id=topic_id_of(9)))
+    assert [count for count, _ in seen] == [4, 3, 2, 1, 0]
