@@ -21,6 +21,8 @@ from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaPr
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pykbroker.kraft.voters import VoterSet
+
 DESCRIPTION: Final = "Format the data directories of a node, or show what they are."
 
 
@@ -41,8 +43,24 @@ def add_arguments(parser: CommandParser) -> None:
         action="store_true",
         help="leave directories alone that are formatted already",
     )
-    format_.add_argument(
-        "-s", "--standalone", action="store_true", help="this node is the only voter (the default)"
+    quorum = format_.add_mutually_exclusive_group()
+    quorum.add_argument(
+        "-s",
+        "--standalone",
+        action="store_true",
+        help="this node is the only voter (the default where it is told of no other controller)",
+    )
+    quorum.add_argument(
+        "-I",
+        "--initial-controllers",
+        metavar="ID@HOST:PORT:DIRECTORY-ID,...",
+        help="the voters of a new quorum; the same for all nodes",
+    )
+    quorum.add_argument(
+        "-N",
+        "--no-initial-controllers",
+        action="store_true",
+        help="the voters are known to other controllers: controller.quorum.bootstrap.servers",
     )
     format_.add_argument(
         "-r",
@@ -118,12 +136,14 @@ def _describe(config: BrokerConfig) -> int:
         try:
             properties = MetaProperties.from_bytes(files.read_file(path), path)
         except (CorruptCheckpoint, OSError) as error:
-            problems.append(f"Error reading {path}: {error}")
+            problems.append(f"Error loading {path}: {error}")
             continue
         if metadata is None:
             metadata = properties
-        elif (properties.cluster_id, properties.node_id) != (metadata.cluster_id, metadata.node_id):
-            problems.append(f"{path} belongs to another cluster or node than the others.")
+        elif properties.cluster_id != metadata.cluster_id:
+            problems.append("Mismatched cluster IDs between storage directories.")
+        elif properties.node_id != metadata.node_id:
+            problems.append("Mismatched node IDs between storage directories.")
     _print_block("Found log director" + ("y" if len(found) == 1 else "ies"), found)
     if metadata is not None:
         print(f"Found metadata: {_shown(metadata)}\n")
@@ -159,12 +179,8 @@ def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
     from pykbroker.kraft.metadata_version import METADATA_VERSION, metadata_version_name
     from pykbroker.kraft.storage_format import StorageError, format_storage
 
-    if options.standalone and config.controller_quorum_voters:
-        raise CommandError(
-            "You cannot specify controller.quorum.voters and set --initial-controllers or "
-            "--standalone."
-        )
     try:
+        voters = initial_voters(config, options)
         features = formatted_features(
             options.release_version,
             parse_feature_levels(options.feature),
@@ -176,6 +192,7 @@ def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
             options.cluster_id,
             now_ms=int(time.time() * 1000),
             new_uuid=lambda: uuid4().bytes,
+            voters=voters,
             ignore_formatted=options.ignore_formatted,
             features=features,
         )
@@ -190,14 +207,48 @@ def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
     version = metadata_version_name(features[METADATA_VERSION])
     metadata_directory = config.metadata_log_directory
     for directory in sorted(outcome.formatted, key=metadata_directory.__eq__):
-        kind = "data"
-        if directory == metadata_directory:
-            kind = "metadata" if config.controller_quorum_voters else "dynamic metadata voter"
+        kind = _metadata_kind(config, voters) if directory == metadata_directory else "data"
         print(f"Formatting {kind} directory {directory} with metadata.version {version}.")
     if outcome.failed:
         reasons = "; ".join(outcome.failed.values())
         raise CommandError(f"Not formatted: {reasons}")
     return 0
+
+
+def initial_voters(config: BrokerConfig, options: argparse.Namespace) -> VoterSet | None:
+    """The voters of a new quorum, as the flags and the configuration have it."""
+    from pykbroker.kraft.initial_voters import names_other_controllers, standalone_voters
+    from pykbroker.kraft.voters_text import parse_voters
+
+    if config.controller_quorum_voters and (options.standalone or options.initial_controllers):
+        raise CommandError(
+            "You cannot specify controller.quorum.voters and format the node with "
+            "--initial-controllers or --standalone. If you want to use dynamic quorum, please "
+            "remove controller.quorum.voters and specify controller.quorum.bootstrap.servers "
+            "instead."
+        )
+    if options.initial_controllers is not None:
+        return parse_voters(options.initial_controllers, config.controller_listener_names[0])
+    if options.standalone and not config.is_controller:
+        raise CommandError("You can only use --standalone on a controller.")
+    if not config.is_controller or config.controller_quorum_voters:
+        return None
+    if options.no_initial_controllers:
+        return None
+    if not options.standalone and names_other_controllers(config):
+        raise CommandError(
+            "Because controller.quorum.voters is not set on this controller, you must specify one "
+            "of the following: --standalone, --initial-controllers, or --no-initial-controllers."
+        )
+    return standalone_voters(config, lambda: uuid4().bytes)
+
+
+def _metadata_kind(config: BrokerConfig, voters: VoterSet | None) -> str:
+    """What the metadata directory is (Formatter.DirectoryType)."""
+    if voters is None:
+        return "metadata"
+    is_voter = config.node_id in voters.nodes
+    return "dynamic metadata voter" if is_voter else "dynamic metadata"
 
 
 def _bootstrap(features: Mapping[str, int]) -> str:

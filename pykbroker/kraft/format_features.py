@@ -104,12 +104,16 @@ def _kraft_version(wanted: int | None, has_dynamic_quorum: bool) -> int:
         return 1 if has_dynamic_quorum else 0
     if wanted == 0 and has_dynamic_quorum:
         raise StorageError(
-            "Cannot set kraft.version to 0 if controller.quorum.voters is empty. For dynamic "
-            "controllers support, try removing the --feature flag for kraft.version."
+            "Cannot set kraft.version to 0 if controller.quorum.voters is empty and one of the "
+            "flags --standalone, --initial-controllers, or --no-initial-controllers is used. For "
+            "dynamic controllers support, try removing the --feature flag for kraft.version."
         )
     if wanted > 0 and not has_dynamic_quorum:
         raise StorageError(
-            f"Cannot set kraft.version to {wanted} unless controller.quorum.voters is empty. For "
-            "dynamic controllers support, try removing controller.quorum.voters."
+            f"Cannot set kraft.version to {wanted} unless controller.quorum.voters is empty and "
+            "one of the flags --standalone, --initial-controllers, or --no-initial-controllers is "
+            "used. For dynamic controllers support, try using one of --standalone, "
+            "--initial-controllers, or --no-initial-controllers and removing "
+            "controller.quorum.voters."
         )
     return wanted

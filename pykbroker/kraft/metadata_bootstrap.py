@@ -9,6 +9,7 @@ from __future__ import annotations
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.files import Files
+from pykbroker.kraft.initial_voters import names_other_controllers
 from pykbroker.kraft.metadata_log import MetadataLog
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, Snapshot, decode_snapshot
 from pykbroker.kraft.metadata_version import unsupported_features
@@ -66,31 +67,21 @@ def refuse_lost_metadata(
         raise StorageError(f"{log.directory} holds no metadata: format the directory again")
 
 
-def static_voters(config: BrokerConfig, local: VoterNode) -> VoterSet:
+def static_voters(config: BrokerConfig, local: VoterNode, latest: Snapshot | None) -> VoterSet:
     """controller.quorum.voters: `1@host:9093`; they hold while kraft.version is 0.
 
     A controller that has neither these nor a bootstrap server other than itself is a quorum of its
-    own.
+    own, unless it was formatted for a quorum of others (`--no-initial-controllers`).
     """
-    nodes = []
+    nodes: list[VoterNode] = []
+    if latest is not None and latest.kraft_version > 0 and latest.voters is None:
+        return VoterSet(nodes)
     name = local.endpoints[0].name
     for entry in config.controller_quorum_voters:
         node_id, _, address = str(entry).partition("@")
         host, _, port = address.rpartition(":")
         endpoint = VoterEndpoint(name, host.strip("[]"), int(port))
         nodes.append(VoterNode(ReplicaKey(int(node_id)), (endpoint,)))
-    own = {at.port for at in config.controller_endpoints}
-    own |= {at.port for at in config.advertised_controller_endpoints}
-    others = [port for _, port in bootstrap_servers(config) if port not in own]
-    if not nodes and config.is_controller and not others:
+    if not nodes and config.is_controller and not names_other_controllers(config):
         nodes.append(local._replace(key=ReplicaKey(local.key.id)))
     return VoterSet(nodes)
-
-
-def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
-    """controller.quorum.bootstrap.servers: `host:port`."""
-    found = []
-    for entry in config.controller_quorum_bootstrap_servers:
-        host, _, port = str(entry).rpartition(":")
-        found.append((host.strip("[]"), int(port)))
-    return found

@@ -30,9 +30,9 @@ from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller_channel_driver import ControllerChannel, value_of
 from pykbroker.kraft.controller_driver import ControllerDriver
 from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.initial_voters import bootstrap_servers, local_voter
 from pykbroker.kraft.metadata_bootstrap import (
     bootstrap_of,
-    bootstrap_servers,
     refuse_lost_metadata,
     static_voters,
 )
@@ -54,7 +54,6 @@ from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.kraft.storage_format import (
     Storage,
     StorageError,
-    local_voter,
     metadata_log_path,
 )
 from pykbroker.kraft.voters import QuorumHistory, VoterNode
@@ -191,7 +190,7 @@ class KraftNodeDriver:
             self._loader.load_snapshot(snapshot)
         directory_id = self.storage.directory_ids[self.config.metadata_log_directory]
         local = local_voter(self.config, directory_id, self._controller_ports)
-        history = QuorumHistory(static_voters(self.config, local))
+        history = QuorumHistory(static_voters(self.config, local, snapshot))
         voters = history.voters
         if snapshot is not None and snapshot.voters is not None:
             voters = snapshot.voters

@@ -2,7 +2,7 @@
 
     each of log.dirs         meta.properties: cluster id, node id, a directory id of its own
     the metadata directory   __cluster_metadata-0/00000000000000000000-0000000000.checkpoint:
-                             the first voter and the finalised features
+                             the first voters and the finalised features (of controllers)
 
 `format_storage` is the command; `ensure_storage` is what a start does: it formats directories that
 are empty, and refuses those of another cluster or node, and those that hold something else.
@@ -17,23 +17,22 @@ from typing import Final, NamedTuple
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.files import Files
+from pykbroker.kraft.initial_voters import default_voters
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, encode_snapshot
 from pykbroker.kraft.metadata_version import (
     FIRST_DIRECTORY_ASSIGNMENT,
     FORMATTED_FEATURES,
     KRAFT_VERSION,
     METADATA_VERSION,
-    SUPPORTED_FEATURES,
     metadata_version_name,
     supports_directory_assignment,
 )
-from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
+from pykbroker.kraft.voters import VoterSet
 from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_str
 
 METADATA_DIRECTORY: Final = "__cluster_metadata-0"
-DEFAULT_CONTROLLER_PORT: Final = 9093
 
 # What a fresh directory may hold: a mount point's own, our lock, what a crash left of formatting.
 _HARMLESS: Final = frozenset({"lost+found", ".lock", f"{META_PROPERTIES}.tmp"})
@@ -97,11 +96,14 @@ def format_storage(
     *,
     now_ms: int,
     new_uuid: Callable[[], bytes],
+    voters: VoterSet | None,
     ignore_formatted: bool = False,
     features: Mapping[str, int] = FORMATTED_FEATURES,
 ) -> Formatted:
     """Format every directory of the configuration that was not formatted before.
 
+    `voters` are those of a new quorum; None: they are static, or others know them. If this node is
+    one of them, its metadata directory gets the directory id that they say.
     A directory that cannot be read or written does not keep the others from being formatted.
     StorageError, and nothing is written, when one is formatted already (unless `ignore_formatted`)
     or belongs to another cluster or node, or when none can be read.
@@ -135,7 +137,7 @@ def format_storage(
         raise StorageError("No available log directories to format.")
     for directory in fresh:
         try:
-            _write(files, config, cluster_id, [directory], now_ms, new_uuid, features)
+            _write(files, config, cluster_id, [directory], now_ms, new_uuid, features, voters)
         except StorageError as fault:
             outcome.failed[directory] = str(fault)
         else:
@@ -217,7 +219,11 @@ def ensure_storage(
         _check_uuid(cluster_id)
     # A directory of before KIP-858 has no id of its own yet.
     nameless = [directory for directory, at in found.items() if at.directory_id is None]
-    _write(files, config, cluster_id, fresh + nameless, now_ms, new_uuid, FORMATTED_FEATURES)
+    unnamed = fresh + nameless
+    voters = None
+    if config.metadata_log_directory in unnamed:
+        voters = default_voters(config, new_uuid)
+    _write(files, config, cluster_id, unnamed, now_ms, new_uuid, FORMATTED_FEATURES, voters)
     ids: dict[str, bytes] = {}
     for directory in (*found, *fresh):
         written = read_meta_properties(files, directory)
@@ -282,14 +288,19 @@ def _write(
     now_ms: int,
     new_uuid: Callable[[], bytes],
     features: Mapping[str, int],
+    voters: VoterSet | None,
 ) -> None:
     """The metadata directory's checkpoint first: meta.properties says that a directory is whole."""
     for directory in directories:
         try:
             files.mkdir(directory)
-            directory_id = new_uuid()
-            if directory == config.metadata_log_directory:
-                _write_bootstrap(files, config, directory_id, now_ms, features)
+            holds_metadata = directory == config.metadata_log_directory
+            if holds_metadata and voters is not None and config.node_id in voters.nodes:
+                directory_id = voters.nodes[config.node_id].key.directory_id
+            else:
+                directory_id = new_uuid()
+            if holds_metadata and config.is_controller:
+                _write_bootstrap(files, config, now_ms, features, voters)
             properties = MetaProperties(cluster_id, config.node_id, directory_id)
             path = f"{directory}/{META_PROPERTIES}"
             files.replace_file(path, properties.to_bytes(now_ms))
@@ -301,16 +312,15 @@ def _write(
 def _write_bootstrap(
     files: Files,
     config: BrokerConfig,
-    directory_id: bytes,
     now_ms: int,
     features: Mapping[str, int],
+    voters: VoterSet | None,
 ) -> None:
     path = f"{metadata_log_path(config)}/{BOOTSTRAP.file_name}"
     # One that is there already names another directory id: what a crash left of formatting.
     files.mkdir(metadata_log_path(config))
     # A static list of voters (controller.quorum.voters) is kraft.version 0: it stays in the file.
     kraft_version = 0 if config.controller_quorum_voters else features.get(KRAFT_VERSION, 0)
-    voters = VoterSet([local_voter(config, directory_id)]) if kraft_version > 0 else None
     batches = encode_snapshot(
         BOOTSTRAP,
         bootstrap_records(features),
@@ -334,22 +344,3 @@ def bootstrap_records(features: Mapping[str, int]) -> list[MetadataRecord]:
         for name in names
         if name != KRAFT_VERSION and features[name] > 0
     ]
-
-
-def local_voter(
-    config: BrokerConfig, directory_id: bytes, ports: Mapping[str, int] | None = None
-) -> VoterNode:
-    """This node as a voter, at its advertised controller listeners.
-
-    `ports` are the ports really open, by listener name, where the configuration says 0. A node that
-    opens no controller listener still needs an endpoint that a quorum can name.
-    """
-    endpoints = []
-    for at in config.advertised_controller_endpoints:
-        # The advertised port is where others reach it; 0 stands for the one that was opened.
-        port = at.port or (ports or {}).get(at.listener_name, 0) or DEFAULT_CONTROLLER_PORT
-        endpoints.append(VoterEndpoint(at.listener_name, at.host or "localhost", port))
-    if not endpoints:
-        endpoints.append(VoterEndpoint("CONTROLLER", "localhost", DEFAULT_CONTROLLER_PORT))
-    key = ReplicaKey(config.node_id, directory_id)
-    return VoterNode(key, tuple(endpoints), SUPPORTED_FEATURES[KRAFT_VERSION])

@@ -11,6 +11,7 @@ from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.errors import StartError
+from pykbroker.kraft.initial_voters import default_voters
 from pykbroker.kraft.storage_format import format_storage
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.produce_request import (
@@ -30,12 +31,17 @@ from tests.replication.node import batch
 
 def format_for(config: BrokerConfig, level: int) -> None:
     ids = iter(range(1, 10))
+
+    def new_uuid() -> bytes:
+        return b"\x01" + next(ids).to_bytes(15, "big")
+
     outcome = format_storage(
         RealFiles(),
         config,
         "e62swP6mSqqOBMmGnL4lng",
         now_ms=1000,
-        new_uuid=lambda: b"\x01" + next(ids).to_bytes(15, "big"),
+        new_uuid=new_uuid,
+        voters=default_voters(config, new_uuid),
         features={"metadata.version": level, "kraft.version": 1},
     )
     assert (outcome.unreadable, outcome.failed) == ([], {})

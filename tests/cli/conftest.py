@@ -9,9 +9,11 @@ from typing import NamedTuple
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from pykbroker.cli.admin import AdminClient
 from pykbroker.cli.main import main
 from pykbroker.testing import Broker, Cluster
 from tests.harness.commits import commit_offsets
+from tests.harness.waiting import wait_for
 
 _numbers = itertools.count(1)
 
@@ -39,6 +41,10 @@ def broker() -> Iterator[Broker]:
 def cluster() -> Iterator[Cluster]:
     """Three nodes, for commands that are about several; a test leaves them all running."""
     with Cluster(3) as running:
+        controllers = AdminClient(running.bootstrap_controllers, of_controllers=True)
+        # A controller registers a moment after it serves.
+        wait_for(lambda: len(controllers.describe_cluster().brokers) == 3, "three controllers")
+        controllers.close()
         yield running
 
 

@@ -136,6 +136,68 @@ def test_a_directory_that_cannot_be_made(run: Run, file: Path, tmp_path: Path) -
     assert (tmp_path / "one" / "meta.properties").exists()
 
 
+VOTERS = "4@127.0.0.1:9093:JEXY6aqzQY-32P5TStzaFg,5@[::1]:9193:MvDxzVmcRsaTz33bUuRU6A"
+
+
+@pytest.mark.parametrize(
+    ("node", "flags", "kind"),
+    [
+        ("4", (), "dynamic metadata voter"),
+        ("4", ("--standalone",), "dynamic metadata voter"),
+        ("4", ("--no-initial-controllers",), "metadata"),
+        ("4", ("--initial-controllers", VOTERS), "dynamic metadata voter"),
+        ("6", ("-I", VOTERS), "dynamic metadata"),
+    ],
+)
+def test_voters_of_a_new_quorum(
+    run: Run, file: Path, tmp_path: Path, node: str, flags: tuple[str, ...], kind: str
+) -> None:
+    file.write_text(file.read_text().replace("node.id=4", f"node.id={node}"))
+    done = run("storage", "format", "-t", CLUSTER, "-c", str(file), *flags)
+    assert done.code == 0
+    assert done.lines[-1] == (
+        f"Formatting {kind} directory {tmp_path}/one with metadata.version 4.4-IV2."
+    )
+    told = run("storage", "info", "-c", str(file)).out
+    assert ("directory.id=JEXY6aqzQY-32P5TStzaFg," in told) is (VOTERS in flags and node == "4")
+
+
+@pytest.mark.parametrize(
+    ("change", "flags", "message"),
+    [
+        ("", ("-s", "-N"), "pykbroker storage format: argument -N/--no-initial-controllers: not"),
+        ("", ("-I", "4@a:1"), "No colon following port could be found."),
+        ("", ("-I", ""), "No voters given."),
+        ("bootstrap.servers=b:1", (), "Because controller.quorum.voters is not set on this contr"),
+        ("voters=4@a:1", ("-s",), "You cannot specify controller.quorum.voters and format the"),
+        ("voters=4@a:1", ("-I", VOTERS), "You cannot specify controller.quorum.voters and form"),
+        ("voters=4@a:1", ("-f", "kraft.version=1"), "Cannot set kraft.version to 1 unless contr"),
+        ("", ("-s", "-f", "kraft.version=0"), "Cannot set kraft.version to 0 if controller.quor"),
+    ],
+)
+def test_voters_that_are_refused(
+    run: Run, file: Path, change: str, flags: tuple[str, ...], message: str
+) -> None:
+    if change:
+        old = "bootstrap.servers=127.0.0.1:9093"
+        file.write_text(file.read_text().replace(old, change))
+    outcome = run("storage", "format", "-t", CLUSTER, "-c", str(file), *flags)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(message)
+    assert not (file.parent / "one").exists()
+
+
+def test_a_broker_only_node(run: Run, file: Path, tmp_path: Path) -> None:
+    text = file.read_text().replace("process.roles=broker,controller", "process.roles=broker")
+    file.write_text(text.replace(",CONTROLLER://127.0.0.1:9093", ""))
+    alone = run("storage", "format", "-t", CLUSTER, "-c", str(file), "--standalone")
+    assert (alone.code, alone.err) == (1, "You can only use --standalone on a controller.\n")
+    done = run("storage", "format", "-t", CLUSTER, "-c", str(file))
+    assert done.code == 0
+    assert done.lines[-1].startswith(f"Formatting metadata directory {tmp_path}/one ")
+    assert not (tmp_path / "one" / "__cluster_metadata-0").exists()
+
+
 def test_files_that_are_wrong(run: Run, tmp_path: Path, file: Path) -> None:
     assert run("storage", "info", "-c", str(tmp_path / "none")).code == 1
     bad = tmp_path / "bad.properties"
@@ -153,8 +215,13 @@ def test_damaged_and_foreign_directories(run: Run, file: Path, tmp_path: Path) -
     meta.write_text(meta.read_text().replace("node.id=4", "node.id=5"))
     foreign = run("storage", "info", "-c", str(file))
     assert foreign.code == 1
-    assert f"  {meta} belongs to another cluster or node than the others." in foreign.lines
+    assert "  Mismatched node IDs between storage directories." in foreign.lines
+    meta.write_text(meta.read_text().replace(CLUSTER, "mZLBCX6nSbSMqy4jLJVNHA"))
+    assert (
+        "  Mismatched cluster IDs between storage directories."
+        in run("storage", "info", "-c", str(file)).lines
+    )
     meta.write_text("nonsense\n")
     damaged = run("storage", "info", "-c", str(file))
     assert damaged.code == 1
-    assert any(line.startswith(f"  Error reading {meta}: ") for line in damaged.lines)
+    assert any(line.startswith(f"  Error loading {meta}: ") for line in damaged.lines)

@@ -1,4 +1,4 @@
-"""A cluster of Apache Kafka's nodes and ours: combined nodes, a static quorum of all of them."""
+"""A cluster of Apache Kafka's nodes and ours: combined nodes, a quorum of all of them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ OURS = "ours"
 START_SECONDS = 120.0
 
 
+def _random_uuid() -> str:
+    """In Kafka's base64; not one that a command line takes for a flag."""
+    return base64.urlsafe_b64encode(b"\x01" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
+
+
 class MixedNode:
     """One process; `kind` says whose."""
 
@@ -39,8 +44,8 @@ class MixedNode:
     def bootstrap_server(self) -> str:
         return f"127.0.0.1:{self.port}"
 
-    def format(self, cluster_id: str) -> None:
-        arguments = ["format", "-t", cluster_id, "-c", str(self.config)]
+    def format(self, cluster_id: str, *flags: str) -> None:
+        arguments = ["format", "-t", cluster_id, "-c", str(self.config), *flags]
         if self.kind == APACHE:
             features = [part for at in UNBUILT_FEATURES for part in ("--feature", at)]
             command = java_command(STORAGE, *arguments, *features)
@@ -88,17 +93,25 @@ class MixedNode:
 class MixedCluster:
     """A context manager: formatted and started when it is entered, killed when it is left.
 
-    Keyword arguments are keys of the configuration with underscores in place of dots.
+    The voters are static (controller.quorum.voters), or with `is_dynamic` given to each node when
+    it is formatted (`--initial-controllers`, kraft.version 1). Other keyword arguments are keys of
+    the configuration with underscores in place of dots.
     """
 
-    def __init__(self, directory: Path, *kinds: str, **config: str) -> None:
+    def __init__(
+        self, directory: Path, *kinds: str, is_dynamic: bool = False, **config: str
+    ) -> None:
         ports = free_ports(2 * len(kinds))
         self.nodes = [
             MixedNode(kind, number, ports[number - 1], directory)
             for number, kind in enumerate(kinds, 1)
         ]
         controllers = ports[len(kinds) :]
-        voters = ",".join(f"{n}@127.0.0.1:{port}" for n, port in enumerate(controllers, 1))
+        self.controller_ports = controllers
+        quorum = "voters=" + ",".join(f"{n}@127.0.0.1:{p}" for n, p in enumerate(controllers, 1))
+        self.directory_ids = [_random_uuid() for _ in kinds] if is_dynamic else []
+        if is_dynamic:
+            quorum = f"bootstrap.servers={self.bootstrap_controllers}"
         for node, controller_port in zip(self.nodes, controllers, strict=True):
             listeners = f"PLAINTEXT://{node.bootstrap_server}"
             settings = "".join(f"{k.replace('_', '.')}={v}\n" for k, v in config.items())
@@ -108,7 +121,7 @@ class MixedCluster:
                 f"listeners={listeners},CONTROLLER://127.0.0.1:{controller_port}\n"
                 f"advertised.listeners={listeners}\n"
                 "controller.listener.names=CONTROLLER\n"
-                f"controller.quorum.voters={voters}\n"
+                f"controller.quorum.{quorum}\n"
                 f"log.dirs={node.data_dir}\n"
                 "default.replication.factor=3\n"
                 "offsets.topic.replication.factor=3\n"
@@ -123,12 +136,26 @@ class MixedCluster:
         """The node with this id."""
         return self.nodes[node_id - 1]
 
+    @property
+    def bootstrap_controllers(self) -> str:
+        return ",".join(f"127.0.0.1:{port}" for port in self.controller_ports)
+
+    @property
+    def initial_controllers(self) -> str:
+        """The voters as `--initial-controllers` takes them."""
+        places = zip(self.controller_ports, self.directory_ids, strict=True)
+        return ",".join(
+            f"{number}@127.0.0.1:{port}:{directory_id}"
+            for number, (port, directory_id) in enumerate(places, 1)
+        )
+
     def __enter__(self) -> Self:
-        # Not one that begins with "-": to a command that would be a flag.
-        random = b"k" + uuid.uuid4().bytes[1:]
-        cluster_id = base64.urlsafe_b64encode(random).decode().rstrip("=")
+        cluster_id = _random_uuid()
+        flags = []
+        if self.directory_ids:
+            flags = ["--initial-controllers", self.initial_controllers]
         with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda node: node.format(cluster_id), self.nodes))
+            list(pool.map(lambda node: node.format(cluster_id, *flags), self.nodes))
         for node in self.nodes:
             node.start()
         try:

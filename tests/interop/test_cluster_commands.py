@@ -31,6 +31,9 @@ Both = Callable[..., tuple[list[str], list[str]]]
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with Cluster(3) as running:
+        controllers = AdminClient(running.bootstrap_controllers, of_controllers=True)
+        wait_for(lambda: len(controllers.describe_cluster().brokers) == 3, "three controllers")
+        controllers.close()
         yield running
 
 

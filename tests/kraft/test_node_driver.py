@@ -7,9 +7,12 @@ import random
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, SnapshotId, encode_snapshot
+from pykbroker.kraft.initial_voters import local_voter
+from pykbroker.kraft.metadata_bootstrap import static_voters
+from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, Snapshot, SnapshotId, encode_snapshot
 from pykbroker.kraft.publisher import UnsupportedCluster
 from pykbroker.kraft.storage_format import StorageError, bootstrap_records, ensure_storage
+from pykbroker.kraft.voters import VoterSet
 from pykbroker.testing.world.memory_files import SimulatedCrash
 from tests.kraft.node_world import NodeWorld
 
@@ -260,6 +263,17 @@ def put_checkpoint(world: NodeWorld, features: dict[str, int]) -> None:
     )
     path = f"/disk/__cluster_metadata-0/{BOOTSTRAP.file_name}"
     world.files.write_file(path, b"".join(batches))
+
+
+def test_a_controller_that_waits_for_a_quorum_of_others_is_none_of_its_own() -> None:
+    """Formatted with --no-initial-controllers: kraft.version 1, and no voters."""
+    world = NodeWorld()
+    local = local_voter(world.config, b"\x01" * 16)
+    waiting = Snapshot(BOOTSTRAP, 0, 1, None, [])
+    assert static_voters(world.config, local, waiting) == VoterSet()
+    static = waiting._replace(kraft_version=0)
+    for latest in (static, None):
+        assert static_voters(world.config, local, latest).ids == [1]
 
 
 def formatted() -> NodeWorld:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.kraft.initial_voters import default_voters
 from pykbroker.kraft.metadata_version import metadata_version_level, metadata_version_names
 from pykbroker.kraft.storage_format import format_storage
 from pykbroker.protocol.messages import incremental_alter_configs_request as configs
@@ -26,6 +27,7 @@ def cluster_of(level: int, **overrides: str) -> NodeWorld:
         "e62swP6mSqqOBMmGnL4lng",
         now_ms=NOW_MS,
         new_uuid=world.new_uuid,
+        voters=default_voters(world.config, world.new_uuid),
         features={"metadata.version": level, "kraft.version": 1},
     )
     return world.open()

@@ -10,6 +10,7 @@ import pytest
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.environment.real.files import RealFiles
+from pykbroker.kraft.initial_voters import default_voters, local_voter
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, decode_snapshot
 from pykbroker.kraft.storage_format import (
     Formatted,
@@ -20,6 +21,7 @@ from pykbroker.kraft.storage_format import (
     format_storage,
     read_meta_properties,
 )
+from pykbroker.kraft.voters import ReplicaKey, VoterSet
 from pykbroker.protocol.primitives import uuid_to_str
 
 CLUSTER_ID = "e62swP6mSqqOBMmGnL4lng"
@@ -38,13 +40,20 @@ class Disk:
         self.uuids += 1
         return b"\x01" + self.uuids.to_bytes(15, "big")
 
-    def format(self, *, ignore_formatted: bool = False, cluster_id: str = CLUSTER_ID) -> Formatted:
+    def format(
+        self,
+        *,
+        ignore_formatted: bool = False,
+        cluster_id: str = CLUSTER_ID,
+        voters: VoterSet | None = None,
+    ) -> Formatted:
         return format_storage(
             self.files,
             self.config,
             cluster_id,
             now_ms=1000,
             new_uuid=self.new_uuid,
+            voters=voters or default_voters(self.config, self.new_uuid),
             ignore_formatted=ignore_formatted,
         )
 
@@ -305,3 +314,45 @@ def test_a_directory_that_cannot_be_read_does_not_cost_the_others(tmp_path: Path
     assert storage.formatted == []
     with pytest.raises(UnreadableDirectory, match=r"b/meta\.properties: Is a directory"):
         two(tmp_path, metadata_log_dir=f"{tmp_path}/b").ensure()
+
+
+def test_voters_that_are_given(tmp_path: Path) -> None:
+    """The metadata directory gets the id that they say; a node that is none of them its own."""
+    disk = two(tmp_path)
+    local = local_voter(disk.config, b"\x07" * 16)
+    other = local._replace(key=ReplicaKey(5, b"\x08" * 16))
+    given = VoterSet([local, other])
+    disk.format(voters=given)
+    directory_ids = {
+        name: getattr(read_meta_properties(disk.files, f"{tmp_path}/{name}"), "directory_id", None)
+        for name in ("a", "b")
+    }
+    assert directory_ids["a"] == b"\x07" * 16
+    assert directory_ids["b"] not in (None, b"\x07" * 16)
+    path = tmp_path / "a" / "__cluster_metadata-0" / BOOTSTRAP.file_name
+    written = decode_snapshot(BOOTSTRAP, path.read_bytes())
+    assert (written.kraft_version, written.voters) == (1, given)
+    outside = Disk(tmp_path / "outside")
+    outside.format(voters=VoterSet([other]))
+    found = read_meta_properties(outside.files, f"{tmp_path}/outside/a")
+    assert found is not None
+    assert found.directory_id == b"\x01" + (1).to_bytes(15, "big")
+
+
+def test_voters_that_others_know(tmp_path: Path) -> None:
+    disk = Disk(tmp_path, controller_quorum_bootstrap_servers="127.0.0.1:1")
+    disk.ensure()
+    path = tmp_path / "a" / "__cluster_metadata-0" / BOOTSTRAP.file_name
+    written = decode_snapshot(BOOTSTRAP, path.read_bytes())
+    assert (written.kraft_version, written.voters) == (1, None)
+
+
+def test_a_broker_without_a_controller_gets_no_bootstrap_records(tmp_path: Path) -> None:
+    disk = Disk(
+        tmp_path,
+        process_roles="broker",
+        listeners="PLAINTEXT://127.0.0.1:9092",
+        controller_quorum_bootstrap_servers="127.0.0.1:9093",
+    )
+    disk.ensure()
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["meta.properties"]
