@@ -2,6 +2,7 @@
 
     Deferred    assigned once, calls one listener in place; `await` in a coroutine of `spawn`
     then        the value changed by a function, now or later
+    chain       the same, of a function whose outcome may come later itself
     gather      several values combined into one, now or later
     spawn       runs a coroutine that awaits Deferreds; the Task is the Deferred of its result
     Waiters     Deferreds of callers that wait for the same event
@@ -97,6 +98,25 @@ def then(part: PartT | Deferred, change: Callable[[PartT], ReplyT]) -> ReplyT | 
         return change(part.value)
     outcome = Deferred()
     part.on_resolved(lambda reply: outcome.resolve(change(reply)))
+    return outcome
+
+
+def chain(part: PartT | Deferred, step: Callable[[PartT], ReplyT | Deferred]) -> ReplyT | Deferred:
+    """`step(value)` of a value that is there, or comes later; its outcome may come later, too."""
+    if not isinstance(part, Deferred):
+        return step(part)
+    if part.done:
+        return step(part.value)
+    outcome = Deferred()
+
+    def on_value(value: PartT) -> None:
+        reply = step(value)
+        if isinstance(reply, Deferred):
+            reply.on_resolved(outcome.resolve)
+        else:
+            outcome.resolve(reply)
+
+    part.on_resolved(on_value)
     return outcome
 
 

@@ -9,6 +9,7 @@ from pykbroker.deferred import (
     Deferred,
     Mutex,
     Task,
+    chain,
     ended,
     first_of,
     gather,
@@ -57,6 +58,23 @@ def test_then() -> None:
     outcome = then(later, str)
     later.resolve(1)
     assert outcome.value == "1"
+
+
+def test_chain() -> None:
+    assert chain(1, str) == "1"
+    assert chain(done(1), str) == "1"
+    later, step = Deferred(), Deferred()
+    now = chain(later, str)
+    later.resolve(1)
+    assert isinstance(now, Deferred)
+    assert now.value == "1"
+    later = Deferred()
+    outcome = chain(later, lambda value: step)
+    later.resolve(1)
+    assert isinstance(outcome, Deferred)
+    assert not outcome.done
+    step.resolve(2)
+    assert outcome.value == 2
 
 
 def test_a_value_is_assigned_once_and_told_in_place() -> None:

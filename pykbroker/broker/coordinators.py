@@ -7,8 +7,10 @@ Invariant: it is told all of the metadata when it is made, and every change afte
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from pykbroker.broker.outgoing import Outgoing, broker_peer
 from pykbroker.config import BrokerConfig
 from pykbroker.environment import Environment
 from pykbroker.kraft.delta import MetadataDelta
@@ -18,14 +20,18 @@ from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_T
 from pykbroker.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:  # imported when they are made
-    from pykbroker.broker.outgoing import Outgoing
+    from pykbroker.broker.transaction_joining_driver import TransactionJoining
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
     from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
         TransactionCoordinator,
     )
     from pykbroker.deferred import Deferred
+    from pykbroker.protocol.messages.add_partitions_to_txn_request import (
+        AddPartitionsToTxnRequest,
+    )
     from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
     from pykbroker.protocol.messages.write_txn_markers_response import WriteTxnMarkersResponse
+    from pykbroker.types import Peer
 
 
 class Coordinator(Protocol):
@@ -103,6 +109,28 @@ class Coordinators:
         """See `Publisher`."""
         self.groups.apply(delta, image)
         self.transactions.apply(delta, image)
+
+    @cached_property
+    def joining(self) -> TransactionJoining:
+        """The way to the coordinators of transactions whose partitions this node leads."""
+        from pykbroker.broker.transaction_joining_driver import TransactionJoining
+
+        manager = self._replica_manager
+        return TransactionJoining(
+            node_id=manager.node_id,
+            image=lambda: manager.image,
+            peer_of=self._peer_of,
+            send=self._send_joining,
+            local=self.transactions.get,
+        )
+
+    def _peer_of(self, broker_id: int) -> Peer | None:
+        listener = self._config().inter_broker_listener
+        return broker_peer(self._replica_manager.image, broker_id, listener)
+
+    def _send_joining(self, peer: Peer, request: AddPartitionsToTxnRequest) -> Deferred:
+        deadline_ms = self._environment.clock.now_ms() + self._config().request_timeout_ms
+        return self._outgoing.send(peer, request, deadline_ms, purpose="transactions")
 
     def stop(self) -> None:
         """Refuse every caller that waits."""

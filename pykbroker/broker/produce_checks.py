@@ -1,7 +1,7 @@
 """What a Produce request is looked through for before any of its batches is appended.
 
-In: the request. Out: the request without repeated partitions; its light compressed batches,
-checked; how to check the heavy ones in a thread.
+In: the request. Out: the request without repeated partitions; why a partition's bytes are not one
+batch; its light compressed batches, checked; how to check the heavy ones in a thread.
 
 A batch is heavy by what it holds, not by its size on the wire: a kilobyte of zstd may be a
 gigabyte. A compressed batch is therefore checked on the event loop with a limit on what comes out
@@ -10,17 +10,30 @@ of it, at which decompression stops; a batch that holds more goes to a thread.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from pykbroker.protocol.record_batch import ATTRIBUTES_AT, CODEC_MASK, RECORD_BATCH_OVERHEAD
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.compression import ZSTD
+from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
+    CODEC_MASK,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    RECORD_BATCH_OVERHEAD,
+    CorruptBatch,
+)
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
     from pykbroker.broker.validation_pool import Check
     from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+
+FIRST_WITH_ZSTD = 7
+MIN_BATCH_LENGTH = 14  # of magic 0
 
 #: So many light batches of one request are checked on the event loop; a thread checks the others.
 MOST_LIGHT_BATCHES = 32
@@ -99,3 +112,50 @@ def check_ahead(
             else:
                 checked[id(asked)] = outcome
     return found
+
+
+def batch_sizes(records: memoryview) -> Iterator[int]:
+    """The size of each whole batch; bytes at the end that are no whole batch are left out.
+
+    CorruptBatch where Kafka's ByteBufferLogInputStream finds the bytes corrupt.
+    """
+    position = 0
+    left = len(records)
+    while left >= LOG_OVERHEAD:
+        length = int.from_bytes(records[position + 8 : position + 12], "big", signed=True)
+        if length < MIN_BATCH_LENGTH:
+            raise CorruptBatch(
+                f"Record size {length} is less than the minimum record overhead "
+                f"({MIN_BATCH_LENGTH})"
+            )
+        if left <= MAGIC_AT:
+            return
+        magic = int.from_bytes(
+            records[position + MAGIC_AT : position + MAGIC_AT + 1], "big", signed=True
+        )
+        if not 0 <= magic <= 2:
+            raise CorruptBatch(f"Invalid magic found in record: {magic}")
+        size = length + LOG_OVERHEAD
+        if left < size:
+            return
+        yield size
+        position += size
+        left -= size
+
+
+def code_of_records(records: memoryview | None, version: int) -> int:
+    """0 for one whole batch of magic 2 and no other; else why not (validateRecords of Kafka)."""
+    if records is None:
+        return int(ErrorCode.INVALID_RECORD)
+    sizes = batch_sizes(records)
+    try:
+        size = next(sizes, 0)
+        if not size or records[MAGIC_AT] != 2:
+            return int(ErrorCode.INVALID_RECORD)
+        if size < RECORD_BATCH_OVERHEAD:
+            return int(ErrorCode.CORRUPT_MESSAGE)
+        if version < FIRST_WITH_ZSTD and records[ATTRIBUTES_AT + 1] & CODEC_MASK == ZSTD:
+            return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        return int(ErrorCode.INVALID_RECORD) if next(sizes, 0) else 0
+    except CorruptBatch:
+        return int(ErrorCode.CORRUPT_MESSAGE)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # imported by the first request that needs them
     from pykbroker.broker.fetch_sessions import FetchSessions
     from pykbroker.broker.producer_ids import ProducerIds
     from pykbroker.broker.topic_creation import TopicCreation
+    from pykbroker.broker.transaction_joining_driver import TransactionJoining
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
     from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
         TransactionCoordinator,
@@ -161,6 +162,11 @@ class BrokerServices(NodeServices):
     def transactions(self) -> TransactionCoordinator:
         """The transaction coordinator; it is made when it is first asked for."""
         return self._coordinators.transactions.get()
+
+    @property
+    def transaction_joining(self) -> TransactionJoining:
+        """What asks the coordinators of transactions; it is made when it is first asked for."""
+        return self._coordinators.joining
 
     @property
     def mover(self) -> LogMover:

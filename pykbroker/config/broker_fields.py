@@ -13,6 +13,8 @@ from dataclasses import dataclass
 class BrokerFields:
     """Values of the configuration of a node, filled by BrokerConfig."""
 
+    add_partitions_to_txn_retry_backoff_max_ms: int
+    add_partitions_to_txn_retry_backoff_ms: int
     advertised_listeners: tuple[str, ...] | None
     auto_create_topics_enable: bool
     auto_leader_rebalance_enable: bool
@@ -162,6 +164,7 @@ class BrokerFields:
     socket_send_buffer_bytes: int
     transaction_abort_timed_out_transaction_cleanup_interval_ms: int
     transaction_max_timeout_ms: int
+    transaction_partition_verification_enable: bool
     transaction_remove_expired_transaction_cleanup_interval_ms: int
     transaction_state_log_load_buffer_size: int
     transaction_state_log_min_isr: int

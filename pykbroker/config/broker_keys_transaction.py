@@ -8,7 +8,6 @@ from pykbroker.config.definition import BOOLEAN, CLUSTER_WIDE, HIGH, INT, LOW, S
 from pykbroker.config.validators import at_least
 
 TWO_PHASE: Final = "two-phase commit of clients (KIP-939) is not built yet"
-VERIFY: Final = "transactional batches are not taken yet"
 
 KEYS: Final = (
     Key("transaction.state.log.replication.factor", SHORT, 3, at_least(1), HIGH).honoured(
@@ -41,17 +40,17 @@ KEYS: Final = (
         True,
         importance=LOW,
         mode=CLUSTER_WIDE,
-    ).unused("Whether a partition must have joined a transaction before it is written.", VERIFY),
+    ).honoured("Whether a partition must have joined a transaction before it is written."),
     Key("transaction.two.phase.commit.enable", BOOLEAN, False, importance=LOW).refused(
         "Whether transactions without a timeout are allowed.", TWO_PHASE
     ),
     Key("transactional.id.expiration.ms", INT, 604800000, at_least(1), HIGH).honoured(
         "How long an unused transactional id is remembered."
     ),
-    Key("add.partitions.to.txn.retry.backoff.ms", INT, 20, at_least(1), HIGH).unused(
-        "Pause before a partition is added to a transaction or verified again.", VERIFY
+    Key("add.partitions.to.txn.retry.backoff.ms", INT, 20, at_least(1), HIGH).honoured(
+        "Pause before the partitions of a batch are added to its transaction again."
     ),
-    Key("add.partitions.to.txn.retry.backoff.max.ms", INT, 100, at_least(0), HIGH).unused(
-        "Longest time for which adding or verifying is tried again.", VERIFY
+    Key("add.partitions.to.txn.retry.backoff.max.ms", INT, 100, at_least(0), HIGH).honoured(
+        "Longest time for which adding them is tried again."
     ),
 )

@@ -21,24 +21,25 @@ The other errors are per partition:
     acks not -1, 0 or 1                            INVALID_REQUIRED_ACKS
     an internal topic                              INVALID_TOPIC_EXCEPTION (unless the client calls
                                                    itself __admin_client, as Kafka has it)
-    a transactional batch                          INVALID_PRODUCER_ID_MAPPING (no id is known)
     not the leader                                 NOT_LEADER_OR_FOLLOWER, and who is (v10, KIP-951)
     what the log refuses                           its code; record errors from version 8
 
 A partition that the request names more than once gets the data that it names last, and one answer
 (Kafka gathers the data in a map).
 
+With a transactional id the batches are verified first (`broker/transactional_produce.py`): the
+partition has to be in the producer's transaction, or joins it with the request (version 12+).
+
 Batches that hold much once decompressed, or are compressed anew, are checked in a thread; the
 request as a whole is appended when that is done.
 
 Versions: 3-13; ApiVersions lists 0 to 2 as well (KAFKA-18659), they close the connection. Null
 records get INVALID_RECORD where Kafka 4.4 never answers.
-Not done: transactions.
+Not done: authorization.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -46,12 +47,16 @@ from pykbroker.broker.handlers import Handler, InSlices, Outcome
 from pykbroker.broker.leader_hints import leader_hint
 from pykbroker.broker.long_produce import append_in_pieces, is_long
 from pykbroker.broker.produce_checks import (
+    FIRST_WITH_ZSTD,
+    MIN_BATCH_LENGTH,
     batch_head,
+    batch_sizes,
     check_ahead,
+    code_of_records,
     has_compressed_batch,
     merge_repeats,
 )
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, chain
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.log.validation_rules import HEAVY_RECOMPRESSED_BYTES
@@ -78,6 +83,7 @@ from pykbroker.replication.delayed_produce import DelayedProduce
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
+    from pykbroker.broker.transaction_verification import Verified
     from pykbroker.broker.validation_pool import Check
     from pykbroker.log.batch_validation import ValidationOutcome
     from pykbroker.log.partition_log import AppendOutcome
@@ -88,12 +94,10 @@ if TYPE_CHECKING:
 API_KEY = 0
 ADMIN_CLIENT_ID = "__admin_client"  # KafkaApis.scala: the one client that may write to them
 
-FIRST_WITH_ZSTD = 7
 FIRST_WITH_LEADER_HINTS = 10
 FIRST_BY_ID = 13
 
 LOOK_CLOSER = TRANSACTIONAL_BIT | ZSTD  # bits of the attributes that may not be fine
-MIN_BATCH_LENGTH = 14  # of magic 0
 
 NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
@@ -127,26 +131,56 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
         long = is_long(message)
     if not -1 <= message.acks <= 1:
         return refused_acks(services, request)
+    if message.transactional_id is not None:
+        return verify_and_append(services, request, long)
+    return check_and_append(services, request, long)
+
+
+def verify_and_append(services: BrokerServices, request: Request, long: bool) -> Outcome:
+    """Append what belongs to a transaction once that is verified."""
+    from pykbroker.broker.transactional_produce import verify_batches
+
+    verified = verify_batches(services, request)
+    if not isinstance(verified, Deferred):
+        return check_and_append(services, request, long, verified)
+
+    def append_later(verified: Verified) -> Outcome:
+        services.wake()  # the end of the turn writes what is queued now
+        return check_and_append(services, request, long, verified)
+
+    return chain(verified, append_later)
+
+
+def check_and_append(
+    services: BrokerServices, request: Request, long: bool, verified: Verified | None = None
+) -> Outcome:
+    """Append every batch, once those that hold much are checked."""
+    message: ProduceRequest = request.message
+    by_id = request.api_version >= FIRST_BY_ID
     checked: dict[int, ValidationOutcome] = {}
     if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES or has_compressed_batch(message):
         heavy = check_ahead(services, message, checked, by_id=by_id)
         if heavy:
-            return check_in_thread(services, request, heavy, checked, long)
-    return append(services, request, checked, long)
+            return check_in_thread(services, request, heavy, checked, long, verified)
+    return append(services, request, checked, long, verified)
 
 
 def append(
-    services: BrokerServices, request: Request, checked: dict[int, ValidationOutcome], long: bool
+    services: BrokerServices,
+    request: Request,
+    checked: dict[int, ValidationOutcome],
+    long: bool,
+    verified: Verified | None,
 ) -> Outcome:
-    """Queue every batch, those of a long request bit by bit; `checked` as in `append_all`."""
+    """Queue every batch, those of a long request bit by bit; see `append_all`."""
     if not long:
-        return append_all(services, request, checked)
+        return append_all(services, request, checked, verified)
     return InSlices(
         partial(
             append_in_pieces,
             services,
             request,
-            lambda piece: append_all(services, piece, checked),
+            lambda piece: append_all(services, piece, checked, verified),
         )
     )
 
@@ -207,13 +241,14 @@ def check_in_thread(
     heavy: dict[int, Check],
     checked: dict[int, ValidationOutcome],
     long: bool,
+    verified: Verified | None,
 ) -> Deferred:
     """Have them checked; append everything of the request when that is done."""
     deferred = Deferred()
 
     def finish(outcomes: list[ValidationOutcome]) -> None:
         checked.update(zip(heavy, outcomes, strict=True))
-        outcome = append(services, request, checked, long)
+        outcome = append(services, request, checked, long, verified)
         if isinstance(outcome, Deferred):
             outcome.on_resolved(deferred.resolve)
         else:
@@ -225,14 +260,17 @@ def check_in_thread(
 
 
 def append_all(
-    services: BrokerServices, request: Request, checked: dict[int, ValidationOutcome]
+    services: BrokerServices,
+    request: Request,
+    checked: dict[int, ValidationOutcome],
+    verified: Verified | None = None,
 ) -> Deferred | ProduceResponse | CloseConnection:
-    """Queue every batch; `checked` holds what was validated before."""
+    """Queue every batch; `checked` holds what was validated before, `verified` the transaction."""
     message: ProduceRequest = request.message
     manager = services.replica_manager
     by_id = request.api_version >= FIRST_BY_ID
     deadline_ms = request.received_ms + message.timeout_ms
-    pending = PendingProduce(services, request, message.acks, deadline_ms)
+    pending = PendingProduce(services, request, message.acks, deadline_ms, verified)
     responses = []
     for topic in message.topic_data:
         if by_id:
@@ -268,10 +306,15 @@ def append_all(
 class PendingProduce(DelayedProduce):
     """A Produce request whose batches are queued."""
 
-    __slots__ = ("_acks", "_failed", "_request", "_services", "_wall_ms")
+    __slots__ = ("_acks", "_failed", "_request", "_services", "_verified", "_wall_ms")
 
     def __init__(
-        self, services: BrokerServices, request: Request, acks: int, deadline_ms: int
+        self,
+        services: BrokerServices,
+        request: Request,
+        acks: int,
+        deadline_ms: int,
+        verified: Verified | None,
     ) -> None:
         super().__init__(acks == -1, deadline_ms, Deferred())
         self._wall_ms = services.wall_ms()
@@ -279,6 +322,7 @@ class PendingProduce(DelayedProduce):
         self._request = request
         self._acks = acks
         self._failed = False
+        self._verified = verified
 
     def append(
         self,
@@ -303,12 +347,20 @@ class PendingProduce(DelayedProduce):
                 return self.refuse(index, code)
             size = length + LOG_OVERHEAD
             records = records[:size]
+        guard = None
         if attributes & LOOK_CLOSER or topic in INTERNAL_TOPICS:
             code = self._refusal(topic, attributes)
             if code:
                 return self.refuse(index, code)
+            if self._verified is not None and attributes & TRANSACTIONAL_BIT:
+                code = self._verified.codes.get(partition.topic_partition, 0)
+                if code:
+                    return self._unverified(index, code)
+                guard = self._verified.guard(partition.topic_partition)
         try:
-            outcome = manager.append(partition, records, self._acks, self._wall_ms, checked=checked)
+            outcome = manager.append(
+                partition, records, self._acks, self._wall_ms, checked=checked, guard=guard
+            )
         except KafkaError as error:
             return self._refused_by_partition(partition, error.code)
         if outcome.error:
@@ -329,8 +381,8 @@ class PendingProduce(DelayedProduce):
         """The code for a batch that is not even given to the log; 0 when it may go there."""
         if attributes & CODEC_MASK == ZSTD and self._request.api_version < FIRST_WITH_ZSTD:
             return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        if attributes & TRANSACTIONAL_BIT:
-            return int(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        if attributes & TRANSACTIONAL_BIT and self._request.message.transactional_id is None:
+            return int(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         if topic in INTERNAL_TOPICS and self._request.client_id != ADMIN_CLIENT_ID:
             return int(ErrorCode.INVALID_TOPIC_EXCEPTION)
         return 0
@@ -340,6 +392,15 @@ class PendingProduce(DelayedProduce):
         self._failed = True
         self._services.counters.failed_produce_requests += 1
         return PartitionProduceResponse(index=index, error_code=code, base_offset=-1)
+
+    def _unverified(self, index: int, code: int) -> PartitionProduceResponse:
+        """The part of the reply for a partition that is not known to be in the transaction."""
+        from pykbroker.broker.transactional_produce import produce_error
+
+        told, message = produce_error(code, self._request.api_version)
+        reply = self.refuse(index, told)
+        reply.error_message = message
+        return reply
 
     def _refused_by_partition(self, partition: Partition, code: int) -> PartitionProduceResponse:
         reply = self.refuse(partition.index, code)
@@ -399,53 +460,6 @@ class PendingProduce(DelayedProduce):
                         node_id=hint.leader, host=host, port=port, rack=rack
                     )
         self.reply.node_endpoints = list(endpoints.values())
-
-
-def batch_sizes(records: memoryview) -> Iterator[int]:
-    """The size of each whole batch; bytes at the end that are no whole batch are left out.
-
-    CorruptBatch where Kafka's ByteBufferLogInputStream finds the bytes corrupt.
-    """
-    position = 0
-    left = len(records)
-    while left >= LOG_OVERHEAD:
-        length = int.from_bytes(records[position + 8 : position + 12], "big", signed=True)
-        if length < MIN_BATCH_LENGTH:
-            raise CorruptBatch(
-                f"Record size {length} is less than the minimum record overhead "
-                f"({MIN_BATCH_LENGTH})"
-            )
-        if left <= MAGIC_AT:
-            return
-        magic = int.from_bytes(
-            records[position + MAGIC_AT : position + MAGIC_AT + 1], "big", signed=True
-        )
-        if not 0 <= magic <= 2:
-            raise CorruptBatch(f"Invalid magic found in record: {magic}")
-        size = length + LOG_OVERHEAD
-        if left < size:
-            return
-        yield size
-        position += size
-        left -= size
-
-
-def code_of_records(records: memoryview | None, version: int) -> int:
-    """0 for one whole batch of magic 2 and no other; else why not (validateRecords of Kafka)."""
-    if records is None:
-        return int(ErrorCode.INVALID_RECORD)
-    sizes = batch_sizes(records)
-    try:
-        size = next(sizes, 0)
-        if not size or records[MAGIC_AT] != 2:
-            return int(ErrorCode.INVALID_RECORD)
-        if size < RECORD_BATCH_OVERHEAD:
-            return int(ErrorCode.CORRUPT_MESSAGE)
-        if version < FIRST_WITH_ZSTD and records[ATTRIBUTES_AT + 1] & CODEC_MASK == ZSTD:
-            return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        return int(ErrorCode.INVALID_RECORD) if next(sizes, 0) else 0
-    except CorruptBatch:
-        return int(ErrorCode.CORRUPT_MESSAGE)
 
 
 def error_reply(

@@ -249,14 +249,6 @@ def test_zstd_from_version_7(broker: Broker, version: int, code: int) -> None:
     )
 
 
-def test_a_transactional_id_that_nobody_knows(broker: Broker) -> None:
-    message = request(
-        batch(is_transactional=True, producer_id=5, producer_epoch=0, base_sequence=0),
-        transactional_id="x",
-    )
-    assert only(produce(broker, message, 12)).error_code == ErrorCode.INVALID_PRODUCER_ID_MAPPING
-
-
 def test_a_null_key_in_a_compacted_topic_names_its_records(broker: Broker) -> None:
     broker.node.create_topic("compacted", number=9, cleanup_policy="compact")
     for version in (7, 8):

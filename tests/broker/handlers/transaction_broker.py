@@ -9,10 +9,12 @@ from pykbroker.broker.handlers import (
     end_txn,
     init_producer_id,
 )
+from pykbroker.broker.transaction_joining_driver import TransactionJoining
 from pykbroker.broker.transaction_markers import write_markers
 from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
     TransactionCoordinator,
 )
+from pykbroker.deferred import Deferred
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.topic_name import TRANSACTION_STATE_TOPIC
 from pykbroker.protocol.messages.add_partitions_to_txn_request import (
@@ -23,6 +25,7 @@ from pykbroker.protocol.messages.create_topics_request import CreateTopicsReques
 from pykbroker.protocol.messages.end_txn_request import EndTxnRequest
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from pykbroker.types import Peer
 from tests.broker.handlers.group_broker import GroupBroker
 
 STATE_PARTITIONS = 2
@@ -55,6 +58,15 @@ class TransactionBroker(GroupBroker):
             take_producer_id=self.producer_ids.take,
             write_markers=lambda leader, markers: write_markers(self, markers),  # type: ignore[arg-type]
         )
+        self.asked: list[AddPartitionsToTxnRequest] = []  # of another broker
+        self.answers: list[Deferred] = []
+        self.transaction_joining = TransactionJoining(
+            node_id=1,
+            image=lambda: self.node.image,
+            peer_of=lambda broker_id: Peer(broker_id, "there", 9092),
+            send=self._ask_broker,
+            local=lambda: self.transactions,
+        )
         self.node.apply(FeatureLevelRecord(name="transaction.version", feature_level=2))
         if ready:
             self.make_state_topic()
@@ -81,6 +93,11 @@ class TransactionBroker(GroupBroker):
         if request.topics[0].name == TRANSACTION_STATE_TOPIC and not self.creation_error:
             self.make_state_topic()
         return super()._create(request, deadline_ms)
+
+    def _ask_broker(self, peer: Peer, request: AddPartitionsToTxnRequest) -> Deferred:
+        self.asked.append(request)
+        self.answers.append(Deferred())
+        return self.answers[-1]
 
     # ---- a producer
 
