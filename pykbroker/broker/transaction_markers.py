@@ -72,6 +72,7 @@ def write_markers(
                     parts.append(then(ended, partial(_note_group_code, result)))
                 else:
                     appends.append(marker, found, result)
+                services.breathe()
     appends.start()
     services.wake()
     return gather(parts, lambda _: _response(results))
@@ -106,14 +107,17 @@ class PendingMarkers(DelayedProduce):
             )
         except KafkaError as refusal:
             result.error_code = refusal.code
-            return
-        if outcome.error:
-            result.error_code = int(outcome.error)
         else:
-            self.add(partition, outcome.last_offset + 1, result)
+            result.error_code = int(outcome.error)
+            if not outcome.error:
+                self.add(partition, outcome.last_offset + 1, result)
 
     def start(self) -> None:
-        """Wait for what was appended; `deferred` is resolved at once when nothing was."""
+        """Wait for the high watermarks of what was appended.
+
+        Some of it may be written: a breath ends turns. A write that failed then shows as well, for
+        its partition is offline.
+        """
         if self.pending:
             self._manager.await_turn(self)
         else:

@@ -51,7 +51,6 @@ FORWARDABLE = frozenset(
         "DescribeQuorum",
         "UpdateFeatures",
         "UnregisterBroker",
-        "UnregisterController",
         "AddRaftVoter",
         "RemoveRaftVoter",
     }

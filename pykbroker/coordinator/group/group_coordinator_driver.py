@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
-from pykbroker.coordinator.group import offsets, queries
+from pykbroker.coordinator.group import offsets, queries, txn_offsets
 from pykbroker.coordinator.group.classic.replies import join_error, sync_error
 from pykbroker.coordinator.group.partitioning import partition_for
 from pykbroker.coordinator.group.settings import GroupSettings
@@ -46,11 +46,14 @@ from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestG
 from pykbroker.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
 from pykbroker.protocol.messages.sync_group_response import SyncGroupResponse
+from pykbroker.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
+from pykbroker.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
+    from pykbroker.log.verification import VerificationGuard
     from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
     from pykbroker.replication.replica_manager import ReplicaManager
 
@@ -191,6 +194,16 @@ class GroupCoordinator:
             partition, GroupShard.commit_offsets, request, context, _refuse_commit
         )
 
+    def commit_transactional_offsets(
+        self, request: TxnOffsetCommitRequest, version: int, guard: VerificationGuard | None
+    ) -> TxnOffsetCommitResponse | Deferred:
+        """Of topics that exist; `guard` is the verification of the transaction."""
+        partition = partition_for(request.group_id, self.num_partitions)
+        context = CallerContext(version, guard=guard)
+        return self.runtime.write(
+            partition, GroupShard.commit_transactional_offsets, request, context, _refuse_txn_commit
+        )
+
     def fetch_offsets(
         self, request: OffsetFetchRequestGroup, require_stable: bool
     ) -> OffsetFetchResponseGroup | Deferred:
@@ -297,6 +310,12 @@ def _refuse_commit(
     request: OffsetCommitRequest, context: CallerContext, code: int
 ) -> OffsetCommitResponse:
     return offsets.commit_error(request, coordinator_error(code))
+
+
+def _refuse_txn_commit(
+    request: TxnOffsetCommitRequest, context: CallerContext, code: int
+) -> TxnOffsetCommitResponse:
+    return txn_offsets.commit_error(request, coordinator_error(code))
 
 
 _FETCH_RETRIES = frozenset(

@@ -95,7 +95,7 @@ def commit(
         for partition in topic.partitions:
             metadata = partition.committed_metadata or ""
             code = 0
-            if len(metadata) * 2 > limit and java_string_length(metadata) > limit:
+            if is_too_long(metadata, limit):
                 code = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
             else:
                 # Version 1, the one with an expiry, holds neither leader epoch nor topic id.
@@ -123,6 +123,11 @@ def commit(
             )
         )
     step.decision.reply = OffsetCommitResponse(topics=topics)
+
+
+def is_too_long(metadata: str, limit: int) -> bool:
+    """Whether a commit's text is longer than offset.metadata.max.bytes (UTF-16 units, as Java)."""
+    return len(metadata) * 2 > limit and java_string_length(metadata) > limit
 
 
 def _check_commit(

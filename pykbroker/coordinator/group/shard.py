@@ -3,8 +3,9 @@
 State, durable: what `replay` made of the partition's records: every group's last generation
     (`ClassicGroup.durable`) and the committed offsets (`OffsetStore`).
 State, volatile: rebalances in progress (see `classic/group.py`).
-In:  join, sync, heartbeat, leave, commit_offsets, delete_offsets, delete_groups, topics_deleted,
-    loaded, timer_expired: each `(request, context, caller, now_ms) -> ShardDecision`;
+In:  join, sync, heartbeat, leave, commit_offsets, commit_transactional_offsets, delete_offsets,
+    delete_groups, topics_deleted, loaded, timer_expired: each
+    `(request, context, caller, now_ms) -> ShardDecision`;
     fetch_offsets, describe, list_groups: questions; replay, replay_end_of_transaction.
 Out: decisions: records for the log, replies, timers.
 Invariants: the durable state is a function of the records replayed, live or in recovery.
@@ -17,7 +18,7 @@ from collections.abc import Hashable, Sequence
 
 from pykbroker.coordinator.coordinator_log import coordinator_error
 from pykbroker.coordinator.decisions import ShardDecision
-from pykbroker.coordinator.group import offsets, queries
+from pykbroker.coordinator.group import offsets, queries, txn_offsets
 from pykbroker.coordinator.group.classic import join, rebalance, session, sync
 from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.rebalance import JOIN, SESSION, SYNC
@@ -46,6 +47,7 @@ from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteReques
 from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
 from pykbroker.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
+from pykbroker.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 from pykbroker.protocol.record_batch import NO_PRODUCER_ID
 
 EXPIRE_OFFSETS = "expire-offsets"
@@ -146,6 +148,14 @@ class GroupShard:
         """OffsetCommit of topics and partitions that exist."""
         step = Step(self.settings, now_ms)
         offsets.commit(step, self.groups.get(request.group_id), request, context)
+        return step.decision
+
+    def commit_transactional_offsets(
+        self, request: TxnOffsetCommitRequest, context: CallerContext, caller: Hashable, now_ms: int
+    ) -> ShardDecision:
+        """TxnOffsetCommit of topics and partitions that exist."""
+        step = Step(self.settings, now_ms)
+        txn_offsets.commit(step, self.groups.get(request.group_id), request, context)
         return step.decision
 
     def fetch_offsets(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.group.settings import GroupSettings
+
+if TYPE_CHECKING:
+    from pykbroker.log.verification import VerificationGuard
 
 
 @dataclass(slots=True, frozen=True)
@@ -14,12 +18,14 @@ class CallerContext:
 
     client_host: as Java prints an address without a host name: "/127.0.0.1".
     fresh_uuid: a random UUID as text, for a new member id (the machine has no random source).
+    guard: the verification of the transaction that the request is part of.
     """
 
     version: int
     client_id: str = ""
     client_host: str = ""
     fresh_uuid: str = ""
+    guard: VerificationGuard | None = None
 
 
 class Step:

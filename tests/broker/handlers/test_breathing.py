@@ -37,6 +37,8 @@ from pykbroker.broker.handlers import (
     offset_commit,
     offset_fetch,
     offset_for_leader_epoch,
+    txn_offset_commit,
+    write_txn_markers,
 )
 from pykbroker.kraft.image import TOPIC_RESOURCE
 from pykbroker.protocol.messages import alter_configs_request as legacy
@@ -54,6 +56,8 @@ from pykbroker.protocol.messages import list_partition_reassignments_request as 
 from pykbroker.protocol.messages import offset_commit_request as commits
 from pykbroker.protocol.messages import offset_fetch_request as committed
 from pykbroker.protocol.messages import offset_for_leader_epoch_request as epochs
+from pykbroker.protocol.messages import txn_offset_commit_request as txn_commits
+from pykbroker.protocol.messages import write_txn_markers_request as markers
 from pykbroker.protocol.messages.delete_groups_request import DeleteGroupsRequest
 from pykbroker.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
@@ -160,6 +164,39 @@ BROKER: dict[str, tuple[Handler, int, Callable[[], Any], int]] = {
                     ],
                 )
             ],
+        ),
+        MANY,
+    ),
+    "TxnOffsetCommit": (
+        txn_offset_commit.HANDLER,
+        5,
+        lambda: txn_commits.TxnOffsetCommitRequest(
+            transactional_id="x",
+            group_id="g",
+            topics=[
+                txn_commits.TxnOffsetCommitRequestTopic(
+                    name="t",
+                    partitions=[
+                        txn_commits.TxnOffsetCommitRequestPartition(partition_index=2 + n)
+                        for n in NUMBERS
+                    ],
+                )
+            ],
+        ),
+        MANY,
+    ),
+    "WriteTxnMarkers": (
+        write_txn_markers.HANDLER,
+        2,
+        lambda: markers.WriteTxnMarkersRequest(
+            markers=[
+                markers.WritableTxnMarker(
+                    producer_id=1,
+                    topics=[
+                        markers.WritableTxnMarkerTopic(name="t", partition_indexes=list(NUMBERS))
+                    ],
+                )
+            ]
         ),
         MANY,
     ),
