@@ -10,6 +10,9 @@ from pykbroker.cli.command import CommandError
 from pykbroker.cli.reassignment_plan import Partition, comma, partition_name
 from pykbroker.errors import ErrorCode, error_message
 
+LIST_REASSIGNMENTS: Final = 46
+"""The key of ListPartitionReassignments."""
+
 _TIMEOUT_MS: Final = 60_000
 
 

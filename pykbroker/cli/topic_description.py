@@ -4,41 +4,83 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from pykbroker.cli.admin import AdminClient, check
+from pykbroker.cli.admin import AdminClient, ServerError, check
 from pykbroker.cli.command import print_json
+from pykbroker.cli.reassignment_plan import Partition
+from pykbroker.cli.reassignments import LIST_REASSIGNMENTS, list_reassignments
+from pykbroker.errors import ErrorCode
 from pykbroker.protocol.primitives import uuid_to_str
 
 _TOPIC: Final = 2  # resource type
 _DEFAULT_CONFIG: Final = 5
 
 
+class Topic(NamedTuple):
+    """A topic with all that is shown of it; partitions sorted, reassignments by partition."""
+
+    described: Any
+    overrides: Mapping[str, str]
+    min_isr: int
+    partitions: Sequence[Any]
+    reassignments: Mapping[int, Any]
+
+    def replication_factor(self, partition: Any) -> int:
+        """Of a partition that is being reassigned: as many replicas as it will have."""
+        ongoing = self.reassignments.get(partition.partition_index)
+        if ongoing is not None:
+            changing = {*ongoing.adding_replicas, *ongoing.removing_replicas}
+            if changing.intersection(partition.replica_nodes):
+                return len(ongoing.replicas) - len(ongoing.adding_replicas)
+        return len(partition.replica_nodes)
+
+
 def describe(client: AdminClient, options: argparse.Namespace, topics: Sequence[str]) -> None:
     """Print them, as the flags of `topics --describe` ask for it."""
     descriptions = describe_topics(client, topics, options.partition_size_limit_per_response)
     configs = describe_configs(client, [each.name for each in descriptions])
-    live = set(client.nodes())
+    live = {each.broker_id for each in client.describe_cluster().brokers}
+    ongoing = _reassignments(client, descriptions)
     shown = []
-    for topic in descriptions:
-        overrides = {
-            each.name: each.value
-            for each in configs[topic.name]
-            if each.config_source != _DEFAULT_CONFIG
-        }
-        partitions = sorted(topic.partitions, key=lambda each: each.partition_index)
-        min_isr = next(
-            (int(each.value) for each in configs[topic.name] if each.name == "min.insync.replicas"),
-            1,
-        )
+    for each in descriptions:
+        topic = _topic(each, configs[each.name], ongoing)
         if not options.topics_with_overrides:
-            partitions = [each for each in partitions if _wanted(options, each, live, min_isr)]
+            topic = topic._replace(
+                partitions=[at for at in topic.partitions if _wanted(options, topic, at, live)]
+            )
         if options.json:
-            shown.append(_as_json(topic, overrides, partitions))
+            shown.append(_as_json(topic, live))
         else:
-            _print_topic(options, topic, overrides, partitions)
+            _print_topic(options, topic, live)
     if options.json:
         print_json(shown)
+
+
+def _topic(described: Any, configs: Sequence[Any], ongoing: Mapping[Partition, Any]) -> Topic:
+    values = {each.name: each.value for each in configs}
+    return Topic(
+        described,
+        {each.name: each.value for each in configs if each.config_source != _DEFAULT_CONFIG},
+        int(values.get("min.insync.replicas", "1")),
+        sorted(described.partitions, key=lambda each: each.partition_index),
+        {number: each for (name, number), each in ongoing.items() if name == described.name},
+    )
+
+
+def _reassignments(client: AdminClient, descriptions: Sequence[Any]) -> Mapping[Partition, Any]:
+    """Those that are under way; none where the broker does not say."""
+    partitions = [
+        (topic.name, each.partition_index) for topic in descriptions for each in topic.partitions
+    ]
+    if not partitions or not client.any_broker.supports(LIST_REASSIGNMENTS):
+        return {}
+    try:
+        return list_reassignments(client, partitions)
+    except ServerError as error:
+        if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+            raise
+        return {}
 
 
 def describe_topics(client: AdminClient, names: Sequence[str], limit: int) -> list[Any]:
@@ -94,15 +136,15 @@ def describe_configs(client: AdminClient, topics: Sequence[str]) -> Mapping[str,
     return {result.resource_name: result.configs for result in results}
 
 
-def _wanted(options: argparse.Namespace, partition: Any, live: set[int], min_isr: int) -> bool:
+def _wanted(options: argparse.Namespace, topic: Topic, partition: Any, live: set[int]) -> bool:
     """Whether the flags ask for this partition; without a flag, all are asked for."""
-    replicas, isr = len(partition.replica_nodes), len(partition.isr_nodes)
-    has_leader = partition.leader_id >= 0
+    in_sync = len(partition.isr_nodes)
+    has_leader = partition.leader_id in live
     reports = (
-        (options.under_replicated_partitions, replicas > isr),
-        (options.unavailable_partitions, not has_leader or partition.leader_id not in live),
-        (options.under_min_isr_partitions, not has_leader or isr < min_isr),
-        (options.at_min_isr_partitions, isr == min_isr),
+        (options.under_replicated_partitions, topic.replication_factor(partition) > in_sync),
+        (options.unavailable_partitions, not has_leader),
+        (options.under_min_isr_partitions, not has_leader or in_sync < topic.min_isr),
+        (options.at_min_isr_partitions, in_sync == topic.min_isr),
     )
     asked = [holds for flag, holds in reports if flag]
     return any(asked) if asked else True
@@ -117,47 +159,63 @@ def _reports(options: argparse.Namespace) -> bool:
     )
 
 
-def _print_topic(
-    options: argparse.Namespace, topic: Any, overrides: Mapping[str, str], partitions: Sequence[Any]
-) -> None:
+def _print_topic(options: argparse.Namespace, topic: Topic, live: set[int]) -> None:
+    described, overrides = topic.described, topic.overrides
     if not _reports(options) and (overrides or not options.topics_with_overrides):
         configs = ",".join(f"{name}={value}" for name, value in overrides.items())
         print(
-            f"Topic: {topic.name}\tTopicId: {uuid_to_str(topic.topic_id)}"
-            f"\tPartitionCount: {len(topic.partitions)}"
-            f"\tReplicationFactor: {len(topic.partitions[0].replica_nodes)}\tConfigs: {configs}"
+            f"Topic: {described.name}\tTopicId: {uuid_to_str(described.topic_id)}"
+            f"\tPartitionCount: {len(described.partitions)}"
+            f"\tReplicationFactor: {topic.replication_factor(topic.partitions[0])}"
+            f"\tConfigs: {configs}"
         )
     if options.topics_with_overrides:
         return
-    for each in partitions:
-        leader = each.leader_id if each.leader_id >= 0 else "none"
+    for each in topic.partitions:
+        leader = each.leader_id if each.leader_id in live else "none"
         print(
-            f"\tTopic: {topic.name}\tPartition: {each.partition_index}\tLeader: {leader}"
+            f"\tTopic: {described.name}\tPartition: {each.partition_index}\tLeader: {leader}"
             f"\tReplicas: {_ids(each.replica_nodes)}\tIsr: {_ids(each.isr_nodes)}"
+            f"{_moves(topic.reassignments.get(each.partition_index))}"
             f"\tElr: {_ids(each.eligible_leader_replicas)}"
             f"\tLastKnownElr: {_ids(each.last_known_elr)}"
         )
+
+
+def _moves(ongoing: Any) -> str:
+    if ongoing is None:
+        return ""
+    return (
+        f"\tAdding Replicas: {_ids(ongoing.adding_replicas)}"
+        f"\tRemoving Replicas: {_ids(ongoing.removing_replicas)}"
+    )
 
 
 def _ids(nodes: Sequence[int] | None) -> str:
     return "N/A" if nodes is None else ",".join(map(str, nodes))
 
 
-def _as_json(topic: Any, overrides: Mapping[str, str], partitions: Sequence[Any]) -> object:
+def _as_json(topic: Topic, live: set[int]) -> object:
     return {
-        "topic": topic.name,
-        "topicId": uuid_to_str(topic.topic_id),
-        "internal": topic.is_internal,
-        "configs": dict(overrides),
+        "topic": topic.described.name,
+        "topicId": uuid_to_str(topic.described.topic_id),
+        "internal": topic.described.is_internal,
+        "configs": dict(topic.overrides),
         "partitions": [
-            {
-                "partition": each.partition_index,
-                "leader": each.leader_id if each.leader_id >= 0 else None,
-                "replicas": list(each.replica_nodes),
-                "isr": list(each.isr_nodes),
-                "elr": each.eligible_leader_replicas,
-                "lastKnownElr": each.last_known_elr,
-            }
-            for each in partitions
+            _partition_as_json(each, topic.reassignments.get(each.partition_index), live)
+            for each in topic.partitions
         ],
+    }
+
+
+def _partition_as_json(partition: Any, ongoing: Any, live: set[int]) -> object:
+    return {
+        "partition": partition.partition_index,
+        "leader": partition.leader_id if partition.leader_id in live else None,
+        "replicas": partition.replica_nodes,
+        "isr": partition.isr_nodes,
+        "elr": partition.eligible_leader_replicas,
+        "lastKnownElr": partition.last_known_elr,
+        "adding": [] if ongoing is None else ongoing.adding_replicas,
+        "removing": [] if ongoing is None else ongoing.removing_replicas,
     }

@@ -86,6 +86,7 @@ def test_what_is_under_way(ask_cluster: Run, cluster: Cluster, tmp_path: Path, r
         assert verified[1:] == ["Reassignment of partition slow-0 is still in progress.", ""]
         described = run("topics", *through, "--describe", "--topic", "slow").lines[1]
         assert f"\tReplicas: {replicas}\t" in described
+        assert f"\tAdding Replicas: {slow}\tRemoving Replicas: {second}\t" in described
         again = run("reassign", *through, "--execute", *wanted)
         assert (again.code, again.out) == (1, "")
         assert again.err.startswith("Cannot execute because there is an existing partition assi")

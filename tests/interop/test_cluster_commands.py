@@ -23,6 +23,7 @@ SCRIPTS = {
     "leader-election": apache.LEADER_ELECTION,
     "quorum": apache.QUORUM,
     "reassign": apache.REASSIGN,
+    "topics": apache.TOPICS,
 }
 
 Both = Callable[..., tuple[list[str], list[str]]]
@@ -201,6 +202,9 @@ def test_what_is_under_way(cluster: Cluster, same, refused, tmp_path: Path) -> N
         wait_for_brokers(cluster, 1, 2)  # or Java's clients would turn to the third
         assert "slow-0: replicas: 1,3,2. adding: 3. removing: 2." in same("reassign", *at, "--list")
         assert any("in progress" in line for line in same("reassign", *at, "--verify", *wanted))
+        described = same("topics", *at, "--describe", "--topic", "slow")
+        assert "\tAdding Replicas: 3\tRemoving Replicas: 2\t" in described[1]
+        assert same("topics", *at, "--describe", "--under-replicated-partitions") == []
         again = plan(tmp_path / "again.json", "slow", [2, 1])
         refused("reassign", *at, "--execute", *again)
         assert main(["reassign", *at, "--cancel", *wanted, "--preserve-throttles"]) == 0
