@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pykbroker.kraft.metadata_version import (
-    ELIGIBLE_LEADER_REPLICAS_VERSION,
     KNOWN_FEATURES,
     KRAFT_VERSION,
     LATEST_METADATA_VERSION,
@@ -56,16 +55,17 @@ def formatted_features(
     for name, level in levels.items():
         _check_feature(name, level)
     metadata_level = _metadata_version(release_version, levels)
-    name = ELIGIBLE_LEADER_REPLICAS_VERSION
-    eligible = levels.get(name, release_levels(metadata_level)[name])
-    fault = dependency_fault(name, eligible, {METADATA_VERSION: metadata_level})
-    if fault is not None:
-        raise StorageError(fault)
-    return {
+    features = {
         METADATA_VERSION: metadata_level,
         KRAFT_VERSION: _kraft_version(levels.get(KRAFT_VERSION), has_dynamic_quorum),
-        name: eligible,
     }
+    for name in sorted(SUPPORTED_FEATURES.keys() - features.keys()):
+        level = levels.get(name, release_levels(metadata_level)[name])
+        fault = dependency_fault(name, level, {METADATA_VERSION: metadata_level})
+        if fault is not None:
+            raise StorageError(fault)
+        features[name] = level
+    return features
 
 
 def _check_feature(name: str, level: int) -> None:

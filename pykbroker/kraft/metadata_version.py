@@ -15,11 +15,13 @@ from typing import Final, NamedTuple
 METADATA_VERSION: Final = "metadata.version"
 KRAFT_VERSION: Final = "kraft.version"
 ELIGIBLE_LEADER_REPLICAS_VERSION: Final = "eligible.leader.replicas.version"
+TRANSACTION_VERSION: Final = "transaction.version"
 
 MINIMUM_METADATA_VERSION: Final = 7
 LATEST_METADATA_VERSION: Final = 33
 LATEST_KRAFT_VERSION: Final = 1
 LATEST_ELIGIBLE_LEADER_REPLICAS_VERSION: Final = 1
+LATEST_TRANSACTION_VERSION: Final = 2
 FIRST_DIRECTORY_ASSIGNMENT: Final = 17
 
 # First metadata.version of each change of record versions and rules.
@@ -80,6 +82,7 @@ SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
     ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, LATEST_ELIGIBLE_LEADER_REPLICAS_VERSION),
     KRAFT_VERSION: VersionRange(0, LATEST_KRAFT_VERSION),
     METADATA_VERSION: VersionRange(MINIMUM_METADATA_VERSION, LATEST_METADATA_VERSION),
+    TRANSACTION_VERSION: VersionRange(0, LATEST_TRANSACTION_VERSION),
 }
 
 # What `storage format` finalises, in the bootstrap checkpoint.
@@ -87,6 +90,7 @@ FORMATTED_FEATURES: Final[dict[str, int]] = {
     ELIGIBLE_LEADER_REPLICAS_VERSION: LATEST_ELIGIBLE_LEADER_REPLICAS_VERSION,
     METADATA_VERSION: LATEST_METADATA_VERSION,
     KRAFT_VERSION: LATEST_KRAFT_VERSION,
+    TRANSACTION_VERSION: LATEST_TRANSACTION_VERSION,
 }
 
 
@@ -98,7 +102,7 @@ KNOWN_FEATURES: Final = (
     METADATA_VERSION,
     "share.version",
     "streams.version",
-    "transaction.version",
+    TRANSACTION_VERSION,
 )
 
 

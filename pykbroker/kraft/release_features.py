@@ -14,13 +14,14 @@ from pykbroker.kraft.metadata_version import (
     ELIGIBLE_LEADER_REPLICAS_VERSION,
     KRAFT_VERSION,
     METADATA_VERSION,
+    TRANSACTION_VERSION,
 )
 
 # The metadata.version from which a new cluster has level 1, 2, ... of the feature. In the order in
 # which Kafka's tools print them.
 _FIRST_METADATA_VERSIONS: Final[dict[str, tuple[int, ...]]] = {
     KRAFT_VERSION: (21,),
-    "transaction.version": (24, 24),
+    TRANSACTION_VERSION: (24, 24),
     "group.version": (22,),
     ELIGIBLE_LEADER_REPLICAS_VERSION: (26,),
     "share.version": (28, 31),

@@ -24,7 +24,6 @@ from tests.harness.tools import java, kafka_classpath
 # Features whose records pykbroker does not know yet; see docs/limits.md.
 UNBUILT_FEATURES = (
     "group.version=0",
-    "transaction.version=0",
     "share.version=0",
     "streams.version=0",
 )

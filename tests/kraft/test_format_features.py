@@ -8,6 +8,7 @@ from pykbroker.kraft.format_features import formatted_features, parse_feature_le
 from pykbroker.kraft.storage_format import StorageError
 
 ELIGIBLE = "eligible.leader.replicas.version"
+TRANSACTION = "transaction.version"
 
 
 def level_of(release: str) -> int:
@@ -42,21 +43,21 @@ def test_unknown_releases(release: str) -> None:
 @pytest.mark.parametrize(
     ("dynamic", "levels", "expected"),
     [
-        (True, {}, (33, 1, 1)),
-        (False, {}, (33, 0, 1)),
-        (True, {"metadata.version": 14}, (14, 1, 0)),
-        (True, {"metadata.version": 25}, (25, 1, 0)),  # could have them, and has not by default
-        (True, {"metadata.version": 26}, (26, 1, 1)),
-        (True, {"metadata.version": 23, ELIGIBLE: 1}, (23, 1, 1)),
-        (True, {ELIGIBLE: 0}, (33, 1, 0)),
-        (True, {"kraft.version": 1, "group.version": 0}, (33, 1, 1)),
-        (False, {"kraft.version": 0}, (33, 0, 1)),
+        (True, {}, (33, 1, 1, 2)),
+        (False, {}, (33, 0, 1, 2)),
+        (True, {"metadata.version": 14}, (14, 1, 0, 0)),
+        (True, {"metadata.version": 25}, (25, 1, 0, 2)),  # could have the former
+        (True, {"metadata.version": 26}, (26, 1, 1, 2)),
+        (True, {"metadata.version": 23, ELIGIBLE: 1}, (23, 1, 1, 0)),
+        (True, {ELIGIBLE: 0, TRANSACTION: 1}, (33, 1, 0, 1)),
+        (True, {"kraft.version": 1, "group.version": 0}, (33, 1, 1, 2)),
+        (False, {"kraft.version": 0}, (33, 0, 1, 2)),
     ],
 )
-def test_levels(dynamic: bool, levels: dict[str, int], expected: tuple[int, int, int]) -> None:
+def test_levels(dynamic: bool, levels: dict[str, int], expected: tuple[int, ...]) -> None:
     features = formatted_features(None, levels, has_dynamic_quorum=dynamic)
-    assert (features["metadata.version"], features["kraft.version"], features[ELIGIBLE]) == expected
-    assert len(features) == 3
+    names = ("metadata.version", "kraft.version", ELIGIBLE, TRANSACTION)
+    assert features == dict(zip(names, expected, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,7 @@ def test_levels(dynamic: bool, levels: dict[str, int], expected: tuple[int, int,
         (False, None, {"kraft.version": 1}, "Cannot set kraft.version to 1"),
         (True, None, {"nope": 0}, "Unsupported feature: nope. Supported features are: eligible"),
         (True, None, {"group.version": 1}, "group.version is not supported by this version"),
+        (True, None, {TRANSACTION: 3}, f"No feature:{TRANSACTION} with feature level 3"),
         (True, None, {ELIGIBLE: 2}, f"No feature:{ELIGIBLE} with feature level 2"),
         (
             True,

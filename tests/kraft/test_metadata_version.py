@@ -32,8 +32,8 @@ def test_levels(level: int, name: str, partition: int, broker: int) -> None:
 
 def test_what_is_not_built_is_named() -> None:
     assert unsupported_features({"metadata.version": 33, "kraft.version": 1}) == []
-    assert unsupported_features({"group.version": 0}) == []
-    (reason,) = unsupported_features({"transaction.version": 2, "metadata.version": 20})
-    assert reason.startswith("transaction.version is finalised at 2")
+    assert unsupported_features({"group.version": 0, "transaction.version": 2}) == []
+    (reason,) = unsupported_features({"share.version": 1, "metadata.version": 20})
+    assert reason.startswith("share.version is finalised at 1")
     (reason,) = unsupported_features({"metadata.version": 34})
     assert "outside 7 to 33" in reason

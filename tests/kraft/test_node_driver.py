@@ -23,6 +23,7 @@ def test_an_empty_disk_becomes_a_cluster_of_one() -> None:
         "metadata.version": 33,
         "kraft.version": 1,
         "eligible.leader.replicas.version": 1,
+        "transaction.version": 2,
     }
     broker = world.watcher.image.brokers[1]
     assert not broker.fenced

@@ -37,6 +37,7 @@ from pykbroker.deferred import Deferred, gather, then
 from pykbroker.environment.clock import Clock
 from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.metadata_version import TRANSACTION_VERSION
 from pykbroker.kraft.topic_name import TRANSACTION_STATE_TOPIC
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class TransactionCoordinator:
     @property
     def server_version(self) -> int:
         """The finalised transaction.version."""
-        return self._image().features.get("transaction.version", 0)
+        return self._image().features.get(TRANSACTION_VERSION, 0)
 
     # ---- requests
 
