@@ -13,8 +13,8 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.testing import Broker
-from tests.harness.tools import node_modules
 from tests.harness.apache import java_command
+from tests.harness.tools import node_modules
 from tests.interop.transaction_clients import CLIENTS, Fenced
 
 HERE = Path(__file__).parent
