@@ -33,7 +33,7 @@ SEARCHED_BYTES: Final = 64 << 20
 TORN_BYTES: Final = 4 << 20
 _CHUNK_BYTES: Final = 1 << 20
 #: Where a batch may begin: an offset below 2^48, a length of 14 to 2^24, magic 0 to 2.
-_MAYBE_BATCH = re.compile(rb"(?=\0\0.{6}(?!\0\0\0[\0-\x0d])\0.{3}.{4}[\0-\2])", re.DOTALL)
+MAYBE_BATCH = re.compile(rb"(?=\0\0.{6}(?!\0\0\0[\0-\x0d])\0.{3}.{4}[\0-\2])", re.DOTALL)
 
 
 class OffsetsOutOfPlace(Exception):
@@ -142,7 +142,7 @@ def _next_sound(segment: Segment, bad: int, from_offset: int) -> int | None:
     while start < end:
         chunk = segment.file.pread(_CHUNK_BYTES + RECORD_BATCH_OVERHEAD, start)
         zeros = max(len(chunk) - len(chunk.lstrip(b"\0")) - RECORD_BATCH_OVERHEAD, 0)
-        for match in _MAYBE_BATCH.finditer(chunk, zeros):
+        for match in MAYBE_BATCH.finditer(chunk, zeros):
             at = start + match.start()
             header = sound_header_at(segment, at)
             if header is not None and header.base_offset >= from_offset:

@@ -51,6 +51,7 @@ from pykbroker.protocol.record_batch import (
     LOG_APPEND_TIME_BIT,
     LOG_OVERHEAD,
     MAGIC_V2,
+    NO_TIMESTAMP_TYPE,
     TRANSACTIONAL_BIT,
 )
 
@@ -150,7 +151,7 @@ def _scan_part(opened: SegmentFile, split: Split, reporter: FaultReporter) -> It
         end,
         on_fault=reporter.report,
     )
-    for positions, table in runs:
+    for positions, table, is_old in runs:
         base = table["base_offset"].astype(np.int64)
         last = base + table["last_offset_delta"]
         keep = (last >= split.start_offset) & (base < split.end_offset)
@@ -162,15 +163,13 @@ def _scan_part(opened: SegmentFile, split: Split, reporter: FaultReporter) -> It
         if split.aborted:
             is_control = (table["attributes"] & CONTROL_BIT) != 0
             keep &= is_control | ~aborted.of_table(table)
-        run = HeaderRun(positions, table)
-        if not keep.all():
-            run = HeaderRun(positions[keep], table[keep])
+        run = HeaderRun(positions[keep], table[keep], is_old)
         if run.positions.size:
             yield _batch_rows(opened, split, run)
 
 
 def _batch_rows(opened: SegmentFile, split: Split, run: HeaderRun) -> Any:
-    positions, table = run
+    positions, table, _ = run
     count = positions.size
     attributes = table["attributes"].astype(np.int32)
     codecs = np.minimum(attributes & CODEC_MASK, len(CODEC_NAMES)).astype(np.int32)
@@ -187,6 +186,8 @@ def _batch_rows(opened: SegmentFile, split: Split, run: HeaderRun) -> Any:
     base = table["base_offset"].astype(np.int64)
     first, known = first_times(table)
     time_types = ((attributes & LOG_APPEND_TIME_BIT) // LOG_APPEND_TIME_BIT).astype(np.int32)
+    if run.is_old:
+        time_types[table["magic"] == 0] = NO_TIMESTAMP_TYPE
     arrays = [
         constant_text(split.topic, count),
         primitive(pa.int32(), np.full(count, split.partition, np.int32)),
@@ -216,7 +217,7 @@ def _batch_rows(opened: SegmentFile, split: Split, run: HeaderRun) -> Any:
 
 def _control_types(opened: SegmentFile, run: HeaderRun) -> Any:
     """The type of each control batch, from its first record; null for the others."""
-    positions, table = run
+    positions, table, _ = run
     control = np.flatnonzero((table["attributes"] & CONTROL_BIT) != 0)
     names: list[str | None] = [None] * positions.size
     for index in control.tolist():

@@ -27,7 +27,7 @@ from pykbroker.offline.chunk import Chunk
 from pykbroker.offline.chunk_choice import ChunkChoice
 from pykbroker.offline.columns import FIELD_COLUMNS, TIME_COLUMNS, schema_of
 from pykbroker.offline.offset_order import OffsetOrder, base_behind
-from pykbroker.offline.plain_decoder import arrow_batch, rows_of
+from pykbroker.offline.plain_decoder import arrow_batch, read_old, rows_of
 from pykbroker.offline.record_fields import MIN_RECORD_BYTES, Span, decode_fields
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
@@ -80,7 +80,9 @@ class _FastReader:
         self.area = bytearray()
 
     def run(self) -> Iterator[Any]:
-        self.position = self.split.start_position
+        self.position = yield from read_old(
+            self.opened, self.split, self.options, self.reporter, self.order
+        )
         end = self.end
         while self.position < end:
             at = self.position

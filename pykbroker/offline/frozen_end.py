@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from pykbroker.offline.batch_headers import framing_fault, header_at, old_magic
+from pykbroker.offline.old_part import begins_old, end_of_old
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import (
     is_entry_true,
@@ -28,10 +29,11 @@ from pykbroker.offline.segment_index import (
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import SegmentFile, open_file
+from pykbroker.protocol.old_messages import is_old_frame
 from pykbroker.protocol.record_batch import (
-    HEADER,
     LOG_OVERHEAD,
     MAGIC_AT,
+    MAGIC_V2,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
 )
@@ -42,6 +44,7 @@ _KEPT_HEADERS: Final = 4096
 #: The last batch, and two that tell whether its offset can be.
 _NEIGHBOURS: Final = 3
 _CRC: Final = struct.Struct(">12xI").unpack_from
+_FRAME: Final = struct.Struct(">8xi4xb").unpack_from
 
 
 class FrozenEnd(NamedTuple):
@@ -84,6 +87,12 @@ def _freeze_segment(opened: SegmentFile, segment: SegmentFiles, acknowledged: in
     end = opened.size
     position = _start(opened, segment, end)
     next_offset = segment.base_offset
+    if begins_old(opened, position):
+        position, next_offset = end_of_old(opened, position, end, next_offset)
+        if position < end and not _is_new(opened, position):
+            if _is_end(opened, position, end):
+                return FrozenEnd(position, next_offset)
+            return FrozenEnd(end, max(next_offset + 1, acknowledged))
     while True:
         walked = _walk_to_end(opened, segment.base_offset, position, next_offset, end)
         position, sound_end, next_offset = walked
@@ -97,6 +106,11 @@ def _freeze_segment(opened: SegmentFile, segment: SegmentFiles, acknowledged: in
             # Neither whole nor half written: something broken, the reader will say so.
             return FrozenEnd(end, max(next_offset + 1, acknowledged))
         position = following  # broken in the middle, and the reader will say so
+
+
+def _is_new(opened: SegmentFile, position: int) -> bool:
+    """Whether what stands there, behind old messages, is no old message that is half written."""
+    return opened.read(1, position + MAGIC_AT) == bytes([MAGIC_V2])
 
 
 class _Walked(NamedTuple):
@@ -132,7 +146,7 @@ class _Tail:
     def last(self) -> tuple[int, BatchHeader] | None:
         if not self._runs:
             return None
-        positions, table = self._runs[-1]
+        positions, table, _ = self._runs[-1]
         return int(positions[-1]), header_at(table, -1)
 
     def sound(self) -> Iterator[tuple[int, BatchHeader]]:
@@ -213,8 +227,9 @@ def _is_end(opened: SegmentFile, position: int, end: int) -> bool:
     _size, fault = framing_fault(head, end - position)
     if fault is None or len(head) < RECORD_BATCH_OVERHEAD:
         return True  # whole with a wrong checksum, or a few bytes
-    (length,) = HEADER.unpack(head)[1:2]
-    return bool(length >= RECORD_BATCH_OVERHEAD - LOG_OVERHEAD)  # longer than the file
+    length, magic = _FRAME(head)
+    # Longer than the file.
+    return bool(length >= RECORD_BATCH_OVERHEAD - LOG_OVERHEAD) or is_old_frame(magic, length)
 
 
 def _is_zeros(opened: SegmentFile, position: int, end: int) -> bool:

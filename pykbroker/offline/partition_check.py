@@ -122,8 +122,10 @@ class PartitionCheck:
         with open_listed(segment, end) as opened:
             identity = identity_of(opened)
             for run in header_tables(opened, segment.index_path, segment.base_offset, 0, end):
-                keep = run.table["magic"] == MAGIC_V2
-                positions, table = run.positions[keep], run.table[keep]
+                positions, table = run.positions, run.table
+                if not run.is_old:
+                    keep = table["magic"] == MAGIC_V2
+                    positions, table = positions[keep], table[keep]
                 base = table["base_offset"].astype(np.int64)
                 last = base + table["last_offset_delta"]
                 parts.append(Batches(positions, base, last, table["max_timestamp"].astype(int)))

@@ -8,7 +8,7 @@ In      a Split and ReadOptions. Out: Arrow record batches; faults go to the rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import chain, compress, repeat
 from typing import Any, Final, NamedTuple
 
@@ -19,14 +19,17 @@ from pykbroker.offline.batch_headers import framing_fault, header_fault
 from pykbroker.offline.columns import ALL_COLUMNS, MAX_MS, schema_of
 from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.offset_order import OffsetOrder, base_behind
+from pykbroker.offline.old_part import old_steps
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.split import FaultReporter, ReadOptions, Split
 from pykbroker.offline.split_file import open_parts
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.protocol.compression import CODEC_NAMES
+from pykbroker.protocol.record import Record
 from pykbroker.protocol.record_batch import (
     HEADER,
     MAGIC_V2,
+    NO_TIMESTAMP_TYPE,
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
     CorruptBatch,
@@ -67,10 +70,12 @@ def _read_part(
 ) -> Iterator[Any]:
     schema = schema_of(options.columns)
     aborted = AbortedByProducer(split.aborted)
+    order = OffsetOrder(split)
     held: list[Rows] = []
     held_rows = held_bytes = 0
     with file as opened:
-        steps = _batches(opened, split, options, reporter)
+        position = yield from read_old(opened, split, options, reporter, order)
+        steps = _batches(opened, split, options, reporter, position, order)
         while True:
             try:
                 step = next(steps, None)
@@ -111,14 +116,64 @@ def _rows_or_fault(
         return Rows(_NONE, header, position, split)
 
 
+def read_old(
+    opened: SegmentFile,
+    split: Split,
+    options: ReadOptions,
+    reporter: FaultReporter,
+    order: OffsetOrder,
+) -> Generator[Any, None, int]:
+    """The rows of the messages before magic 2 that a split begins with; where these end."""
+    schema = schema_of(options.columns)
+    held: list[Rows] = []
+    held_rows = 0
+    behind = split.start_position
+    end = min(split.end_position, opened.size)
+    limit = options.max_decompressed_bytes
+    for step in old_steps(opened, behind, end, max_decompressed=limit):
+        behind = step.position + step.size_bytes
+        fault, header = step.fault, step.header
+        if fault is None and header is not None and options.verify_offsets:
+            fault = order.fault(header.base_offset, header.last_offset, None)
+        if fault is not None or header is None:
+            if held:  # what came before the fault comes first
+                yield arrow_batch(held, options.columns, schema)
+                held, held_rows = [], 0
+            reporter.report(step.position, step.size_bytes, fault or "", header, step.raw)
+            continue
+        columns = _wanted(_columns_of_old(step.records), header, split)
+        if columns.offsets:
+            held.append(Rows(columns, header, step.position, split, step.size_bytes))
+            held_rows += len(columns.offsets)
+        if held_rows >= _ROWS:
+            yield arrow_batch(held, options.columns, schema)
+            held, held_rows = [], 0
+    if held:
+        yield arrow_batch(held, options.columns, schema)
+    return behind
+
+
+def _columns_of_old(records: Sequence[Record]) -> RecordColumns:
+    return RecordColumns(
+        [record.offset for record in records],
+        [record.timestamp for record in records],
+        [record.key for record in records],
+        [record.value for record in records],
+        [()] * len(records),
+    )
+
+
 def _batches(
-    opened: SegmentFile, split: Split, options: ReadOptions, reporter: FaultReporter
+    opened: SegmentFile,
+    split: Split,
+    options: ReadOptions,
+    reporter: FaultReporter,
+    position: int,
+    order: OffsetOrder,
 ) -> Iterator[tuple[int, BatchHeader, bytes]]:
-    """Batches with offsets that are wanted and a right checksum."""
-    position = split.start_position
+    """Batches with offsets that are wanted and a right checksum, from `position` on."""
     end = min(split.end_position, opened.size)
     known = KnownBatches(opened, split.index_path, split.segment_base_offset)
-    order = OffsetOrder(split)
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
     while position < end:
         size, fault = framing_fault(head, end - position)
@@ -182,7 +237,12 @@ def rows_of(
 ) -> Rows:
     """The wanted records of one batch; CorruptBatch when any of its records is broken."""
     payload = records_payload(batch, header, limit)
-    columns = columns_of(payload, header)
+    columns = _wanted(columns_of(payload, header), header, split)
+    return Rows(columns, header, position, split, len(payload))
+
+
+def _wanted(columns: RecordColumns, header: BatchHeader, split: Split) -> RecordColumns:
+    """Those of the offsets and times that a split is about."""
     low, high = split.start_offset, split.end_offset
     if header.base_offset < low or header.last_offset >= high:
         columns = _chosen(columns, [low <= offset < high for offset in columns.offsets])
@@ -191,7 +251,7 @@ def rows_of(
         columns = _chosen(columns, [_wrapped(time) >= early for time in columns.timestamps])
     if late is not None:
         columns = _chosen(columns, [_wrapped(time) < late for time in columns.timestamps])
-    return Rows(columns, header, position, split, len(payload))
+    return columns
 
 
 def _chosen(columns: RecordColumns, wanted: list[bool]) -> RecordColumns:
@@ -230,6 +290,10 @@ def _pairs(headers: Headers) -> list[dict[str, str | bytes | None]] | None:
     return [{"key": name, "value": value} for name, value in headers] or None
 
 
+def _timestamp_type(header: BatchHeader) -> int:
+    return header.timestamp_type if header.magic else NO_TIMESTAMP_TYPE
+
+
 def _sizes(cells: Sequence[bytes | None]) -> list[int | None]:
     return [None if cell is None else len(cell) for cell in cells]
 
@@ -247,7 +311,7 @@ _OF_RECORDS: Final[dict[str, Callable[[RecordColumns], Sequence[object]]]] = {
 _OF_BATCH: Final[dict[str, Callable[[Rows], object]]] = {
     "topic": lambda rows: rows.split.topic,
     "partition": lambda rows: rows.split.partition,
-    "timestampType": lambda rows: rows.header.timestamp_type,
+    "timestampType": lambda rows: _timestamp_type(rows.header),
     "batch_base_offset": lambda rows: rows.header.base_offset,
     "batch_position": lambda rows: rows.position,
     "segment_base_offset": lambda rows: rows.split.segment_base_offset,

@@ -19,6 +19,7 @@ from pykbroker.offline.aborted_ranges import AbortedByOffset
 from pykbroker.offline.faults import OffsetsGone
 from pykbroker.offline.file_identity import HEAD_BYTES, identity_of
 from pykbroker.offline.frozen_end import FrozenEnd, freeze, open_listed
+from pykbroker.offline.old_part import begins_old
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_cuts import SegmentCuts, is_older
 from pykbroker.offline.selecting import look_at_each
@@ -35,6 +36,7 @@ from pykbroker.offline.split import (
     Selection,
     Split,
 )
+from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.transaction_scan import TransactionState, transaction_state
 from pykbroker.types import TopicPartition
 
@@ -233,7 +235,7 @@ class _PartitionPlanner:
                 raise FileNotFoundError(segment.path)  # replaced since it was listed
             identity = identity_of(opened)
             cuts = SegmentCuts(opened, segment, end)
-            positions = self._positions(cuts, end)
+            positions = self._positions(opened, cuts, end)
             heads = [opened.read(HEAD_BYTES, position) for position in positions[:-1]]
         # From what the headers at the cuts say; nothing of a segment is below or above its names.
         firsts = [segment.base_offset]
@@ -255,7 +257,9 @@ class _PartitionPlanner:
             if firsts[number + 1] > self.start  # without an index there are pieces before the start
         ]
 
-    def _positions(self, cuts: SegmentCuts, end: int) -> list[int]:
+    def _positions(self, opened: SegmentFile, cuts: SegmentCuts, end: int) -> list[int]:
+        if begins_old(opened, 0):  # where its messages begin is not known: read as a whole
+            return [0, end]
         start = cuts.start(self.start, self.selection.start_timestamp_ms)
         stop = cuts.stop(self.end) if self.end < self.frozen.next_offset else end
         return [start, *cuts.between(start, stop, self.split_bytes), stop]

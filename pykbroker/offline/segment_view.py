@@ -128,7 +128,7 @@ class _SegmentSums:
         return max(self._max_timestamps, default=None)
 
     def add(self, run: HeaderRun) -> None:
-        table = run.table[run.table["magic"] == MAGIC_V2]
+        table = run.table if run.is_old else run.table[run.table["magic"] == MAGIC_V2]
         if not table.size:
             return
         attributes = table["attributes"]
@@ -144,6 +144,8 @@ class _SegmentSums:
         self.next_offset = max(self.next_offset, min(last + 1, END_OF_TIME))
         first, known = first_times(table)
         times = np.where(known, first, table["max_timestamp"])[table["record_count"] > 0]
+        if run.is_old:
+            times = times[times >= 0]  # magic 0 has none
         if times.size:
             self._first_timestamps.append(int(times.min()))
         self._max_timestamps.append(int(table["max_timestamp"].max()))

@@ -22,6 +22,7 @@ from pykbroker.offline.batch_headers import (
     table_of,
     walk,
 )
+from pykbroker.offline.old_part import OldStep, old_steps, table_of_old
 from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.segment_index import KnownBatches
 from pykbroker.offline.storage import LocalFile, SegmentFile
@@ -37,6 +38,7 @@ _LENGTH: Final = struct.Struct(">8xi").unpack_from
 _BULK_BYTES: Final = 64 << 10
 _CHUNK_BYTES: Final = 1 << 20
 _TABLE_ROWS: Final = 65536
+_OLD_ROWS: Final = 4096
 #: Batches smaller than this on average are read in bulk, larger ones header by header.
 _SMALL_BATCH: Final = 2048
 
@@ -46,10 +48,14 @@ OnFault: TypeAlias = Callable[[int, int, str], None]
 
 
 class HeaderRun(NamedTuple):
-    """Headers of batches that follow each other, and their positions in the file."""
+    """Headers of batches that follow each other, and their positions in the file.
+
+    is_old: sound messages of magic 0 and 1 (old_part.py), and their headers say where they begin.
+    """
 
     positions: Integers
     table: HeaderTable
+    is_old: bool = False
 
 
 def header_tables(
@@ -67,6 +73,9 @@ def header_tables(
     What is no batch is stepped over (and `on_fault` told: position, size, reason), or ends it.
     """
     position = start
+    for old, behind in _old_runs(opened, start, end, on_fault):
+        yield old
+        position = behind
     known = KnownBatches(opened, index_path, base_offset)
     while position < end:
         if isinstance(opened, LocalFile):
@@ -94,6 +103,30 @@ def header_tables(
         else:  # one that is larger than the bulk
             yield HeaderRun(np.array([position]), table_of(head))
             position += size
+
+
+def _old_runs(
+    opened: SegmentFile, start: int, end: int, on_fault: OnFault | None
+) -> Iterator[tuple[HeaderRun, int]]:
+    """The messages of magic 0 and 1 from `start` on, and where each run of them ends."""
+    held: list[OldStep] = []
+    behind = start
+    for step in old_steps(opened, start, end):
+        behind = step.position + step.size_bytes
+        if step.fault is None:
+            held.append(step)
+        elif on_fault is not None:
+            on_fault(step.position, step.size_bytes, step.fault)
+        if len(held) >= _OLD_ROWS:
+            yield _old_run(held), behind
+            held = []
+    if behind > start:
+        yield _old_run(held), behind
+
+
+def _old_run(steps: list[OldStep]) -> HeaderRun:
+    positions = np.array([step.position for step in steps], np.int64)
+    return HeaderRun(positions, table_of_old(steps), True)
 
 
 def _walk_by_pread(descriptor: int, position: int, end: int) -> tuple[HeaderRun | None, int]:

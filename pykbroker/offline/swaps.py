@@ -15,6 +15,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from pykbroker.offline.old_part import end_of_old
 from pykbroker.offline.storage import join, open_file
 from pykbroker.protocol.record_batch import LOG_OVERHEAD, RECORD_BATCH_OVERHEAD
 
@@ -51,9 +52,8 @@ def with_swaps(
 
 def next_offset_of(path: str, base_offset: int) -> int:
     """Behind the last whole batch of a segment, header by header."""
-    following = base_offset
-    position = 0
     with open_file(path) as opened:
+        position, following = end_of_old(opened, 0, opened.size, base_offset)
         while position + RECORD_BATCH_OVERHEAD <= opened.size:
             head = opened.read(RECORD_BATCH_OVERHEAD, position)
             if len(head) < RECORD_BATCH_OVERHEAD:

@@ -65,11 +65,11 @@ def _in_file(opened: SegmentFile, split: Split, timestamp_ms: int, mode: str) ->
     reached, next_offset = split.start_position, split.start_offset
     base = split.segment_base_offset
     order = OffsetOrder(split)
-    for positions, table in header_tables(opened, split.index_path, base, reached, end):
+    for positions, table, is_old in header_tables(opened, split.index_path, base, reached, end):
         for index in range(positions.size):
             header, position = header_at(table, index), int(positions[index])
             behind = position + header.size_bytes
-            fault = _fault(opened, header, position, reached) or order.fault(
+            fault = _fault(opened, header, position, reached, is_old) or order.fault(
                 header.base_offset, header.last_offset, _base_at(opened, behind, end)
             )
             if fault is not None:
@@ -97,10 +97,15 @@ def _base_at(opened: SegmentFile, position: int, end: int) -> int | None:
     return base_behind(head, end - position)
 
 
-def _fault(opened: SegmentFile, header: BatchHeader, position: int, reached: int) -> str | None:
-    """What is broken at or before a batch. `reached`: where the one before it ended."""
+def _fault(
+    opened: SegmentFile, header: BatchHeader, position: int, reached: int, is_old: bool
+) -> str | None:
+    """What is broken at or before a batch. `reached`: where the one before it ended; `is_old`: of
+    magic 0 or 1, and sound."""
     if position > reached:
         return "no record batch"
+    if is_old:
+        return None
     if header.magic != MAGIC_V2:
         return f"record batch of magic {header.magic}"
     if sound_batch(opened, position, header.size_bytes) is None:

@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pykbroker.offline.batch_headers import HEADER_DTYPE, Integers, header_at, possible
+from pykbroker.offline.old_part import end_of_old
 from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.segment_index import KnownBatches, sound_batch
 from pykbroker.offline.segment_walk import HeaderRun, header_tables
@@ -94,8 +95,9 @@ def segment_events(
     followed by another one, it goes on at the next that is known.
     """
     known = KnownBatches(opened, segment.index_path, segment.base_offset)
-    scan = _Scan(opened, known, segment.base_offset, limit)
-    start = 0
+    # Before magic 2 there were no transactions.
+    start, next_offset = end_of_old(opened, 0, end, segment.base_offset)
+    scan = _Scan(opened, known, Place(start, next_offset), limit)
     while start < end:
         tables = header_tables(
             opened, segment.index_path, segment.base_offset, start, end, steps_over=False
@@ -160,11 +162,9 @@ class _Scan:
             the last one was broken, and not followed by another one: then `at` is where it began.
     """
 
-    def __init__(
-        self, opened: SegmentFile, known: KnownBatches, base_offset: int, limit: int
-    ) -> None:
+    def __init__(self, opened: SegmentFile, known: KnownBatches, begin: Place, limit: int) -> None:
         self._known = known
-        self.at = Place(0, base_offset)
+        self.at = begin
         self.is_lost = False
         self._opened = opened
         self._limit = limit

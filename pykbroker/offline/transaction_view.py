@@ -151,7 +151,7 @@ class _Follower:
 
 def _batches(run: HeaderRun) -> Iterator[tuple[int, int, Any]]:
     """(position, 1, (header, time of the first record)) of the records' transactional batches."""
-    positions, table = run
+    positions, table, _ = run
     kind = table["attributes"] & (TRANSACTIONAL_BIT | CONTROL_BIT)
     first, known = first_times(table)
     times = np.where(known, first, table["max_timestamp"])

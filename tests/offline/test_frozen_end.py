@@ -136,7 +136,7 @@ def test_no_more_is_lost_than_was_acknowledged(tmp_path: Path):
 
 
 def old_message(offset: int, value: bytes, magic: int) -> bytes:
-    """As Kafka wrote them before 0.11; the checksum is not looked at."""
+    """As Kafka wrote them before 0.11, but with a wrong checksum."""
     time = struct.pack(">q", 1_600_000_000_000) if magic else b""
     fields = time + struct.pack(">i", 1) + b"k" + struct.pack(">i", len(value)) + value
     body = struct.pack(">Ibb", 0, magic, 0) + fields
@@ -147,12 +147,12 @@ def old_message(offset: int, value: bytes, magic: int) -> bytes:
 @pytest.mark.parametrize("size", [1, 200])
 @pytest.mark.parametrize("count", [1, 4])
 @pytest.mark.parametrize("decoder", ["numpy", "plain"])
-def test_messages_of_older_kafkas_are_named_and_never_an_empty_log(
+def test_damaged_messages_of_older_kafkas_are_named_and_never_an_empty_log(
     tmp_path: Path, magic: int, size: int, count: int, decoder: str
 ):
     path = partition_directory(tmp_path) / f"{0:020d}.log"
     path.write_bytes(b"".join(old_message(each, bytes(size), magic) for each in range(count)))
-    with pytest.raises(CorruptSegment, match=f"position 0: record batch of magic {magic}"):
+    with pytest.raises(CorruptSegment, match=f"position 0: message of magic {magic} with a"):
         open_log(str(tmp_path), decoder=decoder).read_all()
     scan = open_log(str(tmp_path), decoder=decoder, mode="DROPMALFORMED")
     assert scan.read_all().num_rows == 0

@@ -12,6 +12,8 @@ from pykbroker.offline import open_log, partition_listing
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.storage import Listing
 from pykbroker.offline.swaps import next_offset_of
+from pykbroker.protocol.compression import GZIP, NONE
+from tests.harness.old_messages import old_segment
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 BATCHES = simple_batches(12)
@@ -73,6 +75,10 @@ def test_how_far_a_swap_reaches(tmp_path: Path):
     assert next_offset_of(str(path), 0) == 20
     path.write_bytes(BATCHES[0] + bytes(100))
     assert next_offset_of(str(path), 0) == 10
+    path.write_bytes(old_segment(1, GZIP, 0, 20))
+    assert next_offset_of(str(path), 0) == 20
+    path.write_bytes(old_segment(0, NONE, 0, 7) + simple_batches(1, base_offset=7)[0])
+    assert next_offset_of(str(path), 0) == 17
 
 
 def test_a_listing_that_saw_half_a_swap_is_made_again(

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from pykbroker.offline import KAFKA_COLUMNS, open_log
+from pykbroker.protocol.compression import GZIP, NONE
 from pykbroker.protocol.record_batch import build_batch
+from tests.harness.old_messages import old_segment
 from tests.offline.samples import (
     BASE_MS,
     odd_batches,
@@ -47,6 +49,22 @@ def test_all_columns_are_those_of_the_offline_reader(spark: Any, logs: Path) -> 
         flat = row.asDict(recursive=True)
         del flat["timestamp"]
         assert flat == other
+
+
+def test_logs_that_kafka_before_0_11_began(spark: Any, tmp_path: Path) -> None:
+    for magic in (0, 1):
+        directory = partition_directory(tmp_path, "old", magic)
+        content = old_segment(magic, GZIP, 0, 20) + old_segment(magic, NONE, 20, 20)
+        content += simple_batches(1, 10, base_offset=40)[0]
+        (directory / f"{0:020d}.log").write_bytes(content)
+    frame = load(spark, tmp_path, subscribe="old")
+    rows = sorted(frame.collect(), key=lambda row: (row["partition"], row["offset"]))
+    assert [row["offset"] for row in rows] == [*range(50)] * 2
+    assert [row["value"] for row in rows[:40]] == [b"v%d" % n for n in range(40)]
+    assert [row["timestampType"] for row in rows] == [-1] * 40 + [0] * 60
+    late = frame.filter("partition = 1 and offset >= 33 and offset < 42")
+    assert late.count() == 9
+    assert load(spark, tmp_path, view="segments").agg({"record_count": "sum"}).first()[0] == 100
 
 
 def test_a_schema_chooses_columns(spark: Any, logs: Path) -> None:
