@@ -13,16 +13,21 @@ Source: Kafka's `BrokersToIsrs.java`, `BrokersToElrs.java`, and `imbalancedParti
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from pykbroker.kraft.delta import MetadataDelta
-from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.image import MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import NO_LEADER, PartitionImage
 
 Place = tuple[bytes, int]
 """(topic id, partition)."""
 
 _Places = dict[bytes, set[int]]
+
+NOWHERE: Final = PartitionImage((), (), (), NO_LEADER)
+"""A partition that is not there yet, or no more."""
 
 
 class PartitionIndex:
@@ -35,22 +40,22 @@ class PartitionIndex:
         self._leaderless: _Places = {}
         self._imbalanced: _Places = {}
         for topic in image.topics_by_id.values():
-            for number, partition in topic.partitions.items():
-                self._add(topic.id, number, partition)
+            self._add_topic(topic)
 
     def follow(self, delta: MetadataDelta) -> None:
         """The metadata moved on by `delta`."""
         before = delta.image.topics_by_id
         for topic_id, topic in delta.deleted_topics.items():
             for number, partition in topic.partitions.items():
-                self._remove(topic_id, number, partition)
+                self._change(topic_id, number, partition, NOWHERE)
         for topic_id, topic in delta.changed_topics.items():
             old = before.get(topic_id)
-            known = {} if old is None else old.partitions
+            if old is None:
+                self._add_topic(topic)
+                continue
             for number in delta.changed_partitions[topic_id]:
-                if number in known:
-                    self._remove(topic_id, number, known[number])
-                self._add(topic_id, number, topic.partitions[number])
+                known = old.partitions.get(number, NOWHERE)
+                self._change(topic_id, number, known, topic.partitions[number])
 
     def in_sync(self, broker_id: int) -> Iterator[Place]:
         """Partitions with the broker among their in-sync replicas."""
@@ -72,31 +77,47 @@ class PartitionIndex:
         """Partitions that another than their preferred replica leads, or none."""
         return _each(self._imbalanced)
 
-    def _add(self, topic_id: bytes, number: int, partition: PartitionImage) -> None:
-        for replica in partition.isr:
-            self._in_sync.setdefault(replica, {}).setdefault(topic_id, set()).add(number)
-        for replica in partition.elr:
-            self._eligible.setdefault(replica, {}).setdefault(topic_id, set()).add(number)
+    def _add_topic(self, topic: TopicImage) -> None:
+        """A new topic: with many partitions at once, as a term begins with all there are."""
+        in_sync: defaultdict[int, set[int]] = defaultdict(set)
+        for number, partition in topic.partitions.items():
+            for replica in partition.isr:
+                in_sync[replica].add(number)
+            for replica in partition.elr:
+                _put(self._eligible.setdefault(replica, {}), topic.id, number)
+            self._put_leader(topic.id, number, partition)
+        for replica, numbers in in_sync.items():
+            self._in_sync.setdefault(replica, {})[topic.id] = numbers
+
+    def _change(
+        self, topic_id: bytes, number: int, old: PartitionImage, new: PartitionImage
+    ) -> None:
+        _move(self._in_sync, topic_id, number, old.isr, new.isr)
+        _move(self._eligible, topic_id, number, old.elr, new.elr)
+        if old.leader == new.leader and old.replicas[:1] == new.replicas[:1]:
+            return
+        if old is not NOWHERE:
+            self._take_leader(topic_id, number, old)
+        if new is not NOWHERE:
+            self._put_leader(topic_id, number, new)
+
+    def _put_leader(self, topic_id: bytes, number: int, partition: PartitionImage) -> None:
         leader = partition.leader
         if leader == NO_LEADER:
-            self._leaderless.setdefault(topic_id, set()).add(number)
+            _put(self._leaderless, topic_id, number)
         else:
             self._leaderships[leader] = self._leaderships.get(leader, 0) + 1
         if leader != partition.preferred_leader:
-            self._imbalanced.setdefault(topic_id, set()).add(number)
+            _put(self._imbalanced, topic_id, number)
 
-    def _remove(self, topic_id: bytes, number: int, partition: PartitionImage) -> None:
-        for replica in partition.isr:
-            _discard(self._in_sync[replica], topic_id, number)
-        for replica in partition.elr:
-            _discard(self._eligible[replica], topic_id, number)
+    def _take_leader(self, topic_id: bytes, number: int, partition: PartitionImage) -> None:
         leader = partition.leader
         if leader == NO_LEADER:
-            _discard(self._leaderless, topic_id, number)
+            _take(self._leaderless, topic_id, number)
         else:
             self._leaderships[leader] -= 1
         if leader != partition.preferred_leader:
-            _discard(self._imbalanced, topic_id, number)
+            _take(self._imbalanced, topic_id, number)
 
 
 def _each(places: _Places | None) -> Iterator[Place]:
@@ -106,7 +127,29 @@ def _each(places: _Places | None) -> Iterator[Place]:
             yield topic_id, number
 
 
-def _discard(places: _Places, topic_id: bytes, number: int) -> None:
+def _move(
+    brokers: dict[int, _Places],
+    topic_id: bytes,
+    number: int,
+    old: tuple[int, ...],
+    new: tuple[int, ...],
+) -> None:
+    """The brokers that a partition has in this role."""
+    if old == new:
+        return
+    for broker_id in old:
+        if broker_id not in new:
+            _take(brokers[broker_id], topic_id, number)
+    for broker_id in new:
+        if broker_id not in old:
+            _put(brokers.setdefault(broker_id, {}), topic_id, number)
+
+
+def _put(places: _Places, topic_id: bytes, number: int) -> None:
+    places.setdefault(topic_id, set()).add(number)
+
+
+def _take(places: _Places, topic_id: bytes, number: int) -> None:
     numbers = places[topic_id]
     numbers.remove(number)
     if not numbers:
