@@ -4,22 +4,28 @@ A produce for its replicas, a fetch for its bytes, a coordinator's or a controll
 commit of its records: each is a `DelayedOperation` that watches keys (a partition, say) and has a
 deadline. Whoever changes what a key stands for calls `check(key)`; the driver calls `advance(now)`.
 
-State: the operations by key, their deadlines in a timing wheel.
-In:  watch, check, cancel, advance.
+State: the operations by key, their deadlines in a timing wheel; what is left to do of a turn.
+In:  watch, check, cancel, advance, begin_turn, do_rest.
 Out: calls of the operations' `try_complete` and `expire`. No clock, thread or event loop.
 Invariants: an operation completes or expires once, never both; after that no key holds it for
-longer than `PURGE_AT` completed operations.
+longer than `PURGE_AT` completed operations. In one turn of the event loop no more is tried and
+expired than costs `effort`; the rest is for `do_rest`, in a later turn, so that thousands of long
+polls that one record wakes do not hold up everybody else.
 Source of the idea: Kafka's `DelayedOperationPurgatory`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Hashable, Iterable
 
 from pykbroker.timing_wheel import TimerTask, TimingWheel
 
 PURGE_AT = 1000
+BASE_EFFORT = 4
+UNBOUNDED = 1 << 60
+EFFORT_PER_TURN = 1000  # about 5 ms: answering a long poll of one partition takes 25 us
 
 
 class DelayedOperation(ABC):
@@ -44,7 +50,11 @@ class DelayedOperation(ABC):
 class Purgatory:
     """All operations that wait on one node; see the module's text."""
 
-    def __init__(self, now_ms: int) -> None:
+    def __init__(self, now_ms: int, effort: int = UNBOUNDED) -> None:
+        """effort: of a turn; an operation costs BASE_EFFORT, and 1 for each key that it watches."""
+        self._effort = self._left = effort
+        self._unchecked: dict[Hashable, int] = {}  # how many of a key's first are not tried
+        self._overdue: deque[DelayedOperation] = deque()
         self._watchers: dict[Hashable, list[DelayedOperation]] = {}
         self._timers: TimingWheel[DelayedOperation] = TimingWheel(now_ms)
         self._completed_but_watched = 0
@@ -79,22 +89,33 @@ class Purgatory:
     def check(self, key: Hashable) -> int:
         """Something changed for `key`: complete what can be. Returns how many completed."""
         waiting = self._watchers.pop(key, None)
-        if waiting is None:
-            return 0
+        return 0 if waiting is None else self._try(key, waiting, len(waiting))
+
+    def _try(self, key: Hashable, waiting: list[DelayedOperation], count: int) -> int:
+        """Try the first `count` of the operations that waited for `key`, as far as there is effort
+        left; those that are not tried come first next time."""
         completed = 0
+        untried: list[DelayedOperation] = waiting[count:]
         still: list[DelayedOperation] = []
-        for operation in waiting:
+        for position in range(min(count, len(waiting))):
+            if self._left <= 0:
+                untried = waiting[position:]
+                self._unchecked[key] = count - position
+                break
+            operation = waiting[position]
             if operation.completed:
                 self._completed_but_watched -= 1
-            elif operation.try_complete():
+                continue
+            self._left -= BASE_EFFORT + operation._keys_watched
+            if operation.try_complete():
                 operation._keys_watched -= 1  # this key has let go of it
                 self._finish(operation)
                 completed += 1
             else:
                 still.append(operation)
-        if still:
+        if untried or still:
             added = self._watchers.get(key)  # by an operation that completed just now
-            self._watchers[key] = still if added is None else still + added
+            self._watchers[key] = untried + still + (added or [])
         return completed
 
     def is_watched(self, key: Hashable) -> bool:
@@ -111,15 +132,39 @@ class Purgatory:
         return self._timers.next_deadline_ms()
 
     def advance(self, now_ms: int) -> int:
-        """Expire what is due. Returns how many expired."""
-        expired = 0
+        """Expire what is due. Returns how many expired now."""
         for operation in self._timers.advance(now_ms):
+            operation._purgatory_task = None
+            self._overdue.append(operation)
+        return self._expire_overdue()
+
+    def _expire_overdue(self) -> int:
+        expired = 0
+        while self._overdue and self._left > 0:
+            operation = self._overdue.popleft()
             if not operation.completed:
-                operation._purgatory_task = None
+                self._left -= BASE_EFFORT + operation._keys_watched
                 self._finish(operation)
                 operation.expire()
                 expired += 1
         return expired
+
+    # ---- turns of the event loop
+
+    def begin_turn(self) -> bool:
+        """A turn of the event loop begins; is there something for `do_rest`?"""
+        self._left = self._effort
+        return bool(self._unchecked or self._overdue)
+
+    def do_rest(self) -> None:
+        """Go on where an earlier turn had no time for more."""
+        self._expire_overdue()
+        while self._unchecked and self._left > 0:
+            key = next(iter(self._unchecked))
+            count = self._unchecked.pop(key)
+            waiting = self._watchers.pop(key, None)
+            if waiting is not None:
+                self._try(key, waiting, count)
 
     def _finish(self, operation: DelayedOperation) -> None:
         operation.completed = True

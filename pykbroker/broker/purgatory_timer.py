@@ -1,7 +1,8 @@
 """The timer that expires what waits in the purgatory.
 
-State   one timer, for the first deadline there was when it was set.
-In      `arm`, at the end of every turn. Out: `Purgatory.advance`, then a turn for what it answered.
+State   one timer, for the first deadline there was when it was set; a call for what the turn left.
+In      `arm`, at the end of every turn. Out: `Purgatory.advance` and `Purgatory.do_rest`, then a
+        turn for what they answered.
 Invariant: a deadline is met late by a turn at most, and never early; a purgatory without deadlines
 costs no timer.
 """
@@ -17,7 +18,16 @@ from pykbroker.purgatory import Purgatory
 class PurgatoryTimer:
     """See the module. `halt` is told of a bug of ours."""
 
-    __slots__ = ("_due_ms", "_halt", "_now_ms", "_purgatory", "_scheduler", "_timer", "_wake")
+    __slots__ = (
+        "_due_ms",
+        "_halt",
+        "_now_ms",
+        "_purgatory",
+        "_rest",
+        "_scheduler",
+        "_timer",
+        "_wake",
+    )
 
     def __init__(
         self,
@@ -34,10 +44,13 @@ class PurgatoryTimer:
         self._wake = wake
         self._halt = halt
         self._timer: Timer | None = None
+        self._rest: Timer | None = None
         self._due_ms = 0
 
     def arm(self) -> None:
-        """Set the timer, if the first deadline comes before it."""
+        """Set the timer, if the first deadline comes before it; have the rest of the turn done."""
+        if self._purgatory.begin_turn() and self._rest is None:
+            self._rest = self._scheduler.call_soon(self._do_rest)
         deadline_ms = self._purgatory.next_deadline_ms()
         if deadline_ms is None:
             return
@@ -51,14 +64,24 @@ class PurgatoryTimer:
 
     def _expire(self) -> None:
         self._timer = None
+        self._run(lambda: self._purgatory.advance(self._now_ms()))
+
+    def _do_rest(self) -> None:
+        self._rest = None
+        self._run(self._purgatory.do_rest)
+
+    def _run(self, step: Callable[[], object]) -> None:
         try:
-            self._purgatory.advance(self._now_ms())
+            step()
         except Exception as failure:
             self._halt(failure)
             return
         self._wake()  # the turn arms the timer again
 
     def cancel(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

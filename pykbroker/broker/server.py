@@ -58,7 +58,7 @@ from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.network.socket_server import SocketServer
-from pykbroker.purgatory import Purgatory
+from pykbroker.purgatory import EFFORT_PER_TURN, Purgatory
 from pykbroker.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:  # imported when the node serves
@@ -96,7 +96,7 @@ class BrokerServer:
         self.scheduler = environment.scheduler
         self.now_ms = environment.clock.now_ms
         self._disk_threads = environment.background.threads("disk", DISK_THREADS)
-        self.purgatory = Purgatory(self.now_ms())
+        self.purgatory = Purgatory(self.now_ms(), EFFORT_PER_TURN)
         self._states = StateKeeper(config.node_id, environment.scheduler)
         self.outgoing = Outgoing(environment, config)
         self._haste = Deferred()  # resolved when the controller is not to be waited for

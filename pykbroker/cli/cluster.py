@@ -20,7 +20,7 @@ from pykbroker.config.load import Properties, load_config
 
 DESCRIPTION: Final = """\
 Run nodes on this machine, each in a process of its own, for a try-out or a test; or ask a cluster
-for its id, or unregister a broker.
+for its id, or unregister a broker or a former voter.
 
 Node N keeps its data in DIR/node-N, its configuration in DIR/node-N.properties and its log in
 DIR/node-N.log. The first nodes are controllers as well as brokers. Clients connect to the ports
@@ -57,14 +57,18 @@ def add_arguments(parser: CommandParser) -> None:
         help="set a configuration key of all nodes; may be given many times",
     )
     parser.add_argument("--log-level", choices=_LEVELS, help="least level that the nodes log")
-    commands = parser.add_subparsers(dest="action", metavar="{cluster-id,unregister}")
+    commands = parser.add_subparsers(
+        dest="action", metavar="{cluster-id,unregister,unregister-controller}"
+    )
     showing = commands.add_parser("cluster-id", help="print the id of a cluster")
     unregistering = commands.add_parser("unregister", help="unregister a broker")
-    for each in (showing, unregistering):
+    former = commands.add_parser("unregister-controller", help="unregister a former voter")
+    for each in (showing, unregistering, former):
         add_connection(each, controllers=True)
-    unregistering.add_argument(
-        "-i", "--id", type=int, required=True, metavar="N", help="the broker to unregister"
-    )
+    for each, what in ((unregistering, "broker"), (former, "controller")):
+        each.add_argument(
+            "-i", "--id", type=int, required=True, metavar="N", help=f"the {what} to unregister"
+        )
     parser.set_defaults(parser=parser)
 
 
@@ -76,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     ]
     if options.action is None:
         if options.nodes is None:
-            options.parser.error("give --nodes N to run a cluster, or cluster-id or unregister")
+            options.parser.error("give --nodes N to run a cluster, or a command")
         return _run_nodes(options)
     if given:
         flag = given[0].replace("_", "-")
@@ -84,16 +88,28 @@ def run(options: argparse.Namespace) -> int:
     with connect(options) as client:
         if options.action == "cluster-id":
             print(f"Cluster ID: {client.describe_cluster().cluster_id}")
-        else:
-            client.at_controller(lambda connection: _unregister(connection, options.id))
+        elif options.action == "unregister":
+            client.at_controller(lambda connection: _unregister_broker(connection, options.id))
             print(f"Broker {options.id} is no longer registered.")
+        else:
+            client.at_controller(lambda connection: _unregister_controller(connection, options.id))
+            print(f"Controller {options.id} is no longer registered.")
     return 0
 
 
-def _unregister(connection: BrokerConnection, broker_id: int) -> None:
+def _unregister_broker(connection: BrokerConnection, broker_id: int) -> None:
     from pykbroker.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 
     response = connection.send(UnregisterBrokerRequest(broker_id=broker_id))
+    check(response.error_code, response.error_message)
+
+
+def _unregister_controller(connection: BrokerConnection, controller_id: int) -> None:
+    from pykbroker.protocol.messages.unregister_controller_request import (
+        UnregisterControllerRequest,
+    )
+
+    response = connection.send(UnregisterControllerRequest(controller_id=controller_id))
     check(response.error_code, response.error_message)
 
 

@@ -302,6 +302,7 @@ class KraftNodeDriver:
             committed=self._loader.committed(),
             next_offset=next_offset,
             kraft_version=kraft_version,
+            voter_ids=lambda: self.raft.raft.voters.nodes,
             breathe=self._breathe,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
 from pykbroker.environment.real.scheduler import LoopScheduler
-from pykbroker.purgatory import DelayedOperation, Purgatory
+from pykbroker.purgatory import BASE_EFFORT, DelayedOperation, Purgatory
 
 
 class Waiting(DelayedOperation):
@@ -97,5 +97,38 @@ def test_a_bug_is_told() -> None:
         del broken._expired
         await node.woken.wait()
         assert isinstance(node.halted[0], AttributeError)
+
+    run(script)
+
+
+def test_what_a_turn_had_no_time_for_is_done_in_a_later_one() -> None:
+    async def script(node: Node) -> None:
+        node.purgatory = node.timer._purgatory = Purgatory(node.now_ms(), effort=2 * BASE_EFFORT)
+        for _ in range(5):
+            node.watch(1)
+        turns = 0
+        while len(node.expired) < 5:
+            await node.woken.wait()
+            node.woken.clear()
+            turns += 1
+            assert len(node.expired) <= 2 * turns
+            node.timer.arm()
+        assert turns >= 3
+        assert node.timer._rest is None
+
+    run(script)
+
+
+def test_the_rest_of_a_turn_that_is_cancelled_is_not_done() -> None:
+    async def script(node: Node) -> None:
+        node.purgatory = node.timer._purgatory = Purgatory(node.now_ms(), effort=BASE_EFFORT)
+        for _ in range(2):
+            node.watch(1)
+        await node.woken.wait()
+        node.timer.arm()
+        node.timer.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert len(node.expired) == 1
 
     run(script)

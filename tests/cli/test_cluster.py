@@ -119,12 +119,17 @@ def test_cluster_id_and_unregister(run: Run, cluster: Cluster) -> None:
             "",
             "Broker ID 77 is not currently registered\n",
         )
+        voter = run("cluster", "unregister-controller", *through, "--id", "1")
+        assert (voter.code, voter.err) == (
+            1,
+            "Cannot unregister controller 1 because it is part of the voter set.\n",
+        )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "pykbroker cluster: give --nodes N to run a cluster, or cluster-id or unregister"),
+        ((), "pykbroker cluster: give --nodes N to run a cluster, or a command"),
         (("--nodes", "x"), "pykbroker cluster: argument --nodes: invalid int value: 'x'"),
         (("--nodes", "0"), "pykbroker cluster: --nodes 0: a cluster has at least one node"),
         (("--nodes", "2", "--controllers", "3"), "pykbroker cluster: --controllers 3: expected 1"),
@@ -136,7 +141,7 @@ def test_cluster_id_and_unregister(run: Run, cluster: Cluster) -> None:
         (("--nodes", "1", "--override", "x"), "pykbroker cluster: --override x: expected KEY=VAL"),
         (("--nodes", "1", "cluster-id"), "pykbroker cluster: --nodes can't be used with cluster"),
         (("unregister",), "pykbroker cluster unregister: the following arguments are required"),
-        (("grow",), "pykbroker cluster: argument {cluster-id,unregister}: invalid choice: 'grow'"),
+        (("grow",), "pykbroker cluster: argument {cluster-id,unregister,unregister-controller}: "),
         (("cluster-id", "--bootstrap-server", "127.0.0.1:1"), "Cannot connect to 127.0.0.1:1"),
     ],
 )

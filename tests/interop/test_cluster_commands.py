@@ -274,4 +274,6 @@ def test_cluster(cluster: Cluster, both: Both) -> None:
     for through in connections(cluster):
         ours, theirs = both("cluster", "cluster-id", *through)
         assert ours == theirs == [f"Cluster ID: {cluster.cluster_id}"]
-        assert both("cluster", "unregister", *through, "--id", "77", code=1) == ([], [])
+        for action, node in (("unregister", "77"), ("unregister-controller", "77")):
+            assert both("cluster", action, *through, "--id", node, code=1) == ([], [])
+        assert both("cluster", "unregister-controller", *through, "--id", "1", code=1) == ([], [])

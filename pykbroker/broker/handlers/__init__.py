@@ -172,6 +172,7 @@ HANDLERS: tuple[Served, ...] = (
     Served("BrokerRegistration", "broker_registration", on_controller=True),
     Served("BrokerHeartbeat", "broker_heartbeat", on_controller=True),
     Served("UnregisterBroker", "unregister_broker", on_controller=True),
+    Served("UnregisterController", "unregister_controller", on_controller=True),
     Served("AllocateProducerIds", "allocate_producer_ids", on_controller=True),
     Served("ControllerRegistration", "controller_registration", on_controller=True),
     Served("AssignReplicasToDirs", "assign_replicas_to_dirs", on_controller=True),

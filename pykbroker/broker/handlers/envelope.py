@@ -51,6 +51,7 @@ FORWARDABLE = frozenset(
         "DescribeQuorum",
         "UpdateFeatures",
         "UnregisterBroker",
+        "UnregisterController",
         "AddRaftVoter",
         "RemoveRaftVoter",
     }

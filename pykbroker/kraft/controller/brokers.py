@@ -29,6 +29,7 @@ from pykbroker.kraft.metadata_version import (
     VersionRange,
     register_broker_record_version,
     supports_controller_registration,
+    supports_controller_unregistration,
     supports_cordoned_directories,
     supports_directory_assignment,
 )
@@ -53,6 +54,7 @@ from pykbroker.protocol.messages.register_controller_record import (
     RegisterControllerRecord,
 )
 from pykbroker.protocol.messages.unregister_broker_record import UnregisterBrokerRecord
+from pykbroker.protocol.messages.unregister_controller_record import UnregisterControllerRecord
 
 _FENCE, _UNFENCE = 1, -1
 _FIRST_WITH_PREVIOUS_EPOCH: Final = 3
@@ -340,4 +342,30 @@ def register_controller(state: ControllerState, request: Any) -> Decision[Metada
         ],
     )
     reply = ControllerRegistrationResponse(error_message=None)
+    return Decision(records=[MetadataRecord(record)], reply=reply)
+
+
+def unregister_controller(state: ControllerState, controller_id: int) -> Decision[MetadataRecord]:
+    """Decide an UnregisterControllerRequest (KIP-1312): forget one that is no voter any more."""
+    from pykbroker.protocol.messages.unregister_controller_response import (
+        UnregisterControllerResponse,
+    )
+
+    if controller_id in state.voter_ids():
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST,
+            f"Cannot unregister controller {controller_id} because it is part of the voter set.",
+        )
+    if not supports_controller_unregistration(state.metadata_version):
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            "The current MetadataVersion is too old to support controller unregistration.",
+        )
+    if controller_id not in state.image.controllers:
+        raise KafkaError(
+            ErrorCode.CONTROLLER_ID_NOT_REGISTERED,
+            f"Controller ID {controller_id} is not currently registered.",
+        )
+    record = UnregisterControllerRecord(controller_id=controller_id)
+    reply = UnregisterControllerResponse(error_message=None)
     return Decision(records=[MetadataRecord(record)], reply=reply)

@@ -16,7 +16,7 @@ Source: Kafka's `QuorumController.java`, `ActivationRecordsGenerator.java`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from pykbroker.config import BrokerConfig
@@ -55,6 +55,7 @@ class Controller:
         committed: MetadataReplay,
         next_offset: int,
         kraft_version: int = 0,
+        voter_ids: Callable[[], Collection[int]] = tuple,
         breathe: Callable[[], None] = lambda: None,
     ) -> None:
         """Begin from what is `committed`; the next record has `next_offset`."""
@@ -64,6 +65,7 @@ class Controller:
             config=config,
             new_uuid=new_uuid,
             random=random,
+            voter_ids=voter_ids,
             breathe=breathe,
         )
         self.state.kraft_version = kraft_version
@@ -208,6 +210,10 @@ class Controller:
     def unregister_broker(self, broker_id: int) -> Decision[MetadataRecord]:
         """UnregisterBrokerRequest -> UnregisterBrokerResponse."""
         return brokers.unregister_broker(self.state, broker_id)
+
+    def unregister_controller(self, controller_id: int) -> Decision[MetadataRecord]:
+        """UnregisterControllerRequest -> UnregisterControllerResponse."""
+        return brokers.unregister_controller(self.state, controller_id)
 
     def fence_stale_broker(self, now_ms: int) -> Decision[MetadataRecord]:
         """Fence a broker that has not been heard of; the reply is True when there was one."""

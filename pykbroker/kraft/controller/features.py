@@ -27,6 +27,7 @@ from pykbroker.kraft.metadata_version import (
     SUPPORTED_FEATURES,
     VersionRange,
     metadata_changes_between,
+    supports_controller_registration,
 )
 from pykbroker.kraft.release_features import dependency_fault
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
@@ -153,4 +154,9 @@ def _reason_not_supported(state: ControllerState, feature: str, level: int) -> s
             if supported.max == 0:
                 return f"{what} does not support this feature."
             return f"{what} only supports versions {supported.min}-{supported.max}"
+    if supports_controller_registration(state.metadata_version):
+        known = {state.node_id, *state.image.controllers}
+        for voter in state.voter_ids():
+            if voter not in known:
+                return f"controller {voter} has not registered, and may not support this feature"
     return None

@@ -40,6 +40,9 @@ DECIDE: dict[str, Decide] = {
     "BrokerHeartbeatRequest": lambda at, message, _, now_ms: at.heartbeat(message, now_ms),
     "ControllerRegistrationRequest": lambda at, message, _, __: at.register_controller(message),
     "UnregisterBrokerRequest": lambda at, message, _, __: at.unregister_broker(message.broker_id),
+    "UnregisterControllerRequest": lambda at, message, _, __: at.unregister_controller(
+        message.controller_id
+    ),
 }
 
 

@@ -9,7 +9,7 @@ Out: small questions that several subjects ask (is this broker active, what hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pykbroker.config import BrokerConfig, ConfigError, TopicConfig
@@ -47,14 +47,19 @@ class ControllerState:
         config: BrokerConfig,
         new_uuid: Callable[[], bytes],
         random: RandomSource,
+        voter_ids: Callable[[], Collection[int]],
         breathe: Callable[[], None],
     ) -> None:
-        """breathe: called between the parts of a long request (`environment/slices.py`)."""
+        """voter_ids: the voters of the quorum as they are now.
+
+        breathe: called between the parts of a long request (`environment/slices.py`).
+        """
         self.node_id = node_id
         self.cluster_id = cluster_id
         self.static_config = config
         self.new_uuid = new_uuid
         self.random = random
+        self.voter_ids = voter_ids
         self.breathe = breathe
         self.image = MetadataImage()
         self.index = PartitionIndex(self.image)

@@ -213,5 +213,25 @@ def test_controllers_register() -> None:
     assert refused.value.code == ErrorCode.UNSUPPORTED_VERSION
 
 
+def test_a_controller_that_is_no_voter_can_be_unregistered() -> None:
+    world = ControllerWorld()
+    request = controllers.ControllerRegistrationRequest(controller_id=4, incarnation_id=b"c" * 16)
+    world.decide(world.controller.register_controller, request)
+    world.controller.state.voter_ids = lambda: (1, 4)
+    with pytest.raises(KafkaError, match="part of the voter set") as refused:
+        world.controller.unregister_controller(4)
+    assert refused.value.code == ErrorCode.INVALID_REQUEST
+    world.controller.state.voter_ids = lambda: (1,)
+    assert world.decide(world.controller.unregister_controller, 4).error_code == 0
+    assert world.image.controllers == {}
+    with pytest.raises(KafkaError, match="Controller ID 4 is not currently registered") as unknown:
+        world.controller.unregister_controller(4)
+    assert unknown.value.code == ErrorCode.CONTROLLER_ID_NOT_REGISTERED
+    old = ControllerWorld(features={"metadata.version": 32})
+    with pytest.raises(KafkaError, match="too old") as early:
+        old.controller.unregister_controller(4)
+    assert early.value.code == ErrorCode.UNSUPPORTED_VERSION
+
+
 def test_the_cluster_id_of_the_tests_is_one() -> None:
     assert len(CLUSTER_ID) == 22

@@ -129,6 +129,13 @@ def test_a_broker_that_does_not_support_it_refuses_it() -> None:
     assert "Broker 2 only supports versions 7-30" in update(world, "metadata.version", 33)[1]
 
 
+def test_a_voter_that_has_not_registered_may_not_support_it() -> None:
+    world = ControllerWorld(features={"metadata.version": 25}).brokers(1)
+    world.controller.state.voter_ids = lambda: (1, 2)
+    reason = "controller 2 has not registered, and may not support this feature"
+    assert reason in update(world, "metadata.version", 33)[1]
+
+
 @pytest.mark.parametrize(("version", "count"), [(0, 1), (1, 1), (2, 0)])
 def test_results_per_feature_up_to_version_1(version: int, count: int) -> None:
     world = ControllerWorld().brokers(1)
