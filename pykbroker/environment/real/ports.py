@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import random
 import socket
+from typing import Final
+
+# Below those that systems give to outgoing connections: one of these could take a port before the
+# node that it is meant for listens on it.
+_RANGE: Final = range(10_000, 32_768)
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """`count` different ports that nothing listens on now."""
-    sockets = [socket.create_server((host, 0)) for _ in range(count)]
-    ports = [int(each.getsockname()[1]) for each in sockets]
-    for each in sockets:
-        each.close()
+    """`count` different ports that nothing listens on now. OSError when there are not as many."""
+    ports: list[int] = []
+    for port in random.SystemRandom().sample(_RANGE, len(_RANGE)):
+        if len(ports) == count:
+            break
+        try:
+            socket.create_server((host, port)).close()
+        except OSError:
+            continue  # in use
+        ports.append(port)
+    if len(ports) < count:
+        raise OSError(f"fewer than {count} ports of {host} are free")
     return ports
