@@ -79,7 +79,12 @@ class CommitTopics:
         ]
 
     def answers(self, decided: Sequence[Any]) -> list[Any]:
-        """What was refused first, then what the coordinator decided."""
+        """What was refused first, then what the coordinator decided.
+
+        A topic that a request names twice is answered twice, unless something was refused.
+        """
+        if not self._refused:
+            return list(decided)
         for topic in decided:
             present = self._refused.setdefault(topic.topic_id if self._by_id else topic.name, topic)
             if present is not topic:

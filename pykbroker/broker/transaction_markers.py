@@ -1,6 +1,7 @@
 """Ends of transactions, written into the partitions of this node.
 
     a partition that this node does not host         UNKNOWN_TOPIC_OR_PARTITION, as in Kafka
+    a marker without a producer id or epoch          UNKNOWN_SERVER_ERROR, as in Kafka
     a partition of __consumer_offsets                by the group coordinator: the offsets of the
                                                      transaction are shown, or dropped, at once
     any other                                        appended, and answered when it is committed
@@ -67,6 +68,8 @@ def write_markers(
                 found = services.replica_manager.lookup(topic.name, index)
                 if isinstance(found, int):
                     result.error_code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                elif -1 in (marker.producer_id, marker.producer_epoch):
+                    result.error_code = int(ErrorCode.UNKNOWN_SERVER_ERROR)
                 elif topic.name == GROUP_METADATA_TOPIC:
                     ended = services.groups.end_transaction(index, marker)
                     parts.append(then(ended, partial(_note_group_code, result)))

@@ -72,3 +72,12 @@ def test_an_id_that_nobody_has() -> None:
         b"g" * 16,
         ErrorCode.UNKNOWN_TOPIC_ID,
     )
+
+
+def test_a_topic_that_is_named_twice_is_answered_twice() -> None:
+    decided = [
+        FORMS.answered_topic(name="t", partitions=[FORMS.answered_partition(partition_index=index)])
+        for index in (0, 1)
+    ]
+    assert len(checked(topic("t", 0), topic("t", 1)).answers(decided)) == 2
+    assert len(checked(topic("t", 0), topic("t", 1, 9)).answers(decided)) == 1

@@ -140,6 +140,17 @@ def test_the_transaction_version_decides_which_epochs_are_old(
     assert found == {(PRODUCER, "t", 0): code}
 
 
+@pytest.mark.parametrize("topic", ["t", GROUP_METADATA_TOPIC])
+@pytest.mark.parametrize("lacking", ["producer_id", "epoch"])
+def test_a_marker_of_nobody_is_not_written(broker: GroupBroker, topic: str, lacking: str) -> None:
+    fields: dict[str, Any] = {lacking: -1}
+    (code,) = write(broker, marker({topic: [0]}, **fields)).values()
+    assert code == ErrorCode.UNKNOWN_SERVER_ERROR
+    partition = broker.replica_manager.find(topic, 0)
+    assert partition is not None
+    assert partition.log.log_end_offset == 0
+
+
 def test_a_fenced_coordinator(broker: GroupBroker) -> None:
     write(broker, marker({"t": [0]}, coordinator_epoch=5))
     assert write(broker, marker({"t": [0]}, coordinator_epoch=4)) == {

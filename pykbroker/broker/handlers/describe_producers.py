@@ -74,7 +74,7 @@ def _describe(
                         coordinator_epoch=producer.coordinator_epoch,
                         current_txn_start_offset=producer.current_txn_first_offset,
                     )
-                    for producer in found.log.active_producers(request.received_ms)
+                    for producer in found.log.active_producers(services.wall_ms())
                 ],
             )
         )

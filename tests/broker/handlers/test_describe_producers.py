@@ -7,11 +7,17 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.handlers.describe_producers import HANDLER
+from pykbroker.broker.transaction_markers import write_markers
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.describe_producers_request import (
     DescribeProducersRequest,
     TopicRequest,
 )
+from pykbroker.protocol.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+)
+from pykbroker.types import TopicPartition
 from tests.broker.handlers.data_plane import Broker, Call
 from tests.replication.node import NOW_MS
 
@@ -40,6 +46,26 @@ def test_producers(broker: Broker) -> None:
     assert (producer.producer_id, producer.producer_epoch, producer.last_sequence) == (9, 1, 2)
     assert (producer.last_timestamp, producer.current_txn_start_offset) == (NOW_MS, -1)
     assert (without.error_code, without.active_producers) == (0, [])
+
+
+def test_an_open_transaction_and_its_end(broker: Broker) -> None:
+    partition = broker.node.manager.partition(TopicPartition("t", 1))
+    fields = {"producer_id": 5, "producer_epoch": 3}
+    broker.node.append(partition, b"before")
+    broker.node.append(partition, b"x", base_sequence=0, is_transactional=True, **fields)
+    ((open_one,),) = [answer.active_producers for answer in describe(broker, "t", 1)]
+    assert (open_one.current_txn_start_offset, open_one.coordinator_epoch) == (1, -1)
+    marker = WritableTxnMarker(
+        coordinator_epoch=7,
+        transaction_result=True,
+        topics=[WritableTxnMarkerTopic(name="t", partition_indexes=[1])],
+        **fields,
+    )
+    write_markers(broker, [marker])  # type: ignore[arg-type]
+    broker.node.end_turn()
+    ((ended,),) = [answer.active_producers for answer in describe(broker, "t", 1)]
+    assert (ended.current_txn_start_offset, ended.coordinator_epoch) == (-1, 7)
+    assert (ended.producer_epoch, ended.last_sequence) == (3, 0)
 
 
 @pytest.mark.parametrize(
