@@ -1,6 +1,7 @@
 """Exactly once: what Apache's copiers make is the same as their source, whoever is killed.
 
-PYKBROKER_COPY_SECONDS=600 has the faults come for so long; PYKBROKER_COPY_SEED decides them.
+PYKBROKER_COPY_SECONDS=600 has the faults come for so long; PYKBROKER_COPY_SEED decides them;
+PYKBROKER_COPY_CLUSTERS=o,ooo,aao,aoo names the clusters by their nodes: ours and Apache's.
 """
 
 from __future__ import annotations
@@ -16,13 +17,30 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.testing import Broker, Cluster
+from tests.harness.mixed_cluster import APACHE, OURS, MixedCluster
 from tests.interop.copiers import Copier, pause_s
 
 SECONDS = float(os.environ.get("PYKBROKER_COPY_SECONDS", "15"))
 SEED = int(os.environ.get("PYKBROKER_COPY_SEED", "1"))
+CLUSTERS = os.environ.get("PYKBROKER_COPY_CLUSTERS", "o,ooo").split(",")
 PARTITIONS = 2
 RECORDS_PER_SECOND = 150
 END_S = 300.0
+
+SETTINGS = {
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+    "group.initial.rebalance.delay.ms": "0",
+}
+REPLICATED = {
+    "offsets.topic.replication.factor": "3",
+    "offsets.topic.num.partitions": "5",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "2",
+    "transaction.state.log.num.partitions": "5",
+    "min.insync.replicas": "2",
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
+}
 
 
 def fill(servers: str, topic: str, count: int) -> None:
@@ -56,35 +74,27 @@ def committed(servers: str, topic: str, index: int) -> list[int]:
         found.append(int(message.value()))
 
 
-def cluster_of(nodes: int, directory: Path) -> Broker | Cluster:
-    """One node, or several that replicate everything."""
-    settings = {
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
-        "group.initial.rebalance.delay.ms": "0",
-    }
-    if nodes == 1:
-        return Broker(overrides=settings, data_dir=directory)
-    settings |= {
-        "offsets.topic.replication.factor": "3",
-        "transaction.state.log.replication.factor": "3",
-        "transaction.state.log.min.isr": "2",
-        "offsets.topic.num.partitions": "5",
-        "transaction.state.log.num.partitions": "5",
-        "min.insync.replicas": "2",
-        "broker.session.timeout.ms": "3000",
-        "broker.heartbeat.interval.ms": "500",
-    }
-    return Cluster(nodes, overrides=settings, directory=directory)
+def cluster_of(kinds: str, directory: Path) -> Broker | Cluster | MixedCluster:
+    """One node, or several that replicate everything; `kinds` has an o or an a for each."""
+    if kinds == "o":
+        return Broker(overrides=SETTINGS, data_dir=directory)
+    settings = SETTINGS | REPLICATED
+    if set(kinds) == {"o"}:
+        return Cluster(len(kinds), overrides=settings, directory=directory)
+    directory.mkdir()
+    names = [APACHE if kind == "a" else OURS for kind in kinds]
+    config = {key.replace(".", "_"): value for key, value in settings.items()}
+    return MixedCluster(directory, *names, **config)
 
 
-@pytest.mark.parametrize("nodes", [1, 3])
-def test_the_copy_is_exact(tmp_path: Path, nodes: int) -> None:
+@pytest.mark.parametrize("kinds", CLUSTERS)
+def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
     dice = random.Random(SEED)
     count = int(SECONDS * RECORDS_PER_SECOND) // PARTITIONS * PARTITIONS
-    with cluster_of(nodes, tmp_path / "data") as cluster:
+    with cluster_of(kinds, tmp_path / "data") as cluster:
         servers = cluster.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": servers})
-        topics = [NewTopic(name, PARTITIONS, nodes) for name in ("source", "target")]
+        topics = [NewTopic(name, PARTITIONS, len(kinds)) for name in ("source", "target")]
         for future in admin.create_topics(topics).values():
             future.result(30)
         fill(servers, "source", count)
@@ -99,7 +109,7 @@ def test_the_copy_is_exact(tmp_path: Path, nodes: int) -> None:
             for copier in copiers:
                 copier.close()
         starts = [copier.starts for copier in copiers]
-        print(f"seed {SEED}, {nodes} nodes: {count} records, {kills} kills, starts: {starts}")
+        print(f"seed {SEED}, {kinds}: {count} records, {kills} kills, starts: {starts}")
         for index in range(PARTITIONS):
             assert committed(servers, "target", index) == list(range(index, count, PARTITIONS))
 
@@ -117,7 +127,7 @@ def _disturb(nodes: list[Any], copiers: list[Copier], dice: random.Random) -> in
             victim.kill()
             if len(nodes) > 1:
                 time.sleep(dice.uniform(0, 6))  # long enough to be fenced, or not
-            victim.restart()
+            victim.start()
         else:
             dice.choice(copiers).kill()
         kills += 1
