@@ -52,7 +52,7 @@ from pykbroker.kraft.storage_format import (
     survey_directories,
 )
 from pykbroker.log.checkpoints import clean_shutdown_epoch
-from pykbroker.log.directory_loader import recover_in_workers
+from pykbroker.log.directory_loader import loading_in
 from pykbroker.log.housekeeping_driver import HousekeepingDriver, run_flushes
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.log_manager import LogManager
@@ -181,7 +181,7 @@ class BrokerServer:
             topic_config=self._topic_config,
             topic_id=self._topic_id,
             jitter=self.environment.random.randrange,
-            recover_many=recover_in_workers(self.environment),
+            loading=loading_in(self.environment),
             on_offline=self._on_directory_offline,
         )
         self._undo.append(self.log_manager.unlock)

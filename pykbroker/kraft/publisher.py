@@ -62,6 +62,7 @@ class MetadataLoader:
         self._unpublished: deque[Callable[[], None]] = deque()
         self._unpublished_size = 0
         self._is_publishing = False
+        self._told: list[Deferred] = []
         self.image = self._replay.stable
         """The metadata as it is committed and published."""
         self.bytes_since_snapshot = 0
@@ -103,11 +104,12 @@ class MetadataLoader:
             for publisher in publishers:
                 publisher.apply(everything, self.image)
             self._publishers += publishers
-            told.resolve(None)
 
+        self._told.append(told)
         self._unpublished.append(tell)
-        self._unpublished_size += size_of(delta_between(MetadataImage(), self._replay.stable))
-        self._publish(told)
+        topics = self._replay.stable.topics_by_id.values()
+        self._unpublished_size += sum(len(topic.partitions) for topic in topics)
+        self._publish()
         return told
 
     def on_commit(
@@ -135,34 +137,39 @@ class MetadataLoader:
         self._unpublished.append(partial(self._tell, step))
         self._unpublished_size += size_of(step.delta)
 
-    def _publish(self, told: Deferred | None = None) -> None:
-        """Publish what is not yet: at once when it is little, or in slices. `told`: who waits."""
+    def _publish(self) -> None:
+        """Publish what is not yet: at once when it is little, or in slices."""
         if self._is_publishing:
             return
         self._is_publishing = True
         if self._unpublished_size > FEW:
             job = self._slices.run("metadata publisher", self._publish_all)
-            job.on_resolved(partial(self._published_all, told))
+            job.on_resolved(self._published_all)
         else:
             try:
                 self._publish_all()
             finally:
                 self._is_publishing = False
+            self._resolve_told(None)
 
     def _publish_all(self) -> None:
         while self._unpublished:
             self._unpublished.popleft()()
         self._unpublished_size = 0
 
-    def _published_all(self, told: Deferred | None, failure: BaseException | None) -> None:
+    def _published_all(self, failure: BaseException | None) -> None:
         self._is_publishing = False
-        if failure is not None:
-            if told is not None and not told.done:
-                told.resolve(failure)
-            elif self._on_fatal is not None:
-                self._on_fatal(failure)
-            else:
+        if failure is not None and not self._told:
+            if self._on_fatal is None:
                 raise failure
+            self._on_fatal(failure)
+        self._resolve_told(failure)
+
+    def _resolve_told(self, failure: BaseException | None) -> None:
+        """Outside of the slices: what waits for `publish_to` is no part of the publishing."""
+        told, self._told = self._told, []
+        for deferred in told:
+            deferred.resolve(failure)
 
     def _tell(self, step: Step) -> None:
         delta, image = step

@@ -4,7 +4,8 @@ In:    a locked directory, the topics' configurations. Out: the logs by partitio
        deleted goes to the chores. LogDirFailure, DirectoryRefused.
 Invariants: after a clean stop nothing is scanned. After another one every log is checked from its
        recovery point on: small ones here, much data in worker processes, when there are any
-       (`recover_many`; recovery_driver.py has them).
+       (`recover_many`; recovery_driver.py has them). Between two logs the event loop may have a
+       turn (`rest`): other nodes of the quorum must hear from this one, however many logs it has.
 Source: LogManager.loadLogs, loadLog.
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.config import TopicConfig
 from pykbroker.deferred import Deferred
@@ -50,6 +51,19 @@ RecoverMany = Callable[[Sequence[RecoveryTask], int], Recovering]
 """Recovers the tasks' logs with that many workers and closes them; directory -> log end offset.
 One that could not be recovered is left out."""
 
+SLICE_NS = 5_000_000
+
+
+class Loading(NamedTuple):
+    """What a node that is not alone in the world lends to the loading of its logs.
+
+    `rest`, between two logs: a Deferred to wait for, or None to go on at once.
+    """
+
+    recover_many: RecoverMany
+    rest: Callable[[], Deferred | None]
+
+
 Logs = dict[TopicPartition, PartitionLog]
 
 
@@ -65,7 +79,7 @@ class DirectoryLoader:
         topic_config: Callable[[str], TopicConfig] | None,
         topic_id: Callable[[str], bytes | None] | None = None,
         jitter: Callable[[int], int] | None,
-        recover_many: RecoverMany | None,
+        loading: Loading | None,
         now_ms: int,
         unidentified: dict[TopicPartition, str] | None = None,
     ) -> None:
@@ -77,12 +91,12 @@ class DirectoryLoader:
         self._topic_config = topic_config
         self._topic_id = topic_id
         self._jitter = jitter
-        self._recover_many = recover_many
+        self._loading = loading
         self._now_ms = now_ms
         self._default_config = TopicConfig.from_overrides(config, {})
 
     async def load(self, directory: LogDirectory, current: Logs, future: Logs) -> None:
-        """Open the logs of a directory; waits only for `recover_many`."""
+        """Open the logs of a directory; waits only for `recover_many` and `rest`."""
         directory.take_clean_shutdown()
         names = self._names(directory)
         entries = self._parsed(names, directory)
@@ -104,7 +118,13 @@ class DirectoryLoader:
             self._open(directory, name, parsed.topic_partition, logs, recovered)
             if not directory.was_clean:
                 _log.info("Recovered %s (%d/%d)", name, number + 1, len(found))
+            await self._rest()
         _log.info("Loaded %d logs from %s", len(found), directory.path)
+
+    async def _rest(self) -> None:
+        resting = None if self._loading is None else self._loading.rest()
+        if resting is not None:
+            await resting
 
     def _names(self, directory: LogDirectory) -> list[str]:
         """Of the directories that are there."""
@@ -275,10 +295,11 @@ class DirectoryLoader:
         self, directory: LogDirectory, found: Sequence[tuple[str, DirectoryName]]
     ) -> Mapping[str, int]:
         """Recover the logs with much unflushed data in worker processes."""
-        if self._recover_many is None:
+        if self._loading is None:
             return {}
         tasks = []
         for name, parsed in found:
+            await self._rest()
             path = f"{directory.path}/{name}"
             recovery_point = directory.recovery_points.get(parsed.topic_partition, 0)
             try:
@@ -303,7 +324,14 @@ class DirectoryLoader:
                 tasks.append(task)
         if len(tasks) < 2:
             return {}
-        return await self._recover_many(tasks, self._config.num_recovery_threads_per_data_dir)
+        return await self._loading.recover_many(
+            tasks, self._config.num_recovery_threads_per_data_dir
+        )
+
+
+def loading_in(environment: Environment) -> Loading:
+    """What a node has: worker processes, and an event loop that has other things to do."""
+    return Loading(recover_in_workers(environment), rest_in_turns(environment))
 
 
 def recover_in_workers(environment: Environment) -> RecoverMany:
@@ -315,3 +343,19 @@ def recover_in_workers(environment: Environment) -> RecoverMany:
         return await recover_many(environment, tasks, workers)
 
     return recover
+
+
+def rest_in_turns(environment: Environment) -> Callable[[], Deferred | None]:
+    """Let the event loop have a turn after each SLICE_NS of loading."""
+    monotonic_ns = environment.clock.monotonic_ns
+    slice_end_ns = monotonic_ns() + SLICE_NS
+
+    def rest() -> Deferred | None:
+        nonlocal slice_end_ns
+        now_ns = monotonic_ns()
+        if now_ns < slice_end_ns:
+            return None
+        slice_end_ns = now_ns + SLICE_NS
+        return environment.scheduler.sleep(0)
+
+    return rest

@@ -27,7 +27,7 @@ from pykbroker.log.checkpoints import (
     PartitionMetadata,
 )
 from pykbroker.log.chores import Chores
-from pykbroker.log.directory_loader import DirectoryLoader, RecoverMany
+from pykbroker.log.directory_loader import DirectoryLoader, Loading
 from pykbroker.log.directory_report import Breathe, DirectoryReport, Wanted, go_on, report_directory
 from pykbroker.log.flush import FlushJob
 from pykbroker.log.log_directory import DirectoryRefused, LogDirectory, PartitionUnidentified
@@ -58,7 +58,7 @@ class LogManager:
         topic_config: Callable[[str], TopicConfig] | None = None,
         topic_id: Callable[[str], bytes | None] | None = None,
         jitter: Callable[[int], int] | None = None,
-        recover_many: RecoverMany | None = None,
+        loading: Loading | None = None,
         on_offline: Callable[[LogDirectory], None] | None = None,
     ) -> None:
         """on_offline: called once for every directory that goes offline, at the start too."""
@@ -71,7 +71,7 @@ class LogManager:
         self._on_moved: Callable[[TopicPartition, PartitionLog], None] = _ignore_move
         self._topic_config = topic_config
         self._topic_id = topic_id
-        self._recover_many = recover_many
+        self._loading = loading
         self._current: dict[TopicPartition, PartitionLog] = {}
         self._future: dict[TopicPartition, PartitionLog] = {}
         self._unidentified: dict[TopicPartition, str] = {}
@@ -130,7 +130,7 @@ class LogManager:
             topic_config=self._topic_config,
             topic_id=self._topic_id,
             jitter=self.jitter,
-            recover_many=self._recover_many,
+            loading=self._loading,
             now_ms=now_ms,
             unidentified=self._unidentified,
         )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
-from pykbroker.deferred import spawn
+from pykbroker.deferred import Deferred, spawn
 from pykbroker.log import directory_loader
 from pykbroker.log.chores import Chores
-from pykbroker.log.directory_loader import DirectoryLoader, Logs, RecoverMany
+from pykbroker.log.directory_loader import SLICE_NS, DirectoryLoader, Loading, Logs, RecoverMany
 from pykbroker.log.log_directory import LogDirectory, PartitionUnidentified
 from pykbroker.log.recovery import RecoveryTask, recover_and_close
 from pykbroker.testing.world.memory_files import MemoryFiles
@@ -27,7 +29,7 @@ def load(files: MemoryFiles, recover_many: RecoverMany | None = None, **override
         Chores(),
         topic_config=lambda topic: TopicConfig.default(**overrides),
         jitter=None,
-        recover_many=recover_many,
+        loading=None if recover_many is None else Loading(recover_many, lambda: None),
         now_ms=NOW_MS,
     )
     current: Logs = {}
@@ -179,3 +181,48 @@ def test_a_log_that_was_copied_here_unclean_is_checked() -> None:
     assert log is not None
     assert log.log_end_offset == 1
     assert files.size(path) == len(whole)
+
+
+def test_between_two_logs_others_have_a_turn() -> None:
+    files = killed(3)
+    waiting: list[Deferred] = []
+
+    def rest() -> Deferred:
+        waiting.append(Deferred())
+        return waiting[-1]
+
+    loader = DirectoryLoader(
+        files,
+        BrokerConfig.from_properties(standalone_properties("/a")),
+        Chores(),
+        topic_config=None,
+        jitter=None,
+        loading=Loading(directory_loader.recover_in_workers(None), rest),  # type: ignore[arg-type]
+        now_ms=NOW_MS,
+    )
+    current: Logs = {}
+    loading = spawn(loader.load(LogDirectory(files, "/a"), current, {}))
+    for count in (0, 0, 0, 1, 2, 3):  # looked at for workers, then opened
+        assert (len(current), loading.done) == (count, False)
+        waiting[-1].resolve(None)
+    assert (loading.done, loading.value) == (True, None)
+
+
+def test_a_rest_is_due_when_a_slice_is_used_up() -> None:
+    now_ns = 0
+    slept: list[Deferred] = []
+
+    def sleep(delay_ms: float) -> Deferred:
+        slept.append(Deferred())
+        return slept[-1]
+
+    environment: Any = SimpleNamespace(
+        clock=SimpleNamespace(monotonic_ns=lambda: now_ns), scheduler=SimpleNamespace(sleep=sleep)
+    )
+    rest = directory_loader.rest_in_turns(environment)
+    assert rest() is None
+    now_ns = SLICE_NS
+    assert rest() is slept[0]
+    assert rest() is None
+    now_ns = 2 * SLICE_NS
+    assert rest() is slept[1]

@@ -14,6 +14,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.environment.real.world import real_environment
 from pykbroker.log import directory_loader
+from pykbroker.log.directory_loader import Loading
 from pykbroker.log.log_manager import LogManager
 from pykbroker.log.recovery import RecoveryTask, unflushed_bytes
 from pykbroker.log.recovery_driver import RecoveryPool, recover_many
@@ -70,7 +71,7 @@ def test_a_killed_node_recovers_its_heavy_logs_in_workers(
             config,
             RealFiles(),
             topic_config=lambda topic: TopicConfig.default(),
-            recover_many=recover,
+            loading=Loading(recover, lambda: None),
         )
         await made.open_logs(NOW_MS)
         return made
@@ -107,7 +108,7 @@ def test_a_manager_that_needs_workers_cannot_be_loaded_in_one_step(
     for tp in ORDERS[:2]:
         append(first.create(tp, TOPIC_ID, TopicConfig.default()), b"x")
     first.unlock()
-    again = LogManager([str(tmp_path)], config, RealFiles(), recover_many=recover)
+    again = LogManager([str(tmp_path)], config, RealFiles(), loading=Loading(recover, lambda: None))
     with pytest.raises(RuntimeError, match="await open_logs"):
         again.load(NOW_MS)
     again.unlock()
