@@ -258,17 +258,20 @@ class AdminClient:
             assert self._nodes is not None
         return self._nodes
 
-    def describe_cluster(self) -> Any:
+    def describe_cluster(self, *, include_fenced_brokers: bool = False) -> Any:
         """Ask for the cluster as it is now: its id, its nodes, its controller."""
         from pykbroker.protocol.messages.describe_cluster_request import DescribeClusterRequest
 
         kind = _CONTROLLERS if self.of_controllers else _BROKERS
-        response = self.any_broker.send(DescribeClusterRequest(endpoint_type=kind))
+        request = DescribeClusterRequest(
+            endpoint_type=kind, include_fenced_brokers=include_fenced_brokers
+        )
+        response = self.any_broker.send(request)
         check(response.error_code, response.error_message)
         self._nodes = {
             each.broker_id: Node(each.broker_id, each.host, each.port, each.rack)
             for each in response.brokers
-            if not getattr(each, "is_fenced", False)
+            if not each.is_fenced
         }
         return response
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
-from pykbroker.cli.admin import BrokerConnection, check
-from pykbroker.cli.command import CommandError, CommandParser
+from pykbroker.cli.admin import AdminClient, BrokerConnection, check
+from pykbroker.cli.command import CommandError, CommandParser, whole_number
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.config.cluster_layout import MOST_REPLICAS, ClusterLayout, properties_text
 from pykbroker.config.definition import ConfigError
 from pykbroker.config.load import Properties, load_config
+from pykbroker.protocol.primitives import Message
 
 DESCRIPTION: Final = """\
 Run nodes on this machine, each in a process of its own, for a try-out or a test; or ask a cluster
@@ -33,10 +35,10 @@ _VOTERS: Final = "controller.quorum.voters"
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("--nodes", type=int, metavar="N", help="run this many nodes")
+    parser.add_argument("--nodes", type=whole_number(32), metavar="N", help="run this many nodes")
     parser.add_argument(
         "--controllers",
-        type=int,
+        type=whole_number(32),
         metavar="M",
         help="how many of them are controllers too (3, or 1 of fewer nodes)",
     )
@@ -45,7 +47,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--base-port",
-        type=int,
+        type=whole_number(32),
         metavar="P",
         help=f"first port (default {_BASE_PORT}); 0 takes free ones",
     )
@@ -57,18 +59,19 @@ def add_arguments(parser: CommandParser) -> None:
         help="set a configuration key of all nodes; may be given many times",
     )
     parser.add_argument("--log-level", choices=_LEVELS, help="least level that the nodes log")
-    commands = parser.add_subparsers(
-        dest="action", metavar="{cluster-id,unregister,unregister-controller}"
-    )
-    showing = commands.add_parser("cluster-id", help="print the id of a cluster")
-    unregistering = commands.add_parser("unregister", help="unregister a broker")
-    former = commands.add_parser("unregister-controller", help="unregister a former voter")
-    for each in (showing, unregistering, former):
+    names = "{" + ",".join(_QUERIES) + "}"
+    commands = parser.add_subparsers(dest="action", metavar=names)
+    for name, (text, _) in _QUERIES.items():
+        each = commands.add_parser(name, help=text)
         add_connection(each, controllers=True)
-    for each, what in ((unregistering, "broker"), (former, "controller")):
-        each.add_argument(
-            "-i", "--id", type=int, required=True, metavar="N", help=f"the {what} to unregister"
-        )
+        if name.startswith("unregister"):
+            each.add_argument(
+                "-i", "--id", type=whole_number(32), required=True, metavar="N", help="its id"
+            )
+        if name == "list-endpoints":
+            each.add_argument(
+                "--include-fenced-brokers", action="store_true", help="also those that are fenced"
+            )
     parser.set_defaults(parser=parser)
 
 
@@ -80,37 +83,96 @@ def run(options: argparse.Namespace) -> int:
     ]
     if options.action is None:
         if options.nodes is None:
-            options.parser.error("give --nodes N to run a cluster, or a command")
+            options.parser.error(
+                f"give --nodes N to run a cluster, or one of {', '.join(_QUERIES)}"
+            )
         return _run_nodes(options)
     if given:
         flag = given[0].replace("_", "-")
         options.parser.error(f"--{flag} can't be used with {options.action}")
     with connect(options) as client:
-        if options.action == "cluster-id":
-            print(f"Cluster ID: {client.describe_cluster().cluster_id}")
-        elif options.action == "unregister":
-            client.at_controller(lambda connection: _unregister_broker(connection, options.id))
-            print(f"Broker {options.id} is no longer registered.")
-        else:
-            client.at_controller(lambda connection: _unregister_controller(connection, options.id))
-            print(f"Controller {options.id} is no longer registered.")
+        _, query = _QUERIES[options.action]
+        query(client, options)
     return 0
 
 
-def _unregister_broker(connection: BrokerConnection, broker_id: int) -> None:
+# --- kafka-cluster.sh -------------------------------------------------------------------------
+
+
+def _show_id(client: AdminClient, options: argparse.Namespace) -> None:
+    print(f"Cluster ID: {client.describe_cluster().cluster_id}")
+
+
+def _list_endpoints(client: AdminClient, options: argparse.Namespace) -> None:
+    is_fenced_too = options.include_fenced_brokers
+    if is_fenced_too and client.of_controllers:
+        raise CommandError(
+            "The option --include-fenced-brokers is only supported with --bootstrap-server option"
+        )
+    described = client.describe_cluster(include_fenced_brokers=is_fenced_too)
+    print("\n".join(endpoint_table(described.brokers, of_controllers=client.of_controllers)))
+
+
+def endpoint_table(nodes: Sequence[Any], *, of_controllers: bool) -> list[str]:
+    """A line for each node, below the titles."""
+    host_width = max((len(node.host) for node in nodes), default=100)
+    rack_width = max((len(node.rack) for node in nodes if node.rack is not None), default=10)
+    state_width = 0 if of_controllers else 11
+    kind = "controller" if of_controllers else "broker"
+
+    def line(number: object, host: str, port: object, rack: str, state: str, kind: str) -> str:
+        shown_state = "" if of_controllers else state
+        return (
+            f"{number:<10} {host:<{host_width}} {port:<10} {rack:<{rack_width}} "
+            f"{shown_state:<{state_width}}{kind:<15}"
+        )
+
+    return [
+        line("ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE"),
+        *(
+            line(
+                node.broker_id,
+                node.host,
+                node.port,
+                str(node.rack if node.rack is not None else "null"),
+                "fenced" if node.is_fenced else "unfenced",
+                kind,
+            )
+            for node in nodes
+        ),
+    ]
+
+
+def _unregister(client: AdminClient, options: argparse.Namespace) -> None:
     from pykbroker.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 
-    response = connection.send(UnregisterBrokerRequest(broker_id=broker_id))
-    check(response.error_code, response.error_message)
+    _send_to_controller(client, UnregisterBrokerRequest(broker_id=options.id))
+    print(f"Broker {options.id} is no longer registered.")
 
 
-def _unregister_controller(connection: BrokerConnection, controller_id: int) -> None:
+def _unregister_controller(client: AdminClient, options: argparse.Namespace) -> None:
     from pykbroker.protocol.messages.unregister_controller_request import (
         UnregisterControllerRequest,
     )
 
-    response = connection.send(UnregisterControllerRequest(controller_id=controller_id))
-    check(response.error_code, response.error_message)
+    _send_to_controller(client, UnregisterControllerRequest(controller_id=options.id))
+    print(f"Controller {options.id} is no longer registered.")
+
+
+def _send_to_controller(client: AdminClient, request: Message) -> None:
+    def ask(connection: BrokerConnection) -> None:
+        response = connection.send(request)
+        check(response.error_code, response.error_message)
+
+    client.at_controller(ask)
+
+
+_QUERIES: Final[dict[str, tuple[str, Callable[[AdminClient, argparse.Namespace], None]]]] = {
+    "cluster-id": ("print the id of a cluster", _show_id),
+    "unregister": ("unregister a broker", _unregister),
+    "unregister-controller": ("unregister a former voter", _unregister_controller),
+    "list-endpoints": ("list brokers or controllers", _list_endpoints),
+}
 
 
 # --- running nodes ----------------------------------------------------------------------------

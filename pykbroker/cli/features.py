@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, BrokerConnection, ServerError, check
-from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json, whole_number
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.errors import ErrorCode, error_message
 from pykbroker.kraft.metadata_version import (
@@ -41,7 +41,10 @@ def add_arguments(parser: CommandParser) -> None:
     for name in ("describe", "upgrade", "downgrade", "disable"):
         add_connection(parsers[name], controllers=True, repeated=True)
     parsers["describe"].add_argument(
-        "--node-id", type=int, metavar="N", help="the node that is asked; any one by default"
+        "--node-id",
+        type=whole_number(32),
+        metavar="N",
+        help="the node that is asked; any one by default",
     )
     add_json(parsers["describe"])
     for name in ("upgrade", "downgrade", "disable"):

@@ -12,6 +12,7 @@ from pykbroker.cli.command import (
     CommandParser,
     add_json,
     print_json,
+    whole_number,
 )
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.cli.json_files import entries, read_json_object
@@ -47,7 +48,9 @@ def add_arguments(parser: CommandParser) -> None:
         "--all-topic-partitions", action="store_true", help="every partition that needs it"
     )
     chosen.add_argument("--path-to-json-file", metavar="FILE", help="the partitions, as JSON")
-    parser.add_argument("--partition", type=int, metavar="N", help="the partition of --topic")
+    parser.add_argument(
+        "--partition", type=whole_number(32), metavar="N", help="the partition of --topic"
+    )
     add_json(parser)
     parser.set_defaults(parser=parser)
 

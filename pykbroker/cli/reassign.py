@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from pykbroker.cli.admin import AdminClient
-from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
+from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json, whole_number
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.cli.reassignment_directories import (
     current_directories,
@@ -108,7 +108,7 @@ def add_arguments(parser: CommandParser) -> None:
         ("replica-alter-log-dirs-throttle", "bytes a second between directories of a broker"),
         ("timeout", f"how long to wait for moves between directories to begin ({_TIMEOUT_MS} ms)"),
     ):
-        parser.add_argument(f"--{name}", type=int, metavar="N", help=text)
+        parser.add_argument(f"--{name}", type=whole_number(64), metavar="N", help=text)
     for name, text in (
         ("disable-rack-aware", "let --generate take no notice of racks"),
         ("additional", "execute although others are under way"),

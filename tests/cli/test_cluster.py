@@ -15,6 +15,7 @@ import pytest
 from pykbroker.cli import cluster
 from pykbroker.config.cluster_layout import ClusterLayout
 from pykbroker.config.load import Properties, load_config
+from pykbroker.protocol.messages.describe_cluster_response import DescribeClusterBroker
 from pykbroker.testing import Cluster
 from tests.cli.conftest import Run
 
@@ -113,12 +114,12 @@ def test_cluster_id_and_unregister(run: Run, cluster: Cluster) -> None:
     ):
         shown = run("cluster", "cluster-id", *through)
         assert (shown.code, shown.out) == (0, f"Cluster ID: {cluster.cluster_id}\n")
-        unknown = run("cluster", "unregister", *through, "--id", "77")
-        assert (unknown.code, unknown.out, unknown.err) == (
-            1,
-            "",
-            "Broker ID 77 is not currently registered\n",
-        )
+        for command, message in (
+            ("unregister", "Broker ID 77 is not currently registered"),
+            ("unregister-controller", "Controller ID 77 is not currently registered."),
+        ):
+            unknown = run("cluster", command, *through, "--id", "77")
+            assert (unknown.code, unknown.out, unknown.err) == (1, "", f"{message}\n")
         voter = run("cluster", "unregister-controller", *through, "--id", "1")
         assert (voter.code, voter.err) == (
             1,
@@ -126,11 +127,44 @@ def test_cluster_id_and_unregister(run: Run, cluster: Cluster) -> None:
         )
 
 
+def test_endpoints(run: Run, cluster: Cluster) -> None:
+    through = ("--bootstrap-server", cluster.bootstrap_servers)
+    titles, *lines = run("cluster", "list-endpoints", *through, "--include-fenced-brokers").lines
+    assert titles == "ID         HOST      PORT       RACK       STATE      ENDPOINT_TYPE  "
+    assert [line.split() for line in lines] == [
+        [str(number), "127.0.0.1", str(port), "null", "unfenced", "broker"]
+        for number, port in cluster.ports.items()
+    ]
+    through = ("--bootstrap-controller", cluster.bootstrap_controllers)
+    titles, *lines = run("cluster", "list-endpoints", *through).lines
+    assert titles == "ID         HOST      PORT       RACK       ENDPOINT_TYPE  "
+    port = cluster.controller_ports[3]
+    assert lines[2] == f"3          127.0.0.1 {port:<10} null       controller     "
+    refused = run("cluster", "list-endpoints", *through, "--include-fenced-brokers")
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith("The option --include-fenced-brokers is only supported with --b")
+
+
+def test_the_width_of_endpoints() -> None:
+    nodes = [
+        DescribeClusterBroker(broker_id=1, host="a", port=1, rack="east"),
+        DescribeClusterBroker(
+            broker_id=2, host="long-host", port=2, rack="far-east", is_fenced=True
+        ),
+    ]
+    assert cluster.endpoint_table(nodes, of_controllers=False) == [
+        "ID         HOST      PORT       RACK     STATE      ENDPOINT_TYPE  ",
+        "1          a         1          east     unfenced   broker         ",
+        "2          long-host 2          far-east fenced     broker         ",
+    ]
+    assert len(cluster.endpoint_table([], of_controllers=True)) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "pykbroker cluster: give --nodes N to run a cluster, or a command"),
-        (("--nodes", "x"), "pykbroker cluster: argument --nodes: invalid int value: 'x'"),
+        ((), "pykbroker cluster: give --nodes N to run a cluster, or one of clus"),
+        (("--nodes", "x"), "pykbroker cluster: argument --nodes: 'x' is not a whole numb"),
         (("--nodes", "0"), "pykbroker cluster: --nodes 0: a cluster has at least one node"),
         (("--nodes", "2", "--controllers", "3"), "pykbroker cluster: --controllers 3: expected 1"),
         (("--nodes", "2", "--controllers", "0"), "pykbroker cluster: --controllers 0: expected 1"),
@@ -141,7 +175,11 @@ def test_cluster_id_and_unregister(run: Run, cluster: Cluster) -> None:
         (("--nodes", "1", "--override", "x"), "pykbroker cluster: --override x: expected KEY=VAL"),
         (("--nodes", "1", "cluster-id"), "pykbroker cluster: --nodes can't be used with cluster"),
         (("unregister",), "pykbroker cluster unregister: the following arguments are required"),
-        (("grow",), "pykbroker cluster: argument {cluster-id,unregister,unregister-controller}: "),
+        (("grow",), "pykbroker cluster: argument {cluster-id,unregister,unregister-controller,l"),
+        (
+            ("list-endpoints", "--include-fenced-brokers", "--bootstrap-server", "127.0.0.1:1"),
+            "Cannot connect to 127.0.0.1:1: Connection refused",
+        ),
         (("cluster-id", "--bootstrap-server", "127.0.0.1:1"), "Cannot connect to 127.0.0.1:1"),
     ],
 )

@@ -83,7 +83,7 @@ def cluster_refuses(ask_cluster: Run, name: str, cluster: Cluster) -> str:
         (PREFERRED, "one of the arguments --topic --all-topic-partitions --path-to-json-file is"),
         ((*PREFERRED, "--topic", "x"), "Missing required option(s): partition"),
         ((*PREFERRED, "--all-topic-partitions", "--partition", "1"), "Option partition is only"),
-        ((*PREFERRED, "--topic", "x", "--partition", "y"), "argument --partition: invalid int"),
+        ((*PREFERRED, "--topic", "x", "--partition", "y"), "argument --partition: 'y' is not a"),
         (
             (*PREFERRED, "--topic", "x", "--all-topic-partitions"),
             "argument --all-topic-partitions: not allowed with argument --topic",

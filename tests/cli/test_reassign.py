@@ -201,7 +201,7 @@ def test_refusals(
             ("--verify", "--reassignment-json-file", "x", "--bootstrap-controller", "y"),
             'Option "[bootstrap-controller]" can\'t be used with action "[verify]"',
         ),
-        (("--list", "--timeout", "x"), "argument --timeout: invalid int value: 'x'"),
+        (("--list", "--timeout", "x"), "argument --timeout: 'x' is not a whole"),
         (("--list", "--nope"), "unrecognized arguments: --nope"),
     ],
 )

@@ -277,3 +277,6 @@ def test_cluster(cluster: Cluster, both: Both) -> None:
         for action, node in (("unregister", "77"), ("unregister-controller", "77")):
             assert both("cluster", action, *through, "--id", node, code=1) == ([], [])
         assert both("cluster", "unregister-controller", *through, "--id", "1", code=1) == ([], [])
+        ours, theirs = both("cluster", "list-endpoints", *through)
+        assert len(ours) == 4
+        assert ours == theirs
