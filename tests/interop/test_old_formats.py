@@ -20,6 +20,7 @@ from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaPythonPartition
 
 from pykbroker.protocol.compression import CODEC_NAMES, GZIP, LZ4, NONE, SNAPPY
+from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing import Broker
 from tests.harness.apache import CONSOLE_CONSUMER, DUMP_LOG, ApacheBroker, run_tool
 from tests.harness.old_messages import OLD_MS, old_segment
@@ -31,6 +32,9 @@ TOPICS = {
 }
 COUNT = 40
 TABLES = {f"table-{magic}-{codec}": (magic, codec) for magic in (0, 1) for codec in (NONE, GZIP)}
+WIDE = "wide"
+FAR = 1 << 31
+WIDE_OFFSETS = [0, 3, FAR - 1, FAR, FAR + 1, 3 * FAR]
 SETTINGS = {
     "log.retention.ms": "-1",
     "log.initial.task.delay.ms": "100",
@@ -38,6 +42,14 @@ SETTINGS = {
     "log.cleaner.min.cleanable.ratio": "0.01",
 }
 Seen = list[tuple[int, bytes | None, bytes | None, int]]
+
+
+def wide_segment() -> bytes:
+    """Offsets more than 2^31 apart, as cleaners before Kafka 1.1 put them into one segment."""
+    return b"".join(
+        build_batch([(b"k", b"%d" % offset, OLD_MS, ())], base_offset=offset, leader_epoch=0)
+        for offset in WIDE_OFFSETS
+    )
 
 
 def plant(data_dir: Path) -> None:
@@ -51,6 +63,10 @@ def plant(data_dir: Path) -> None:
             path = directory / f"{first:020d}.log"
             keys = 7 if topic in TABLES else 1000
             path.write_bytes(old_segment(magic, codec, first, keys=keys))
+    for path in (data_dir / f"{WIDE}-0").iterdir():
+        if path.name != "partition.metadata":
+            path.unlink()
+    (data_dir / f"{WIDE}-0" / f"{0:020d}.log").write_bytes(wide_segment())
     for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
         (data_dir / name).unlink(missing_ok=True)
 
@@ -58,7 +74,7 @@ def plant(data_dir: Path) -> None:
 def make_directory(data_dir: Path) -> None:
     with Broker(data_dir=data_dir, overrides=SETTINGS) as broker:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        topics = [NewTopic(topic, 1, 1) for topic in TOPICS]
+        topics = [NewTopic(topic, 1, 1) for topic in [*TOPICS, WIDE]]
         compacted = {"cleanup.policy": "compact", "segment.ms": "100"}
         topics += [NewTopic(topic, 1, 1, config=compacted) for topic in TABLES]
         for made in admin.create_topics(topics).values():
@@ -200,6 +216,9 @@ def test_apache_answers_the_same(planted: Path, tmp_path: Path) -> None:
             servers = node.bootstrap_servers
             produce(servers)
             seen = {topic: by_librdkafka(servers, topic)[:COUNT] for topic in TOPICS}
+            assert [entry[0] for entry in by_librdkafka(servers, WIDE)] == WIDE_OFFSETS
+            names = {path.name for path in (data_dir / f"{WIDE}-0").glob("*.log")}
+            assert names == {f"{base:020d}.log" for base in (0, FAR, 3 * FAR)}
             times = find_times(servers)
             # Apache takes the time of the file for that of records without one, and finds nothing.
             assert {times[f"old-0-{CODEC_NAMES[c]}"] for c in CODECS} == {(COUNT, -1)[number]}
