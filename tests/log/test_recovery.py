@@ -203,9 +203,10 @@ def test_a_complete_swap_is_finished(files: MemoryFiles) -> None:
     assert not [name for name in files.listdir(DIRECTORY) if name.endswith(".swap")]
 
 
-def test_an_incomplete_swap_is_rolled_back(files: MemoryFiles) -> None:
+@pytest.mark.parametrize("swapped", [0, 2])
+def test_an_incomplete_swap_is_rolled_back(swapped: int, files: MemoryFiles) -> None:
     three_segments(files)
-    write_compacted(files, ".swap", 2)
+    write_compacted(files, ".swap", swapped)
     write_compacted(files, ".cleaned", 0)
     log = open_orders(files)
     assert offsets_of(log) == [0, 1, 2, 3, 4, 5]
