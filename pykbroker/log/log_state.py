@@ -25,6 +25,7 @@ from pykbroker.protocol.record_batch import BatchHeader
 
 if TYPE_CHECKING:
     from pykbroker.config import TopicConfig
+    from pykbroker.log.record_lookup import LookedUp
     from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -64,6 +65,7 @@ class LogState:
         "leader_epochs",
         "log_end_offset",
         "log_start_offset",
+        "looked_up",
         "next_offset",
         "producers",
         "recovery_point",
@@ -122,6 +124,7 @@ class LogState:
         self._pending_bytes = 0
         self._completed: list[CompletedTxn] = []
         self._updates: list[ProducerUpdate] = []
+        self.looked_up: LookedUp = {}
         self._told: set[str] = set()
         """Damage that was logged already."""
         self.epochs_changed()

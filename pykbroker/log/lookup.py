@@ -4,29 +4,45 @@ from __future__ import annotations
 
 from pykbroker.log.log_state import LogState
 from pykbroker.log.read_outcome import ReadOutcome
+from pykbroker.log.record_lookup import first_record
 from pykbroker.log.segment import FoundOffset, Segment
-from pykbroker.protocol.stored_batch import stored_records
+from pykbroker.protocol.record_batch import BatchHeader
 
 
 def offset_for_timestamp(log: LogState, timestamp: int) -> FoundOffset | None:
     """In the first segment whose largest timestamp reaches the wanted one (UnifiedLog)."""
     for segment in log.segments:
         if segment.largest_timestamp().timestamp >= timestamp:
-            return find_in_segment(segment, timestamp, log.log_start_offset)
+            return find_in_segment(log, segment, timestamp, log.log_start_offset)
     return None
 
 
-def find_in_segment(segment: Segment, timestamp: int, start_offset: int) -> FoundOffset | None:
+def find_in_segment(
+    log: LogState, segment: Segment, timestamp: int, start_offset: int
+) -> FoundOffset | None:
     """The first record from start_offset on with a timestamp >= the wanted one."""
     entry = segment.time_index.lookup(timestamp)
     position = max(segment.position_of_time_entry(*entry), segment.position_of_entry(start_offset))
     for place, header in segment.headers_from(position):
         if header.max_timestamp < timestamp or header.last_offset < start_offset:
             continue
-        for record in stored_records(segment.read_batch(place, header), header):
-            if record.timestamp >= timestamp and record.offset >= start_offset:
-                return FoundOffset(record.offset, record.timestamp, header.partition_leader_epoch)
+        found = _first_record(log, segment, place, header, timestamp, start_offset)
+        if found is not None:
+            return found
     return None
+
+
+def _first_record(
+    log: LogState,
+    segment: Segment,
+    place: int,
+    header: BatchHeader,
+    timestamp: int,
+    start_offset: int,
+) -> FoundOffset | None:
+    batch = segment.read_batch(place, header)
+    may_wait = log.files.may_wait
+    return first_record(batch, header, timestamp, start_offset, log.looked_up, may_wait=may_wait)
 
 
 def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
@@ -40,11 +56,9 @@ def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
         return None
     for place, header in latest.headers_from(latest.position_of_entry(largest.offset)):
         if header.max_timestamp == largest.timestamp:
-            for record in stored_records(latest.read_batch(place, header), header):
-                if record.timestamp == largest.timestamp:
-                    return FoundOffset(
-                        record.offset, record.timestamp, header.partition_leader_epoch
-                    )
+            found = _first_record(log, latest, place, header, largest.timestamp, 0)
+            if found is not None:
+                return found
     return None
 
 
