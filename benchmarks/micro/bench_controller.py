@@ -16,12 +16,14 @@ from functools import partial
 from typing import Any
 
 from benchmarks.command_line import count, parser_for
+from pykbroker.broker.process_settings import settle_collector
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.real.randomness import Entropy
 from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller.partition_index import PartitionIndex
+from pykbroker.kraft.controller_driver import PIECE_RECORDS
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_replay import MetadataReplay
 from pykbroker.kraft.metadata_version import FORMATTED_FEATURES, SUPPORTED_FEATURES
@@ -46,6 +48,8 @@ class Cluster:
     def __init__(self, brokers: int) -> None:
         dice = Entropy()
         self.next_offset = 0
+        self.breathed_at = time.thread_time()
+        self.longest = 0.0
         self.controller = Controller(
             node_id=0,
             cluster_id=CLUSTER_ID,
@@ -54,6 +58,7 @@ class Cluster:
             random=dice,
             committed=MetadataReplay(MetadataImage()),
             next_offset=0,
+            breathe=self.breathe,
         )
         self.commit(self.controller.activate(bootstrap_records(FORMATTED_FEATURES), NOW_MS))
         for broker_id in range(1, brokers + 1):
@@ -61,10 +66,20 @@ class Cluster:
             self.heartbeat(broker_id)
 
     def commit(self, decision: Decision[MetadataRecord]) -> Any:
-        if decision.records:
-            self.controller.replay(decision.records, self.next_offset, 1, NOW_MS)
-            self.next_offset += len(decision.records)
+        records = decision.records
+        size = max(len(records), 1) if decision.atomic else PIECE_RECORDS
+        for at in range(0, len(records), size):
+            self.breathe()
+            piece = records[at : at + size]
+            self.controller.replay(piece, self.next_offset, 1, NOW_MS)
+            self.next_offset += len(piece)
         return decision.reply
+
+    def breathe(self) -> None:
+        """Here the event loop may have a turn: note how long it could not."""
+        now = time.thread_time()
+        self.longest = max(self.longest, now - self.breathed_at)
+        self.breathed_at = now
 
     def register(self, broker_id: int, life: bytes) -> None:
         request = registration.BrokerRegistrationRequest(
@@ -129,11 +144,15 @@ def bench_size(partitions: int, brokers: int, rounds: int) -> None:
     def measured(name: str, step: Callable[[], object]) -> None:
         steps.setdefault(name, []).append(spent_ms(step))
 
-    fenced = 0
+    fenced, held = 0, 0.0
     for number in range(rounds):
         measured("a heartbeat that changes nothing", lambda: cluster.heartbeat(2))
         before = cluster.next_offset
+        cluster.breathe()
+        cluster.longest = 0.0
         measured("fencing a broker", lambda: cluster.heartbeat(1, want_fence=True))
+        cluster.breathe()
+        held = max(held, cluster.longest * 1000)
         fenced = cluster.next_offset - before - 1
         register = partial(cluster.register, 1, f"life {number}".encode())
         measured("its registration", register)
@@ -142,7 +161,9 @@ def bench_size(partitions: int, brokers: int, rounds: int) -> None:
         measured("elections by the clock, none needed", cluster.controller.elect_unclean_leaders)
         rejoin(cluster)
     for name, taken in steps.items():
-        note = f"; {fenced} partitions changed" if name == "fencing a broker" else ""
+        note = ""
+        if name == "fencing a broker":
+            note = f"; {fenced} partitions changed, {held:.4f} ms without a breath"
         print_row(f"{name}, {size}", taken, note)
     image = cluster.controller.image
     print_row(
@@ -186,6 +207,7 @@ def main(words: Sequence[str] | None = None) -> None:
     ):
         parser.add_argument(f"--{name}", type=count, default=default, help=f"{what} ({default})")
     arguments = parser.parse_args(words)
+    settle_collector()  # as a node does
     for partitions in (max(arguments.partitions // 100, 1), arguments.partitions):
         bench_size(partitions, arguments.brokers, arguments.rounds)
 

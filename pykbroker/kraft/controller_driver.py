@@ -9,7 +9,8 @@ Invariants: a reply is given only when everything that it reports is committed a
        with the records that it replayed before they were committed; the next term begins with a
        new machine on the committed image, which costs nothing (images share their parts).
        A decision may breathe (`environment/slices.py`), and what is asked meanwhile is decided
-       after it, in order.
+       after it, in order. One that may change very many partitions is made in slices, and its
+       records are appended in pieces, unless they are atomic.
 A decision without records also waits for what was decided before it: its answer may depend on it.
 Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.
 """
@@ -19,20 +20,24 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.deferred import Deferred
 from pykbroker.environment.scheduler import Scheduler, Timer
+from pykbroker.environment.slices import Slices
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.controller import Controller
-from pykbroker.kraft.controller.requests import decide
+from pykbroker.kraft.controller.requests import decide, takes_long
 from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.raft_driver import RaftDriver
 from pykbroker.offset_queue import OffsetQueue
 from pykbroker.protocol.primitives import Message
 
 Decide = Callable[[Controller, int], Decision[MetadataRecord]]
+
+PIECE_RECORDS: Final = 500
+"""The records that are appended and replayed between two breaths."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +57,7 @@ class ControllerDriver:
         balance_interval_ms: int,
         unclean_interval_ms: int,
         on_fatal: Callable[[BaseException], None],
+        slices: Slices,
     ) -> None:
         """`make_controller(next_offset, kraft_version)`: a machine on all that is committed.
 
@@ -67,6 +73,7 @@ class ControllerDriver:
         self._balance_interval_ms = balance_interval_ms
         self._unclean_interval_ms = unclean_interval_ms
         self._on_fatal = on_fatal
+        self._slices = slices
         self._raft: RaftDriver | None = None
         self._committed_offset = -1
         self._waiting: OffsetQueue[tuple[Deferred, Any]] = OffsetQueue()
@@ -87,7 +94,24 @@ class ControllerDriver:
     def submit(self, message: Message, version: int) -> Deferred:
         """Have the controller decide a request; the Deferred gets the response message once it is
         committed, or a KafkaError."""
-        return self.run(lambda controller, now_ms: decide(controller, message, version, now_ms))
+
+        def decided(controller: Controller, now_ms: int) -> Decision[MetadataRecord]:
+            return decide(controller, message, version, now_ms)
+
+        controller = self.controller
+        if controller is None or not takes_long(controller, message):
+            return self.run(decided)
+        deferred = Deferred()
+
+        def ended(outcome: Any) -> None:
+            if isinstance(outcome, Exception):
+                deferred.resolve(outcome)
+
+        job = self._slices.run(
+            type(message).__name__, lambda: self.run(decided).on_resolved(deferred.resolve)
+        )
+        job.on_resolved(ended)
+        return deferred
 
     def run(self, decide: Decide) -> Deferred:
         """Have the controller decide; the Deferred gets the reply once it is committed."""
@@ -144,6 +168,26 @@ class ControllerDriver:
             self._waiting.park(offset, (deferred, reply))
 
     def _append(
+        self,
+        controller: Controller,
+        decision: Decision[MetadataRecord],
+        deferred: Deferred | None,
+    ) -> None:
+        """In pieces where they need not be one; the reply waits for the last."""
+        records = decision.records
+        size = len(records) if decision.atomic else PIECE_RECORDS
+        for at in range(0, len(records), size):
+            if at > 0:
+                self._slices.breathe()
+                if self.controller is not controller:
+                    raise KafkaError(ErrorCode.NOT_CONTROLLER)
+            piece = Decision(
+                records=records[at : at + size], reply=decision.reply, atomic=decision.atomic
+            )
+            is_last = at + size >= len(records)
+            self._append_piece(controller, piece, deferred if is_last else None)
+
+    def _append_piece(
         self,
         controller: Controller,
         decision: Decision[MetadataRecord],
@@ -237,6 +281,12 @@ class ControllerDriver:
             self._appended_since_tick = False
 
     def _fence_stale_brokers(self) -> None:
+        controller = self.controller
+        is_due = controller is not None and controller.has_stale_broker(self._now_ms())
+        if is_due and not self._is_deciding:
+            self._slices.run("fence brokers", self._fence_each)
+
+    def _fence_each(self) -> None:
         """One broker at a time, so that each sees what the last one did."""
         for _ in range(len(self.controller.image.brokers) if self.controller else 0):
             found = self.run(lambda controller, now_ms: controller.fence_stale_broker(now_ms))

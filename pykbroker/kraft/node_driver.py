@@ -99,7 +99,7 @@ class KraftNodeDriver:
         self._threads = environment.background.threads("metadata-log")
         self._now_ms = environment.clock.now_ms
         self._random = environment.random
-        self._breathe = environment.slices.breathe
+        self._slices = environment.slices
         self._new_uuid = environment.random.new_uuid
         self._on_fatal = on_fatal
         self._send = send
@@ -282,6 +282,7 @@ class KraftNodeDriver:
                 ),
                 unclean_interval_ms=config.unclean_leader_election_interval_ms,
                 on_fatal=self._on_fatal,
+                slices=self._slices,
             )
             self.controller.attach(self.raft)
         self.channel = ControllerChannel(
@@ -303,7 +304,7 @@ class KraftNodeDriver:
             next_offset=next_offset,
             kraft_version=kraft_version,
             voter_ids=lambda: self.raft.raft.voters.nodes,
-            breathe=self._breathe,
+            breathe=self._slices.breathe,
         )
 
     async def _register_controller(self, local: VoterNode) -> None:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from pykbroker.decision import Decision
+from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.deferred import Deferred
+from pykbroker.environment.slices import InOneGo
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft import controller_driver
+from pykbroker.kraft.controller import brokers
+from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
+from pykbroker.protocol.messages.no_op_record import NoOpRecord
 from tests.kraft.node_world import NodeWorld
 
 
@@ -59,9 +67,6 @@ def test_what_is_asked_while_a_decision_breathes_is_decided_after_it() -> None:
 
 
 def test_a_decision_that_breathes_while_leadership_is_lost_is_not_taken() -> None:
-    from pykbroker.decision import MetadataRecord
-    from pykbroker.protocol.messages.no_op_record import NoOpRecord
-
     world = NodeWorld().open()
 
     def decide(controller: object, now_ms: int) -> Decision:
@@ -72,6 +77,95 @@ def test_a_decision_that_breathes_while_leadership_is_lost_is_not_taken() -> Non
     assert isinstance(reply.value, KafkaError)
     assert reply.value.code == ErrorCode.NOT_CONTROLLER
     assert not world.fatal
+
+
+class Sliced:
+    """Slices that a test looks at; each breath calls `at_breath`."""
+
+    def __init__(self) -> None:
+        self.jobs: list[str] = []
+        self.at_breath: Callable[[], None] = lambda: None
+
+    def run(
+        self, name: str, job: Callable[[], object], is_wanted: Callable[[], bool] = lambda: True
+    ) -> Deferred:
+        self.jobs.append(name)
+        return InOneGo().run(name, job, is_wanted)
+
+    def breathe(self) -> None:
+        self.at_breath()
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def pieces(monkeypatch: pytest.MonkeyPatch) -> tuple[NodeWorld, Sliced]:
+    """A node whose controller appends two records at a time."""
+    monkeypatch.setattr(controller_driver, "PIECE_RECORDS", 2)
+    world = NodeWorld().open()
+    sliced = Sliced()
+    world.node.controller._slices = sliced
+    return world, sliced
+
+
+def no_ops(count: int, *, atomic: bool) -> Callable[[object, int], Decision[MetadataRecord]]:
+    records = [MetadataRecord(NoOpRecord())] * count
+    return lambda controller, now_ms: Decision(records=records, reply="done", atomic=atomic)
+
+
+@pytest.mark.parametrize(("atomic", "ends"), [(False, [2, 4, 5]), (True, [5])])
+def test_a_long_decision_is_appended_in_pieces_unless_it_is_atomic(
+    pieces: tuple[NodeWorld, Sliced], atomic: bool, ends: list[int]
+) -> None:
+    world, sliced = pieces
+    first = world.node.raft.log.log.next_offset
+    seen: list[int] = []
+    sliced.at_breath = lambda: seen.append(world.node.raft.log.log.next_offset - first)
+    reply = world.node.controller.run(no_ops(5, atomic=atomic))
+    assert reply.value == "done"
+    assert [*seen, world.node.raft.log.log.next_offset - first] == ends
+
+
+def test_leadership_that_is_lost_between_two_pieces_ends_the_decision(
+    pieces: tuple[NodeWorld, Sliced],
+) -> None:
+    world, sliced = pieces
+    sliced.at_breath = world.node.controller.deactivate
+    reply = world.node.controller.run(no_ops(5, atomic=False))
+    assert isinstance(reply.value, KafkaError)
+    assert reply.value.code == ErrorCode.NOT_CONTROLLER
+    assert not world.fatal
+
+
+def test_what_changes_many_partitions_is_decided_in_slices(
+    pieces: tuple[NodeWorld, Sliced], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, sliced = pieces
+    world.settle(world.create("t"))
+    broker = world.node.controller.controller.image.brokers[1]
+    beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=broker.epoch, want_fence=True)
+    monkeypatch.setattr(brokers, "MANY_PARTITIONS", 2)
+    assert world.node.controller.submit(beat, 1).value.is_fenced
+    assert sliced.jobs == []
+    monkeypatch.setattr(brokers, "MANY_PARTITIONS", 1)
+    beat.want_fence, beat.current_metadata_offset = False, 1 << 40
+    assert not world.node.controller.submit(beat, 1).value.is_fenced
+    assert sliced.jobs == ["BrokerHeartbeatRequest"]
+
+
+def test_a_bug_in_a_sliced_decision_is_not_lost(
+    pieces: tuple[NodeWorld, Sliced], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, _ = pieces
+
+    def broken(*_: object) -> Decision:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(controller_driver, "takes_long", lambda controller, message: True)
+    monkeypatch.setattr(controller_driver, "decide", broken)
+    reply = world.node.controller.submit(BrokerHeartbeatRequest(), 1)
+    assert isinstance(reply.value, ZeroDivisionError)
 
 
 def test_who_waits_when_leadership_is_lost_is_told() -> None:
@@ -85,7 +179,6 @@ def test_who_waits_when_leadership_is_lost_is_told() -> None:
 
 
 def test_a_decision_that_cannot_be_replayed_stops_the_node() -> None:
-    from pykbroker.decision import MetadataRecord
     from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 
     world = NodeWorld().open()

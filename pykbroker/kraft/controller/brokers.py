@@ -12,10 +12,13 @@ Source: Kafka's `ClusterControlManager.java`, `BrokerHeartbeatManager.java`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller.partition_index import Place
 from pykbroker.kraft.controller.partitions import (
     broker_comes,
     broker_goes,
@@ -55,6 +58,9 @@ from pykbroker.protocol.messages.register_controller_record import (
 )
 from pykbroker.protocol.messages.unregister_broker_record import UnregisterBrokerRecord
 from pykbroker.protocol.messages.unregister_controller_record import UnregisterControllerRecord
+
+MANY_PARTITIONS: Final = 500
+"""So many partitions are changed in slices."""
 
 _FENCE, _UNFENCE = 1, -1
 _FIRST_WITH_PREVIOUS_EPOCH: Final = 3
@@ -284,6 +290,27 @@ def _directory_changes(
         if known is None or set(known) != set(cordoned):
             records.append(_change(broker, 3, cordoned_log_dirs=list(cordoned)))
     return records
+
+
+def matters_to_many(state: ControllerState, broker_id: int) -> bool:
+    """Do very many partitions change when this broker goes?"""
+    return _are_many(chain(state.index.in_sync(broker_id), state.index.eligible(broker_id)))
+
+
+def heartbeat_takes_long(state: ControllerState, request: Any) -> bool:
+    """May this heartbeat change very many partitions?"""
+    broker = state.broker(request.broker_id)
+    if broker is None:
+        return False
+    if broker.fenced:
+        return _are_many(state.index.leaderless())
+    if request.want_fence or request.want_shut_down or request.offline_log_dirs:
+        return _are_many(state.index.in_sync(request.broker_id))
+    return False
+
+
+def _are_many(places: Iterator[Place]) -> bool:
+    return next(islice(places, MANY_PARTITIONS - 1, None), None) is not None
 
 
 def fence_stale_broker(state: ControllerState, now_ms: int) -> Decision[MetadataRecord]:

@@ -219,6 +219,10 @@ class Controller:
         """Fence a broker that has not been heard of; the reply is True when there was one."""
         return brokers.fence_stale_broker(self.state, now_ms)
 
+    def has_stale_broker(self, now_ms: int) -> bool:
+        """Is there a broker to fence?"""
+        return self.state.sessions.expired(now_ms) is not None
+
     def balance_leaders(self) -> Decision[MetadataRecord]:
         """Have preferred leaders lead again; the reply is whether there may be more to elect."""
         from pykbroker.kraft.controller.elections import balance_leaders

@@ -112,6 +112,7 @@ def leader_and_isr_updates(
 
     records = []
     for topic, number, partition in partitions:
+        state.breathe()
         isr = tuple(replica for replica in partition.isr if replica not in gone)
         record = changed_partition(
             state,

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.kraft.controller import brokers
 from pykbroker.kraft.controller.controller import Controller
+from pykbroker.kraft.controller.state import ControllerState
 
 Decide = Callable[[Controller, Any, int, int], Decision[MetadataRecord]]
 
@@ -51,3 +53,20 @@ def decide(
 ) -> Decision[MetadataRecord]:
     """The controller's decision on a request. KeyError: it is no request to a controller."""
     return DECIDE[type(message).__name__](controller, message, version, now_ms)
+
+
+def takes_long(controller: Controller, message: Any) -> bool:
+    """May the decision on this request change very many partitions?"""
+    is_long = _LONG.get(type(message).__name__)
+    return is_long is not None and is_long(controller.state, message)
+
+
+_LONG: dict[str, Callable[[ControllerState, Any], bool]] = {
+    "BrokerRegistrationRequest": lambda state, message: brokers.matters_to_many(
+        state, message.broker_id
+    ),
+    "BrokerHeartbeatRequest": brokers.heartbeat_takes_long,
+    "UnregisterBrokerRequest": lambda state, message: brokers.matters_to_many(
+        state, message.broker_id
+    ),
+}

@@ -21,7 +21,7 @@ def test_every_step_has_its_row() -> None:
         first, *steps, last = rows
         check_rows([first], [f"creating {count} partitions"], 1)
         check_rows([last], [f"the index, {count} partitions"], 1)
-        check_rows([steps[1]], [f"{STEPS[1]}, {count} partitions"], 3)  # partitions changed, too
+        check_rows([steps[1]], [f"{STEPS[1]}, {count} partitions"], 4)  # partitions, longest hold
         check_rows(
             [steps[0], *steps[2:]],
             [f"{name}, {count} partitions" for name in (STEPS[0], *STEPS[2:])],
