@@ -271,10 +271,10 @@ def session_frames(broker: Broker, partitions: int) -> Callable[[], list[bytearr
     end = broker.replica_manager.find("t", 0).log.log_end_offset  # type: ignore[union-attr]
     for index in range(1, partitions):
         end = min(end, broker.replica_manager.find("t", index).log.log_end_offset)  # type: ignore[union-attr]
+    frame = fetch_frame(end, partitions, (0, 0))
     request = SimpleNamespace(
-        message=fetch_request.FetchRequest.decode(
-            memoryview(fetch_frame(end, partitions, (0, 0))), 0, 12
-        )[0],
+        frame=frame,
+        message=fetch_request.FetchRequest.decode(memoryview(frame), 0, 12)[0],
         api_version=12,
         received_ms=NOW_MS,
         listener_name="PLAINTEXT",
