@@ -182,12 +182,16 @@ class MetadataLoader:
 
 
 def size_of(delta: MetadataDelta) -> int:
-    """How many partitions are made, changed or deleted."""
+    """How many partitions are made, changed or deleted, and how many configurations."""
     changed = delta.changed_partitions
-    return sum(
-        len(changed.get(topic_id, topic.partitions))
-        for topic_id, topic in delta.changed_topics.items()
-    ) + sum(len(topic.partitions) for topic in delta.deleted_topics.values())
+    return (
+        sum(
+            len(changed.get(topic_id, topic.partitions))
+            for topic_id, topic in delta.changed_topics.items()
+        )
+        + sum(len(topic.partitions) for topic in delta.deleted_topics.values())
+        + len(delta.configs)
+    )
 
 
 def check_features(image: MetadataImage) -> None:

@@ -88,6 +88,8 @@ class Hosting:
         for resource_type, name in delta.changed_configs:
             if resource_type == TOPIC_RESOURCE:
                 self._update_topic_config(name)
+                for partition in self.by_name.get(name, {}).values():
+                    yield partition, []
 
     def on_broker_config(self, config: BrokerConfig) -> None:
         """Topics take what they do not set themselves from the broker's configuration."""

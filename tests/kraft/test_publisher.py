@@ -15,6 +15,7 @@ from pykbroker.kraft.metadata_snapshot import Snapshot, SnapshotId
 from pykbroker.kraft.publisher import FEW, MetadataLoader, UnsupportedCluster, delta_of_all
 from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
 from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
+from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
@@ -249,3 +250,17 @@ def test_publishers_of_a_large_image_are_told_in_slices_or_say_why_not() -> None
     log.slices.go_on()
     assert isinstance(refused.value, AttributeError)
     assert log.fatal == []
+
+
+def test_many_configurations_are_published_in_slices_too() -> None:
+    log = LongLog()
+    log.take(
+        "configs",
+        *[
+            ConfigRecord(resource_type=2, resource_name=f"t{number}", name="a", value="b")
+            for number in range(FEW + 1)
+        ],
+    )
+    assert log.published == []
+    log.slices.go_on()
+    assert log.published == ["configs"]

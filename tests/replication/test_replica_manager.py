@@ -8,6 +8,7 @@ import pytest
 
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.delayed_fetch import DelayedFetch
@@ -279,3 +280,23 @@ def test_a_change_is_taken_in_partition_by_partition(node: Node) -> None:
     seen.clear()
     node.apply(RemoveTopicRecord(topic_id=topic_id_of(9)))
     assert [count for count, _ in seen] == [4, 3, 2, 1, 0]
+
+
+def test_changes_of_configurations_are_taken_in_topic_by_topic(node: Node) -> None:
+    breaths: list[int] = []
+    node.manager = ReplicaManager(
+        1, node.log_manager, node.purgatory, node.config, None, lambda: breaths.append(1)
+    )
+    for number, name in ((8, "a"), (9, "b")):
+        node.create_topic(name, partitions=3, number=number)
+    breaths.clear()
+    node.apply(
+        *[
+            ConfigRecord(
+                resource_type=2, resource_name=name, name="max.message.bytes", value="1000"
+            )
+            for name in "ab"
+        ]
+    )
+    assert len(breaths) == 6
+    assert node.manager.find("b", 2).log.config.max_message_bytes == 1000  # type: ignore[union-attr]
