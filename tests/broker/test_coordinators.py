@@ -7,31 +7,37 @@ from typing import Any
 
 from pykbroker.broker.coordinators import Coordinators, LateCoordinator
 from pykbroker.broker.outgoing import Outgoing
+from pykbroker.broker.transaction_support import TransactionSupport
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
 from pykbroker.kraft.delta import delta_between
-from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
+from pykbroker.protocol.messages.register_broker_record import BrokerEndpoint
+from pykbroker.types import TopicPartition
 from tests.coordinator.memory_log import VirtualLoop
 from tests.replication.node import Node
 
 Groups = LateCoordinator[GroupCoordinator]
 
 
-def groups_of(node: Node) -> Groups:
-    """Of a node that publishes to its replica manager, then to them."""
+def coordinators_of(node: Node, outgoing: Any = None) -> Coordinators:
     loop = VirtualLoop(node.now_ms)
     environment: Any = SimpleNamespace(scheduler=loop, clock=loop, random=None)
-    coordinators = Coordinators(
+    return Coordinators(
         environment=environment,
         config=lambda: node.config,
         replica_manager=node.manager,
-        outgoing=Outgoing(environment, node.config),
+        outgoing=outgoing or Outgoing(environment, node.config),
         wake=lambda: None,
         take_producer_id=lambda: 1,
         write_markers=lambda markers: Deferred(),
     )
-    groups = coordinators.groups
+
+
+def groups_of(node: Node) -> Groups:
+    """Of a node that publishes to its replica manager, then to them."""
+    groups = coordinators_of(node).groups
     apply = node.apply
 
     def publish(*records: Any) -> None:
@@ -78,3 +84,24 @@ def test_one_that_was_asked_for_is_told_of_its_topic_later() -> None:
     assert is_coordinated(groups)
     groups.stop()
     assert not is_coordinated(groups)
+
+
+def test_transactions_of_other_coordinators_are_asked_for_over_the_network() -> None:
+    node = Node()
+    listener = BrokerEndpoint(name="PLAINTEXT", host="there", port=9092)
+    node.register(2, end_points=[listener])
+    node.create_topic(TRANSACTION_STATE_TOPIC, replicas=(2,), leader=2)
+    sent: list[Any] = []
+
+    def send(*arguments: Any, purpose: str) -> Deferred:
+        sent.append((*arguments, purpose))
+        return Deferred()
+
+    joining = coordinators_of(node, SimpleNamespace(send=send)).joining
+    partition = TopicPartition("t", 0)
+    joining.ask("id", 7, 0, [partition], TransactionSupport.JOINING)
+    ((peer, request, deadline_ms, purpose),) = sent
+    assert (peer.node_id, peer.host, peer.port) == (2, "there", 9092)
+    assert [each.transactional_id for each in request.transactions] == ["id"]
+    assert deadline_ms == node.now_ms + node.config.request_timeout_ms
+    assert purpose == "transactions"

@@ -59,6 +59,7 @@ from pykbroker.broker.produce_checks import (
 from pykbroker.deferred import Deferred, chain
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
+from pykbroker.log.partition_log import AppendOrigin
 from pykbroker.log.validation_rules import HEAVY_RECOMPRESSED_BYTES
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.compression import ZSTD
@@ -133,7 +134,14 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
         return refused_acks(services, request)
     if message.transactional_id is not None:
         return verify_and_append(services, request, long)
-    return check_and_append(services, request, long)
+    if long or is_heavy(request):
+        return check_and_append(services, request, long)
+    return append_all(services, request, {})
+
+
+def is_heavy(request: Request) -> bool:
+    """Whether its batches have to be looked at before they are appended: see `check_ahead`."""
+    return len(request.frame) >= HEAVY_RECOMPRESSED_BYTES or has_compressed_batch(request.message)
 
 
 def verify_and_append(services: BrokerServices, request: Request, long: bool) -> Outcome:
@@ -155,11 +163,10 @@ def check_and_append(
     services: BrokerServices, request: Request, long: bool, verified: Verified | None = None
 ) -> Outcome:
     """Append every batch, once those that hold much are checked."""
-    message: ProduceRequest = request.message
-    by_id = request.api_version >= FIRST_BY_ID
     checked: dict[int, ValidationOutcome] = {}
-    if len(request.frame) >= HEAVY_RECOMPRESSED_BYTES or has_compressed_batch(message):
-        heavy = check_ahead(services, message, checked, by_id=by_id)
+    if is_heavy(request):
+        by_id = request.api_version >= FIRST_BY_ID
+        heavy = check_ahead(services, request.message, checked, by_id=by_id)
         if heavy:
             return check_in_thread(services, request, heavy, checked, long, verified)
     return append(services, request, checked, long, verified)
@@ -359,7 +366,7 @@ class PendingProduce(DelayedProduce):
                 guard = self._verified.guard(partition.topic_partition)
         try:
             outcome = manager.append(
-                partition, records, self._acks, self._wall_ms, checked=checked, guard=guard
+                partition, records, self._acks, self._wall_ms, AppendOrigin.CLIENT, checked, guard
             )
         except KafkaError as error:
             return self._refused_by_partition(partition, error.code)
