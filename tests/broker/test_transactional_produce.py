@@ -178,6 +178,12 @@ def test_plain_batches_beside_a_transactional_id(broker: Broker) -> None:
     assert plain == [0]
 
 
+def test_a_transactional_batch_of_no_producer(broker: Broker) -> None:
+    nobody = batch(b"x", is_transactional=True)
+    assert broker.codes(nobody, records()) == [0, 0]
+    assert broker.partition().bound(READ_COMMITTED) == 1  # it opens no transaction
+
+
 def test_without_acks_an_error_closes_the_connection(broker: Broker) -> None:
     call = broker.produce(request(records(), acks=0), 11)
     assert isinstance(call.answer, CloseConnection)

@@ -205,6 +205,21 @@ def test_it_is_written_soon_after_the_coordinator_has_answered(broker: Broker) -
     assert [code for _, _, code in codes(call)] == [0, 0]
 
 
+def test_a_transaction_that_ended_meanwhile_is_not_opened_again(broker: Broker) -> None:
+    added = AddOffsetsToTxnRequest(
+        transactional_id="id", producer_id=PRODUCER, producer_epoch=0, group_id="g"
+    )
+    assert broker.ask(ADD_OFFSETS, added, 3).error_code == 0
+    answer = Deferred()
+    broker.transaction_joining.ask = lambda *_: answer  # type: ignore[method-assign, assignment]
+    call = broker.commit(request(4), 4)
+    broker.end(0, version=4, committed=False)
+    broker.settle()
+    answer.resolve({})  # it was in the transaction when the coordinator said so
+    broker.settle()
+    assert [code for _, _, code in codes(call)] == [ErrorCode.INVALID_TXN_STATE] * 2
+
+
 def test_error_reply(broker: Broker) -> None:
     call = broker.commit(request(6), 6)
     reply: Any = HANDLER.error_reply(call.request, 15, None)

@@ -152,6 +152,13 @@ def test_a_group_that_does_not_exist(
     assert list(world.shard.groups) == ([] if code else ["g"])
 
 
+def test_anybody_commits_for_a_group_without_members(world: World) -> None:
+    world.commit(offsets="t-0:1")
+    assert world.send_offsets(request(member_id="nobody")) == 0
+    asked = request(member_id="nobody", generation_id_or_member_epoch=0)
+    assert world.send_offsets(asked) == ErrorCode.UNKNOWN_MEMBER_ID
+
+
 def stable(world: World) -> str:
     """A static member with an assignment: generation 1."""
     world.join("a", instance="i", version=9)
