@@ -28,6 +28,9 @@ Node N keeps its data in DIR/node-N, its configuration in DIR/node-N.properties 
 DIR/node-N.log. The first nodes are controllers as well as brokers. Clients connect to the ports
 from --base-port on, one for each node; the ports behind these are those of the controllers."""
 
+# Each is a process with some 60 MB of memory: more are a slip of the hand.
+MOST_NODES: Final = 100
+
 _DATA_DIR: Final = "./pykbroker-cluster"
 _BASE_PORT: Final = 9092
 _LEVELS: Final = ("DEBUG", "INFO", "WARN", "ERROR")
@@ -192,7 +195,7 @@ def _run_nodes(options: argparse.Namespace) -> int:
     except ConfigError as error:
         raise CommandError(f"pykbroker cluster: {error.message}") from error
     except OSError as error:
-        raise CommandError(f"pykbroker cluster: {directory}: {error.strerror}") from error
+        raise CommandError(f"pykbroker cluster: {directory}: {error.strerror or error}") from error
     level = () if options.log_level is None else ("--log-level", options.log_level)
     nodes = [
         NodeProcess(
@@ -214,8 +217,8 @@ def _run_nodes(options: argparse.Namespace) -> int:
 def _layout(options: argparse.Namespace, directory: str) -> ClusterLayout:
     """Which nodes there are, and their ports. ConfigError when that cannot be."""
     count: int = options.nodes
-    if count < 1:
-        raise ConfigError(f"--nodes {count}: a cluster has at least one node")
+    if not 1 <= count <= MOST_NODES:
+        raise ConfigError(f"--nodes {count}: expected 1 to {MOST_NODES}")
     if "," in directory:
         raise ConfigError(f"{directory}: log.dirs takes no path with a comma")
     if os.path.exists(f"{directory}/meta.properties"):

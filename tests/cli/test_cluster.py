@@ -165,7 +165,8 @@ def test_the_width_of_endpoints() -> None:
     [
         ((), "pykbroker cluster: give --nodes N to run a cluster, or one of clus"),
         (("--nodes", "x"), "pykbroker cluster: argument --nodes: 'x' is not a whole numb"),
-        (("--nodes", "0"), "pykbroker cluster: --nodes 0: a cluster has at least one node"),
+        (("--nodes", "0"), "pykbroker cluster: --nodes 0: expected 1 to 100"),
+        (("--nodes", "101"), "pykbroker cluster: --nodes 101: expected 1 to 100"),
         (("--nodes", "2", "--controllers", "3"), "pykbroker cluster: --controllers 3: expected 1"),
         (("--nodes", "2", "--controllers", "0"), "pykbroker cluster: --controllers 0: expected 1"),
         (("--nodes", "3", "--base-port", "65533"), "pykbroker cluster: --base-port 65533: 6 ports"),
