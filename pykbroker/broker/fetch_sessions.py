@@ -252,7 +252,9 @@ def _changed(session: FetchSession, answers: Answers) -> Answers:
     for pair in answers:
         asked, entry = pair
         has_records = len(entry.records) > 0  # type: ignore[arg-type]
-        must_tell = has_records or entry.diverging_epoch is not None
+        must_tell = (
+            has_records or entry.diverging_epoch is not None or entry.preferred_read_replica >= 0
+        )
         if asked.sent_high_watermark != entry.high_watermark:
             must_tell = True
             asked.sent_high_watermark = entry.high_watermark

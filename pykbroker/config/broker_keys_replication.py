@@ -15,7 +15,10 @@ from pykbroker.config.definition import (
     STRING,
     Key,
 )
-from pykbroker.config.validators import at_least
+from pykbroker.config.validators import at_least, known_class
+
+RACK_AWARE: Final = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+LEADER_ONLY: Final = "org.apache.kafka.common.replica.LeaderSelector"
 
 QUOTA: Final = "quotas are not built yet"
 
@@ -41,9 +44,9 @@ KEYS: Final = (
     Key("replica.lag.time.max.ms", LONG, 30000, importance=HIGH).honoured(
         "A follower that has not caught up for this long leaves the in-sync replicas."
     ),
-    Key("replica.selector.class", STRING, None).refused(
-        "Java class that chooses the replica a consumer reads from.",
-        "reading from followers is not built yet",
+    Key("replica.selector.class", STRING, None, known_class(RACK_AWARE, LEADER_ONLY)).honoured(
+        "Chooses the replica that a consumer with a rack reads from: a follower in its rack, or "
+        "always the leader (also without a class)."
     ),
     Key("replica.socket.receive.buffer.bytes", INT, 65536, importance=HIGH).accepted(
         "SO_RCVBUF of a follower's connection.", "the operating system sizes the buffers"

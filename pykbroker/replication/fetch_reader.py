@@ -68,6 +68,8 @@ def read_all_partitions(
     total = 0
     min_one_batch = True
     is_follower = params.replica_id >= 0
+    if params.selector is not None:
+        skip_unchanged = False  # who may go elsewhere is told so again
     missing: list[Callable[[], None]] = []
     for asked in wanted:
         if breathe is not None:
@@ -100,7 +102,11 @@ def read_all_partitions(
             min_one_batch = False
             total += size
             left_bytes = left_bytes - size if left_bytes > size else 0
-        elif entry.error_code or entry.diverging_epoch is not None:
+        elif (
+            entry.error_code
+            or entry.diverging_epoch is not None
+            or entry.preferred_read_replica >= 0
+        ):
             result.must_answer = True
     if missing:
         raise ColdRead(partial(_call_all, missing))
@@ -175,6 +181,10 @@ def read_partition(
         aborted_transactions=[] if committed_only else None,
         records=NO_RECORDS,
     )
+    if params.selector is not None:
+        entry.preferred_read_replica = params.selector.choose(partition, offset)
+        if entry.preferred_read_replica >= 0:
+            return entry
     try:
         if asked.last_fetched_epoch >= 0:
             diverging = diverging_epoch(log, asked.last_fetched_epoch, offset)

@@ -14,6 +14,7 @@ from pykbroker.replication.partition import LOG_END, READ_COMMITTED, READ_UNCOMM
 
 if TYPE_CHECKING:  # imported by the first fetch
     from pykbroker.protocol.messages.fetch_response import PartitionData
+    from pykbroker.replication.read_replica import RackAwareSelector
 
 FUTURE_REPLICA_ID = -3
 
@@ -75,6 +76,7 @@ class FetchParams:
         "min_bytes",
         "replica_epoch",
         "replica_id",
+        "selector",
     )
 
     def __init__(
@@ -86,7 +88,10 @@ class FetchParams:
         max_bytes: int = 0x7FFFFFFF,
         isolation: int = READ_UNCOMMITTED,
         leader_only: bool = False,
+        selector: RackAwareSelector | None = None,
     ) -> None:
+        """selector: of consumers that may be sent to a follower."""
+        self.selector = selector
         self.replica_id = replica_id
         self.replica_epoch = replica_epoch
         self.max_wait_ms = max_wait_ms

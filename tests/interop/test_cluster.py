@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 
 from pykbroker.testing import Cluster
 from tests.harness import apache
@@ -27,7 +29,17 @@ LEADER_ELECTION = "org.apache.kafka.tools.LeaderElectionCommand"
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with Cluster(3, offsets_topic_replication_factor=3, min_insync_replicas=2) as cluster:
+    """Three nodes, each in a rack of its own."""
+    cluster = Cluster(
+        3,
+        offsets_topic_replication_factor=3,
+        min_insync_replicas=2,
+        replica_selector_class="org.apache.kafka.common.replica.RackAwareReplicaSelector",
+    )
+    for node in cluster.nodes:
+        with (cluster.directory / f"node-{node.id}.properties").open("a") as file:
+            file.write(f"broker.rack=rack-{node.id}\n")
+    with cluster:
         yield cluster
 
 
@@ -91,3 +103,56 @@ def test_any_broker_describes_the_quorum(cluster: Cluster) -> None:
     assert re.search(r"CurrentVoters:.*1.*2.*3", status)
     rows = tool(cluster, QUORUM, "describe", "--replication").splitlines()[1:]
     assert sorted(row.split()[-1] for row in rows if row) == ["Follower", "Follower", "Leader"]
+
+
+class RackReader:
+    """A consumer of one rack; librdkafka says in its statistics whom it fetches from."""
+
+    def __init__(self, servers: str, topic: str, rack: str) -> None:
+        self.topic = topic
+        self.source = -1
+        self.values: list[bytes] = []
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": servers,
+                "group.id": "racks",
+                "client.rack": rack,
+                "statistics.interval.ms": 100,
+                "stats_cb": self._note,
+            }
+        )
+        self._consumer.assign([TopicPartition(topic, 0, 0)])
+
+    def _note(self, text: str) -> None:
+        topics = json.loads(text)["topics"]
+        if self.topic in topics:
+            self.source = topics[self.topic]["partitions"]["0"]["broker"]
+
+    def read(self, count: int, source: int) -> None:
+        """Read until there are so many records, and they come from that node."""
+        until = time.monotonic() + 60
+        while len(self.values) < count or self.source != source:
+            assert time.monotonic() < until, (len(self.values), self.source)
+            message = self._consumer.poll(0.1)
+            if message is not None and not message.error():
+                self.values.append(message.value())
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+def test_a_consumer_reads_from_the_replica_in_its_rack(cluster: Cluster) -> None:
+    servers = cluster.bootstrap_servers
+    create(cluster, "near", "--partitions", "1", "--replication-factor", "3")
+    in_sync(servers, "near", 3)
+    stream = Stream(servers, "near")
+    stream.send(range(100))
+    sent = 100
+    for node in cluster.nodes:
+        reader = RackReader(servers, "near", f"rack-{node.id}")
+        reader.read(sent, node.id)
+        stream.send([sent])
+        sent += 1
+        reader.read(sent, node.id)
+        assert reader.values == [b"%d" % number for number in range(sent)]
+        reader.close()

@@ -18,8 +18,11 @@ its diverging epoch (v12). Sessions: see fetch_sessions.
     a follower that is no replica             UNKNOWN_LEADER_EPOCH, without an epoch
                                               NOT_LEADER_OR_FOLLOWER
 
+A consumer with a rack (v11) is sent to an in-sync follower in it, where `replica.selector.class`
+says so; a follower serves consumers up to the high watermark that it knows (KIP-392).
+
 Versions: 4-18; topic ids from 13.
-Not done: reading from followers (preferred replica is always -1, the rack is ignored).
+Not done: nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler, InSlices, Outcome
 from pykbroker.broker.leader_hints import leader_hint
+from pykbroker.config.broker_keys_replication import RACK_AWARE
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import ColdRead
 from pykbroker.errors import ErrorCode
@@ -42,6 +46,7 @@ from pykbroker.protocol.messages.fetch_response import (
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.fetch_reader import read_all_partitions, unread_entry
 from pykbroker.replication.fetch_request import FetchParams, FetchResult
+from pykbroker.replication.read_replica import RackAwareSelector
 
 if TYPE_CHECKING:
     from pykbroker.broker.fetch_sessions import FetchContext
@@ -67,7 +72,7 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     """Read what is there; wait when it is not enough."""
     message: FetchRequest = request.message
     services.counters.total_fetch_requests += 1
-    params = _params(services, message, request.api_version)
+    params = _params(services, request)
     is_follower = params.replica_id >= 0
     now_ms = request.received_ms
     breathe = services.breathe if len(request.frame) > LONG_BYTES else None
@@ -137,7 +142,9 @@ def _replica_of(message: FetchRequest, version: int) -> tuple[int, int]:
     return (-1, -1) if state is None else (state.replica_id, state.replica_epoch)
 
 
-def _params(services: BrokerServices, message: FetchRequest, version: int) -> FetchParams:
+def _params(services: BrokerServices, request: Request) -> FetchParams:
+    message: FetchRequest = request.message
+    version = request.api_version
     replica_id, replica_epoch = _replica_of(message, version)
     return FetchParams(
         replica_id,
@@ -147,7 +154,17 @@ def _params(services: BrokerServices, message: FetchRequest, version: int) -> Fe
         min(message.max_bytes, services.config.fetch_max_bytes),
         message.isolation_level,
         version < FIRST_WITH_FOLLOWER_FETCHING,
+        _selector(services, request) if message.rack_id and replica_id < 0 else None,
     )
+
+
+def _selector(services: BrokerServices, request: Request) -> RackAwareSelector | None:
+    """Chooses among replicas for this consumer; None: it reads from leaders."""
+    if services.config.replica_selector_class != RACK_AWARE:
+        return None
+    rack: str = request.message.rack_id
+    image = services.metadata.image
+    return RackAwareSelector(image, services.node_id, rack, request.listener_name)
 
 
 class WaitingFetch(DelayedFetch):
