@@ -87,6 +87,7 @@ def cluster_of(kinds: str, directory: Path) -> Broker | Cluster | MixedCluster:
     return MixedCluster(directory, *names, **config)
 
 
+@pytest.mark.timeout(600 + 3 * SECONDS)
 @pytest.mark.parametrize("kinds", CLUSTERS)
 def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
     dice = random.Random(SEED)
