@@ -10,19 +10,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.coordinator.group.queries import may_match
 from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
     from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
+    from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
 
 API_KEY = 16
+MOST_FILTERS = 20
 
 
 def handle(services: BrokerServices, request: Request) -> ListGroupsResponse | Deferred:
     """Ask the coordinator."""
-    return services.groups.list_groups(request.message, request.api_version)
+    message: ListGroupsRequest = request.message
+    # Every partition of the coordinator goes through the filters: a few name all that there is.
+    states, types = message.states_filter, message.types_filter
+    if len(states) > MOST_FILTERS:
+        message.states_filter = may_match(map(str.strip, states)) or states[:1]
+    if len(types) > MOST_FILTERS:
+        message.types_filter = may_match(types) or types[:1]
+    return services.groups.list_groups(message, request.api_version)
 
 
 def error_reply(request: Request, code: int, message: str | None) -> ListGroupsResponse:

@@ -51,6 +51,12 @@ def describe_error(group_id: str, code: int) -> DescribedGroup:
     return DescribedGroup(group_id=group_id, error_code=int(code))
 
 
+def may_match(filters: Iterable[str]) -> list[str]:
+    """Those of the filters of states or types that some group can match, each once."""
+    known = {GROUP_TYPE, *(state.value.lower() for state in GroupState)}
+    return sorted(known & {text.lower() for text in filters})
+
+
 def list_groups(
     groups: Iterable[ClassicGroup], states: Iterable[str], types: Iterable[str]
 ) -> list[ListedGroup]:

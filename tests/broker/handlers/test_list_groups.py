@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.broker.handlers.list_groups import HANDLER
+from pykbroker.broker.handlers.list_groups import HANDLER, MOST_FILTERS
 from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
 from tests.broker.handlers.group_broker import GroupBroker
 
@@ -41,3 +41,22 @@ def test_filters() -> None:
 def test_a_broker_that_coordinates_nothing() -> None:
     answer = GroupBroker(ready=False).ask(HANDLER, ListGroupsRequest(), 5)
     assert (answer.error_code, answer.groups) == (0, [])
+
+
+def test_very_many_filters_are_not_looked_through_by_every_partition() -> None:
+    broker = GroupBroker()
+    broker.stable_group()
+    broker.commit("simple")
+    strange = [f"x{number}" for number in range(30)]
+
+    def names(**filters: list[str]) -> list[str]:
+        call = broker.call(HANDLER, ListGroupsRequest(**filters), 5)  # type: ignore[arg-type]
+        assert len(call.request.message.states_filter) <= MOST_FILTERS
+        assert len(call.request.message.types_filter) <= MOST_FILTERS
+        return sorted(group.group_id for group in call.answer.groups)
+
+    assert names(states_filter=strange) == []
+    assert names(states_filter=[*strange, " sTable "]) == ["g"]
+    assert names(types_filter=strange) == []
+    assert names(types_filter=[*strange, "Classic"]) == ["g", "simple"]
+    assert names(types_filter=[*strange, " classic"]) == []

@@ -1,0 +1,236 @@
+"""Holds: for how long a request of very many elements keeps a node from serving anybody else.
+
+    python -m benchmarks.micro.bench_holds [--elements N] [--apis TEXT ...]
+
+A node in a process of its own is sent, for each API that it serves to clients and each array in the
+API's request, one request with N elements in that array: names and ids that are mostly unknown,
+numbers that count up. A callback of the node's event loop that comes every millisecond tells for
+how long nothing else ran. Rows: until the answer (or the end of the connection), the longest hold
+meanwhile, both in milliseconds, and what held the loop for longer than a millisecond.
+
+The goal is 50 ms on an idle machine, whatever N is. What the elements mean decides what they cost:
+topics that exist cost more than unknown ones, so this finds what is not sliced at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from benchmarks.command_line import count, parser_for
+from pykbroker.broker.handlers import make_routes
+from pykbroker.broker.process_settings import settle_collector, switch_threads_soon
+from pykbroker.broker.server import BrokerServer
+from pykbroker.config import BrokerConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.environment.real.scheduler import in_asyncio
+from pykbroker.environment.real.world import real_environment
+from pykbroker.protocol.api import Api, request_class
+from pykbroker.protocol.headers import encode_request
+from pykbroker.protocol.parts_writer import Parts, join_parts
+from pykbroker.protocol.schema import Field, all_messages
+
+ELEMENTS = 20_000
+TICK_S = 0.001
+NAMES = frozenset({"Name", "Topic", "TopicName", "GroupId", "ResourceName", "MemberId", "Feature"})
+USUAL = {
+    "Acks": 1,
+    "AllowAutoTopicCreation": False,
+    "GroupId": "g",
+    "TimeoutMs": 10_000,
+    "ValidateOnly": True,
+}
+NUMBERS = frozenset({"Partition", "PartitionIndex", "PartitionId", "Index"})
+PATIENCE_S = 120.0
+# Left out: requests of other nodes, and what ends the node's membership.
+NODES_ONLY = frozenset(
+    {"BrokerRegistration", "BrokerHeartbeat", "UnregisterBroker", "ControllerRegistration"}
+)
+
+_SCHEMAS = {schema.name: schema for schema in all_messages()}
+
+
+# --- requests -----------------------------------------------------------------------------------
+
+
+def attacks(api: Api, elements: int) -> Iterator[tuple[str, Any]]:
+    """(name of the array, request with so many elements in it) for each array of the request."""
+    version = api.max_version
+    for field in _SCHEMAS[f"{api.name}Request"].root.fields:
+        if not field.is_array or version not in field.versions:
+            continue
+        yield field.snake_name, _request(api, field, _elements(api, field, elements))
+        for inner in field.struct.fields if field.struct is not None else ():
+            if inner.is_array and version in inner.versions:
+                (outer,) = _elements(api, field, 1)
+                setattr(outer, inner.snake_name, _elements(api, inner, elements))
+                yield f"{field.snake_name}.{inner.snake_name}", _request(api, field, [outer])
+
+
+def _request(api: Api, field: Field, elements: list[Any]) -> Any:
+    request = request_class(api.key)()
+    for other in _SCHEMAS[f"{api.name}Request"].root.fields:
+        if other.name in USUAL and api.max_version in other.versions:
+            setattr(request, other.snake_name, USUAL[other.name])
+    setattr(request, field.snake_name, elements)
+    return request
+
+
+def _elements(api: Api, field: Field, elements: int) -> list[Any]:
+    return [_element(api, field, number) for number in range(elements)]
+
+
+def _element(api: Api, field: Field, number: int) -> Any:
+    if field.struct is None:
+        if field.element_type == "string":
+            return f"x{number}"
+        if field.element_type == "uuid":
+            return (number + 1).to_bytes(16, "big")
+        return number % 100 if field.element_type == "int8" else number
+    element = getattr(import_module(request_class(api.key).__module__), field.element_type)()
+    for inner in field.struct.fields:
+        if api.max_version not in inner.versions or inner.is_array:
+            continue
+        if inner.name in NAMES:
+            setattr(element, inner.snake_name, f"x{number}")
+        elif inner.name in NUMBERS:
+            setattr(element, inner.snake_name, number)
+    return element
+
+
+# --- the node -----------------------------------------------------------------------------------
+
+
+class Node:
+    """A node in a process of its own, which tells what held its event loop."""
+
+    def __init__(self, directory: str) -> None:
+        command = [sys.executable, "-m", "benchmarks.micro.bench_holds", "--node", directory]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        self.port = int(self._ask())
+
+    def _ask(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def holds(self) -> tuple[float, dict[str, float]]:
+        """The longest hold since the last call, and the units that held for longer than 1 ms."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        longest_ms, units = json.loads(self._ask())
+        return longest_ms, units
+
+    def stop(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+async def serve(directory: str) -> None:
+    """The node's process: a line on standard input asks for the holds, its end stops the node."""
+    loop = asyncio.get_running_loop()
+    switch_threads_soon()
+    config = BrokerConfig.from_properties(standalone_properties(directory, port=0))
+    server = BrokerServer(real_environment(loop), config)
+    await in_asyncio(server.start())
+    settle_collector()
+    ended = asyncio.Event()
+    last_s = time.perf_counter()
+    longest_s = 0.0
+
+    def tick() -> None:
+        nonlocal last_s, longest_s
+        now_s = time.perf_counter()
+        longest_s, last_s = max(longest_s, now_s - last_s), now_s
+        loop.call_later(TICK_S, tick)
+
+    def answer() -> None:
+        nonlocal longest_s
+        if not sys.stdin.readline():
+            loop.remove_reader(sys.stdin.fileno())
+            ended.set()
+            return
+        by_unit = server.environment.loop_time.by_unit
+        units = {unit: times.longest_ns / 1e6 for unit, times in by_unit.items()}
+        by_unit.clear()
+        print(json.dumps([longest_s * 1000, units]), flush=True)
+        longest_s = 0.0
+
+    tick()
+    loop.add_reader(sys.stdin.fileno(), answer)
+    print(server.listeners[0].port, flush=True)
+    await ended.wait()
+    await in_asyncio(server.stop())
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def ask(port: int, api: Api, message: Any) -> None:
+    """Send a request and wait for its answer, or for the end of the connection."""
+    out: Parts = []
+    encode_request(api, api.max_version, 1, "holds", message, out)
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as client:
+        client.sendall(join_parts(out))
+        size = int.from_bytes(client.recv(4, socket.MSG_WAITALL), "big")
+        while size and (found := client.recv(min(size, 1 << 20))):
+            size -= len(found)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Print a row for each array of each API's request."""
+    parser = parser_for("benchmarks.micro.bench_holds", __doc__)
+    parser.add_argument("--elements", type=count, default=ELEMENTS, help="of each array")
+    parser.add_argument("--apis", nargs="+", help="only those whose names contain one of these")
+    parser.add_argument("--node", help=argparse.SUPPRESS)
+    arguments = parser.parse_args(words)
+    if arguments.node is not None:
+        asyncio.run(serve(arguments.node))
+        return
+    directory = tempfile.mkdtemp(prefix="bench-holds-")
+    try:
+        node = Node(f"{directory}/data")
+        try:
+            print_rows(node, arguments.elements, arguments.apis)
+        finally:
+            node.stop()
+    finally:
+        shutil.rmtree(directory)
+
+
+def print_rows(node: Node, elements: int, wanted: Sequence[str] | None) -> None:
+    """One row for each array of each API that is wanted (None: of all)."""
+    for route in make_routes():
+        api = route.api
+        if not route.on_broker or api.name in NODES_ONLY:
+            continue
+        if wanted is not None and not any(text in api.name for text in wanted):
+            continue
+        for name, message in attacks(api, elements):
+            node.holds()
+            started = time.perf_counter()
+            ask(node.port, api, message)
+            answered_ms = (time.perf_counter() - started) * 1000
+            longest_ms, units = node.holds()
+            held = ", ".join(sorted(units, key=lambda unit: -units[unit]))
+            print(
+                f"{api.name + ' ' + name:50} answered {answered_ms:8.1f} ms, "
+                f"held {longest_ms:7.2f} ms  {held}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
