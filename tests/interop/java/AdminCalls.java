@@ -40,7 +40,6 @@ public final class AdminCalls {
     public static void main(String[] arguments) throws Exception {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", arguments[0]);
-        settings.put("request.timeout.ms", "2000");
         settings.put("reconnect.backoff.max.ms", "200");
         settings.put("metadata.max.age.ms", "1000");
         try (Admin admin = Admin.create(settings)) {
