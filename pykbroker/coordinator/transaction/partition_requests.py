@@ -3,7 +3,8 @@
 A client asks for one transaction (versions 0 to 3). A broker asks for several (4 and later), to add
 partitions or only to learn whether they have joined (`verify_only`). A transaction of whose
 partitions one does not exist gets UNKNOWN_TOPIC_OR_PARTITION for that, OPERATION_NOT_ATTEMPTED for
-the others, and nothing is added.
+the others, and nothing is added. So it is with TOPIC_AUTHORIZATION_FAILED for an internal topic
+that a client names: the offsets of a group join by AddOffsetsToTxn.
 Source: Kafka's `KafkaApis.handleAddPartitionsToTxnRequest`.
 """
 
@@ -16,6 +17,7 @@ from pykbroker.coordinator.transaction.shard import Addition, Reply
 from pykbroker.coordinator.transaction.transaction import EPOCH_BUMPING, Partitions
 from pykbroker.deferred import Deferred, gather, then
 from pykbroker.errors import ErrorCode
+from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
@@ -79,8 +81,22 @@ def asked_transactions(
 def same_code(
     topics: Sequence[AddPartitionsToTxnTopic], transactional_id: str, code: int
 ) -> AddPartitionsToTxnResult:
-    """The same code for every partition that was asked for."""
-    return _result(transactional_id, dict.fromkeys(_partitions(topics), code))
+    """The same code for every partition that was asked for; a topic without any stays."""
+    return AddPartitionsToTxnResult(
+        transactional_id=transactional_id,
+        topic_results=[
+            AddPartitionsToTxnTopicResult(
+                name=topic.name,
+                results_by_partition=[
+                    AddPartitionsToTxnPartitionResult(
+                        partition_index=index, partition_error_code=int(code)
+                    )
+                    for index in topic.partitions
+                ],
+            )
+            for topic in topics
+        ],
+    )
 
 
 def _add(
@@ -92,11 +108,10 @@ def _add(
 ) -> AddPartitionsToTxnResult | Deferred:
     transactional_id = asked.transactional_id
     partitions: Partitions = dict.fromkeys(_partitions(asked.topics))
-    unknown = [each for each in partitions if image.partition(*each) is None]
-    if unknown:
+    refused = _refused(image, partitions, is_client=version < FROM_BROKERS)
+    if refused:
         codes = dict.fromkeys(partitions, int(ErrorCode.OPERATION_NOT_ATTEMPTED))
-        codes.update(dict.fromkeys(unknown, int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)))
-        return _result(transactional_id, codes)
+        return _result(transactional_id, codes | refused)
     if not transactional_id:
         return same_code(asked.topics, transactional_id, int(ErrorCode.INVALID_REQUEST))
     client_version = EPOCH_BUMPING if version >= FROM_BROKERS else 0
@@ -118,6 +133,19 @@ def _add(
         return same_code(asked.topics, transactional_id, code)
 
     return then(add(addition), added)
+
+
+def _refused(
+    image: MetadataImage, partitions: Partitions, *, is_client: bool
+) -> dict[TopicPartition, int]:
+    """The partitions that cannot join, with the reason."""
+    refused = {}
+    for each in partitions:
+        if is_client and each.topic in INTERNAL_TOPICS:
+            refused[each] = int(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        elif image.partition(*each) is None:
+            refused[each] = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return refused
 
 
 def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartition]:

@@ -49,6 +49,28 @@ def test_partitions_that_are_not_there(broker: TransactionBroker) -> None:
     assert found.state.shown == "Empty"
 
 
+@pytest.mark.parametrize("version", range(4))
+def test_internal_topics_are_not_for_clients(broker: TransactionBroker, version: int) -> None:
+    topics = [
+        AddPartitionsToTxnTopic(name="__consumer_offsets", partitions=[0]),
+        AddPartitionsToTxnTopic(name="t", partitions=[0]),
+    ]
+    codes = broker.add(0, version=version, v3_and_below_topics=topics)
+    assert codes == [ErrorCode.TOPIC_AUTHORIZATION_FAILED, NOT_ATTEMPTED]
+    found: Any = broker.transactions.one_transaction("id")
+    assert found.state.shown == "Empty"
+
+
+def test_a_topic_without_partitions_is_answered(broker: TransactionBroker) -> None:
+    request = AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id="id",
+        v3_and_below_producer_id=100,
+        v3_and_below_topics=[AddPartitionsToTxnTopic(name="t", partitions=[])],
+    )
+    (topic,) = broker.ask(HANDLER, request, 3).results_by_topic_v3_and_below
+    assert (topic.name, topic.results_by_partition) == ("t", [])
+
+
 def of_brokers(broker: TransactionBroker, *asked: AddPartitionsToTxnTransaction) -> Any:
     request = AddPartitionsToTxnRequest(transactions=list(asked))
     answer = broker.ask(HANDLER, request, 5)
