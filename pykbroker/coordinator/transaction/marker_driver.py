@@ -3,11 +3,13 @@
     send -> by leader, one request in flight to each -> answers -> the rest again -> done
 
 State: the transactions whose markers are on their way, with the partitions that have none yet; what
-waits for each leader. In: `send`, `forget`, answers, the retry timer.
+waits for each leader. In: `send`, `ask_refused_again`, `forget`, answers, the retry timer.
 Out: WriteTxnMarkers requests; `on_done` when every partition has its marker, or is gone.
 Invariants: a partition that is deleted needs no marker. A partition whose leader is unknown, away
-or not able is asked again, however long it takes: the outcome is decided. A newer coordinator or a
-newer producer epoch on a partition ends the sending: somebody else finishes.
+or not able is asked again, however long it takes: the outcome is decided. A partition that knows of
+a newer coordinator or producer epoch is asked again only when the driver is told to: either another
+coordinator finishes, or the coordinator's own log has lost records, and an operator has to abort
+what hangs in that partition. What is written meanwhile is not written again.
 Source: Kafka's `TransactionMarkerChannelManager.scala`,
 `TransactionMarkerRequestCompletionHandler.scala`.
 """
@@ -51,13 +53,25 @@ _FENCED = frozenset((ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COO
 class Sending:
     """One transaction's markers. `is_over`: finished, or taken over by another coordinator."""
 
-    __slots__ = ("coordinator_epoch", "ended", "is_over", "log_partition", "missing")
+    __slots__ = (
+        "coordinator_epoch",
+        "ended",
+        "is_over",
+        "log_partition",
+        "missing",
+        "refused",
+        "told",
+    )
 
     def __init__(self, log_partition: int, coordinator_epoch: int, ended: Ended) -> None:
         self.log_partition = log_partition
         self.coordinator_epoch = coordinator_epoch
         self.ended = ended
         self.missing = dict(ended.transaction.partitions)
+        self.refused: dict[TopicPartition, None] = {}
+        """Of the missing ones those that know of a newer coordinator or producer epoch."""
+        self.told: set[TopicPartition] = set()
+        """Those that the log has a line about."""
         self.is_over = False
 
 
@@ -127,6 +141,14 @@ class MarkerDriver:
     def is_sending(self, transactional_id: str) -> bool:
         """Are markers of this id on their way?"""
         return transactional_id in self._sendings
+
+    def ask_refused_again(self, transactional_id: str) -> None:
+        """Send again what was refused, but not what is written: an operator may have helped."""
+        sending = self._sendings.get(transactional_id)
+        if sending is not None and sending.refused:
+            refused, sending.refused = sending.refused, {}
+            self._queue(sending, refused)
+            self._finish_if_done(sending)
 
     def forget(self, log_partition: int) -> None:
         """This node does not coordinate these transactions any more, or loads them anew."""
@@ -213,16 +235,8 @@ class MarkerDriver:
             if code in _DONE:
                 sending.missing.pop(partition, None)
             elif code in _FENCED:
-                _log.info(
-                    "%s: the marker for %s is refused with %s: another coordinator or producer "
-                    "went on",
-                    sending.ended.transactional_id,
-                    partition,
-                    ErrorCode(code).name,
-                )
-                sending.is_over = True
-                self._sendings.pop(sending.ended.transactional_id, None)
-                return
+                sending.refused[partition] = None
+                _tell(sending, partition, code)
             else:
                 left.append(partition)
         if left:
@@ -250,6 +264,17 @@ class MarkerDriver:
             if not batch.sending.is_over:
                 self._queue(batch.sending, batch.partitions)
                 self._finish_if_done(batch.sending)
+
+
+def _tell(sending: Sending, partition: TopicPartition, code: int) -> None:
+    if partition not in sending.told:
+        sending.told.add(partition)
+        _log.info(
+            "%s: %s refuses the marker with %s: it knows of a newer coordinator or producer epoch",
+            sending.ended.transactional_id,
+            partition,
+            ErrorCode(code).name,
+        )
 
 
 def _codes(result: Any) -> dict[TopicPartition, int]:

@@ -322,11 +322,14 @@ class TransactionCoordinator:
 
     def _send_all_markers(self, partition: int, ending: list[Ended]) -> None:
         for ended in ending:
-            if not self._markers.is_sending(ended.transactional_id):
+            if self._markers.is_sending(ended.transactional_id):
+                self._markers.ask_refused_again(ended.transactional_id)
+            else:
                 self._send_markers(partition, ended)
 
     def _resume_endings(self) -> None:
-        """An outcome that was not committed in time for its caller has sent no markers."""
+        """An outcome that was not committed in time for its caller has sent no markers; partitions
+        that have refused theirs may take them now."""
         for partition in self.runtime.active_partitions():
             self._send_markers_of(partition)
 

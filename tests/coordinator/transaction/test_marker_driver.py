@@ -123,14 +123,30 @@ def test_again_to_the_leader_of_then() -> None:
     assert len(network.done) == 1
 
 
-def test_fenced_is_over() -> None:
+def test_a_partition_that_refuses_is_asked_again_when_an_operator_may_have_helped() -> None:
+    network = Network(a=1, b=2)
+    network.send(7, "a", "b")
+    network.answer(0, int(ErrorCode.INVALID_PRODUCER_EPOCH))
+    network.answer(1)
+    network.loop.advance(60_000)
+    assert (len(network.asked), network.done) == (2, [])
+    assert network.driver.is_sending("id-7")
+    network.driver.ask_refused_again("id-7")
+    network.driver.ask_refused_again("id-7")  # in flight already
+    assert network.shown()[2:] == [(1, [(7, ["a"])])]  # what is written is not written again
+    network.answer(2)
+    assert len(network.done) == 1
+    network.driver.ask_refused_again("id-7")
+    assert len(network.asked) == 3
+
+
+def test_a_partition_that_has_refused_may_be_deleted() -> None:
     network = Network(a=1)
     network.send(7, "a")
-    assert network.driver.is_sending("id-7")
-    network.answer(0, int(ErrorCode.INVALID_PRODUCER_EPOCH))
-    assert not network.driver.is_sending("id-7")
-    network.loop.advance(60_000)
-    assert (len(network.asked), network.done) == (1, [])
+    network.answer(0, int(ErrorCode.TRANSACTION_COORDINATOR_FENCED))
+    network.leaders.clear()
+    network.driver.ask_refused_again("id-7")
+    assert (len(network.asked), len(network.done)) == (1, 1)
 
 
 def test_a_partition_that_cannot_hold_markers_is_done() -> None:
