@@ -1,7 +1,8 @@
 """The world of one node: everything that a node does today, under every fault.
 
     1  the node formats itself, an administrator creates topics
-    2  producers, readers, members of a group and the administrator work while faults come
+    2  producers, readers, members of a group and the administrator work while faults come; one
+       life in three has transactional producers and read_committed readers (`transactions.py`)
     3  no more faults; producers end, readers reach the end of every partition
     4  the logs are compared with all promises; the node stops, starts, and they are compared again
 
@@ -25,6 +26,8 @@ from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets, PartitionOffsets
 from pykbroker.testing.world.ledger import TopicRules, records_of
 from pykbroker.testing.world.node import DATA_DIRECTORY, Node, NodeState
+from pykbroker.testing.world.transactions import TOPIC as TRANSACTIONAL_TOPIC
+from pykbroker.testing.world.transactions import Transactions, TransactionSetUp
 from pykbroker.testing.world.world import Violation, World
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ SECOND = 1_000_000
 START_US = 60 * SECOND
 DRAIN_US = 40 * SECOND
 CALM_US = 4 * SECOND
+ONE_IN_TRANSACTIONAL = 3
 FAULTS_US = (1 * SECOND, 4 * SECOND)
 
 PROPERTIES = {
@@ -59,6 +63,11 @@ PROPERTIES = {
     "log.cleaner.dedupe.buffer.size": "4194304",
     "metadata.log.max.record.bytes.between.snapshots": "3000",
     "max.incremental.fetch.session.cache.slots": "16",
+    "transaction.state.log.num.partitions": "2",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.load.buffer.size": "300",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "300",
 }
 
 TOPICS: dict[str, tuple[TopicRules, dict[str, str]]] = {
@@ -97,6 +106,7 @@ class OneNode:
         self.producers: list[ProducerClient] = []
         self.readers: list[ReaderClient] = []
         self.members: list[GroupMember] = []
+        self.transactions: Transactions | None = None
         self.faults: Faults | None = None
         nodes = [self.node]
         self.world.invariants += [
@@ -121,11 +131,16 @@ class OneNode:
         faults.heal()
         self._drain()
         self._settle(self.node)
+        self._restart()
+        return self.world.timeline.digest
+
+    def _restart(self) -> None:
         self.node.stop()
         self._wait(lambda: self.node.state is NodeState.DOWN, "the node does not stop")
         self.node.start()
         self._wait(lambda: self.node.state is NodeState.UP, "the node does not start again")
-        return self.world.timeline.digest
+        if self.transactions is not None:
+            self.transactions.check_again()
 
     def _wait(
         self, condition: Callable[[], bool], otherwise: str, limit_us: int = START_US
@@ -139,6 +154,22 @@ class OneNode:
         setup = SetUp(self.administrator, self._topic_choice(), self.node)
         setup.start()
         self._wait(lambda: setup.is_done, "the topics are not created")
+        dice = self.world.dice("transactional life")
+        if dice.one_in(ONE_IN_TRANSACTIONAL):
+            is_durable = dice.one_in(2)
+            preparation = TransactionSetUp(
+                self.administrator, dice.randint(2, 4), is_durable=is_durable
+            )
+            preparation.start()
+            self._wait(lambda: preparation.is_done, "transactions are not prepared")
+            self.transactions = Transactions(
+                self.world,
+                [self.node],
+                self.catalog,
+                is_durable=is_durable,
+                level=preparation.level,
+                wait=self._wait,
+            )
 
     def _topic_choice(self) -> list[str]:
         names = [name for name in TOPICS if not self.dice.one_in(3)]
@@ -146,9 +177,9 @@ class OneNode:
 
     def _add_clients(self) -> None:
         world, bootstrap = self.world, [self.node.peer]
-        names = sorted(self.catalog.topics)
+        names = sorted(self.catalog.topics.keys() - {TRANSACTIONAL_TOPIC})
         self.administrator = Administrator(world, "operator", bootstrap, self.catalog)
-        self.administrator.kept.update(names)
+        self.administrator.kept.update(self.catalog.topics)
         for number in range(self.dice.randint(1, 3)):
             batches = self.dice.randint(10, 50) * self.scale
             self.producers.append(
@@ -164,8 +195,12 @@ class OneNode:
                 GroupMember(world, f"member-{number}", bootstrap, self.group, topic)
             )
 
+        if self.transactions is not None:
+            self.transactions.add_clients(self.scale)
+
     def _clients(self) -> Sequence[Client]:
-        return [*self.producers, *self.readers, *self.members, self.administrator]
+        others = [] if self.transactions is None else self.transactions.clients()
+        return [*self.producers, *self.readers, *self.members, self.administrator, *others]
 
     def _drain(self) -> None:
         """Producers end by themselves, readers reach the end, then all others stop."""
@@ -176,6 +211,8 @@ class OneNode:
         )
         self._wait(self._readers_are_done, "a reader does not reach the end", DRAIN_US)
         self.world.run_for(CALM_US)
+        if self.transactions is not None:
+            self.transactions.drain()
         for client in self._clients():
             client.stop()
         self._wait(
@@ -211,6 +248,8 @@ class OneNode:
             ledger = topic.ledgers[index]
             ledger.process_ended(log.recovery_point if is_power else log.log_end_offset)
         self.group.process_ended()
+        if self.transactions is not None:
+            self.transactions.process_ended(node, is_power=is_power)
         if is_power:
             self.catalog.power_failures += 1
             self.group.power_lost()
@@ -225,12 +264,16 @@ class OneNode:
         found = []
         for partition in server.replica_manager.partitions():
             topic = self.catalog.topics.get(partition.topic)
-            if topic is not None and partition.index < len(topic.ledgers):
+            if topic is None or topic.name == TRANSACTIONAL_TOPIC:
+                continue
+            if partition.index < len(topic.ledgers):
                 found.append((topic, partition.index, partition.log))
         return found
 
     def _settle(self, node: Node) -> None:
         """Compare every log with its promises."""
+        if self.transactions is not None:
+            self.transactions.node_is_up(node)
         server = node.server
         assert server is not None
         for topic, index, log in self._logs(server):

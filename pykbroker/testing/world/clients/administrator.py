@@ -5,7 +5,7 @@ Requests whose answer is missing are neither true nor false in the `Catalog`: th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pykbroker.errors import ErrorCode, KafkaError
@@ -72,7 +72,7 @@ class Administrator(Client):
         replication_factor: int = 1,
     ) -> None:
         super().__init__(world, name, bootstrap)
-        self._catalog = catalog
+        self.catalog = catalog
         self._replication_factor = replication_factor
         self._created = 0
         self.kept: set[str] = set()
@@ -94,7 +94,7 @@ class Administrator(Client):
     def _pick_topic(self, *, only_own: bool) -> TopicPromise | None:
         found = [
             topic
-            for name, topic in self._catalog.topics.items()
+            for name, topic in self.catalog.topics.items()
             if topic.state is TopicState.THERE
             and not (only_own and name in self.kept)
             and (not self.is_one_of_several or name.startswith(f"{self.name}-"))
@@ -109,7 +109,7 @@ class Administrator(Client):
         """Create a topic; its promise says whether that was answered."""
         topic = TopicPromise(name, partitions, rules)
         topic.configs = {key: {value} for key, value in configs.items()}
-        self._catalog.topics[name] = topic
+        self.catalog.topics[name] = topic
         await self.create_again(topic)
         return topic
 
@@ -150,7 +150,7 @@ class Administrator(Client):
     async def _create(self) -> None:
         unanswered = [
             topic
-            for name, topic in self._catalog.topics.items()
+            for name, topic in self.catalog.topics.items()
             if topic.state is TopicState.CREATING and name.startswith(f"{self.name}-")
         ]
         if unanswered:
@@ -205,8 +205,8 @@ class Administrator(Client):
 
     async def _look(self) -> None:
         """Compare a node's metadata with what was promised."""
-        before = {name: topic.state for name, topic in self._catalog.topics.items()}
-        counts = {name: topic.partitions for name, topic in self._catalog.topics.items()}
+        before = {name: topic.state for name, topic in self.catalog.topics.items()}
+        counts = {name: topic.partitions for name, topic in self.catalog.topics.items()}
         version = self.version_of("Metadata", 1)
         creates = (
             version < FIRST_METADATA_THAT_CREATES_NOTHING
@@ -219,13 +219,13 @@ class Administrator(Client):
         }
         if self.is_one_of_several:
             return
-        now = {name: topic.state for name, topic in self._catalog.topics.items()}
+        now = {name: topic.state for name, topic in self.catalog.topics.items()}
         if before == now and counts == {
-            name: topic.partitions for name, topic in self._catalog.topics.items()
+            name: topic.partitions for name, topic in self.catalog.topics.items()
         }:
-            self._catalog.check_topics(found)
+            self.catalog.check_topics(found)
         for topic in response.topics:
-            promise = self._catalog.topics.get(topic.name)
+            promise = self.catalog.topics.get(topic.name)
             if promise is not None and any(topic.topic_id):
                 self._learn_id(promise, topic.topic_id)
 
@@ -238,7 +238,7 @@ class Administrator(Client):
         """Ask for the ids of all topics, which producers and readers need."""
 
         async def attempt() -> Any:
-            wanted = [MetadataRequestTopic(name=name) for name in self._catalog.topics]
+            wanted = [MetadataRequestTopic(name=name) for name in self.catalog.topics]
             response = await self.ask(
                 MetadataRequest(topics=wanted, allow_auto_topic_creation=False),
                 self.version_of("Metadata", 10),
@@ -246,7 +246,7 @@ class Administrator(Client):
             for topic in response.topics:
                 if topic.error_code:
                     raise KafkaError(topic.error_code)
-                self._learn_id(self._catalog.topics[topic.name], topic.topic_id)
+                self._learn_id(self.catalog.topics[topic.name], topic.topic_id)
             return response
 
         await self.ask_again(attempt)
@@ -266,13 +266,23 @@ class Administrator(Client):
         )
         value = self.dice.choice(values)
         topic.config_sent(key, value)
+        await self.set_configs(topic.name, {key: value})
+        topic.config_answered(key, value)
+        self.changes += 1
+        self.note(f"set {key}={value} of {topic.name}")
+
+    async def set_configs(self, name: str, configs: Mapping[str, str]) -> None:
+        """Set configurations of a topic."""
         response = await self.ask(
             IncrementalAlterConfigsRequest(
                 resources=[
                     AlterConfigsResource(
                         resource_type=TOPIC_RESOURCE,
-                        resource_name=topic.name,
-                        configs=[AlterableConfig(name=key, config_operation=SET, value=value)],
+                        resource_name=name,
+                        configs=[
+                            AlterableConfig(name=key, config_operation=SET, value=value)
+                            for key, value in configs.items()
+                        ],
                     )
                 ]
             ),
@@ -281,9 +291,6 @@ class Administrator(Client):
         code = response.responses[0].error_code
         if code:
             raise KafkaError(code)
-        topic.config_answered(key, value)
-        self.changes += 1
-        self.note(f"set {key}={value} of {topic.name}")
 
     async def _configs(self) -> None:
         topic = self._pick_topic(only_own=False)
@@ -300,7 +307,7 @@ class Administrator(Client):
             raise KafkaError(answer.error_code)
         if self.is_one_of_several:
             return
-        self._catalog.check_configs(
+        self.catalog.check_configs(
             topic.name, {config.name: config.value for config in answer.configs}
         )
 

@@ -1,0 +1,32 @@
+"""The rule about last stable offsets."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pykbroker.testing.world.node import NodeState
+from pykbroker.testing.world.transaction_invariants import LastStableOffsets
+from pykbroker.testing.world.transactions import TOPIC
+from pykbroker.testing.world.world import Violation
+from tests.testing.world.transactional_life import transactional_life
+
+
+def test_the_last_stable_offset_must_not_pass_an_open_transaction() -> None:
+    life = transactional_life()
+    node = life.node
+    assert life.transactions is not None
+    assert node.state is NodeState.UP
+    ledger: Any = SimpleNamespace(
+        topic=TOPIC, views=[None], first_open_offset=lambda index, now_us: 0
+    )
+    rule = LastStableOffsets([node], ledger)
+    life.world.queue.current = node.machine.process
+    rule.check(life.world)
+    ledger.first_open_offset = lambda index, now_us: -1
+    with pytest.raises(Violation, match="a transaction is open from -1 on"):
+        rule.check(life.world)
+    ledger.first_open_offset = lambda index, now_us: None
+    rule.check(life.world)

@@ -1,0 +1,40 @@
+"""Transactions in lives of one node: there is enough of everything."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from pykbroker.testing.world.one_node import OneNode
+from pykbroker.testing.world.transaction_ledger import Outcome
+from tests.testing.world.transactional_life import transactional_seeds
+
+LIVES = 6
+
+
+@pytest.mark.slow
+def test_lives_are_full_of_transactions() -> None:
+    outcomes = dict.fromkeys(Outcome, 0)
+    fences = read = with_offsets = durable = hanging = 0
+    for seed in itertools.islice(transactional_seeds(), LIVES):
+        life = OneNode(seed)
+        with life.world.logs_captured():
+            life.run()
+        assert life.transactions is not None
+        ledger = life.transactions.ledger
+        durable += ledger.is_durable
+        hanging += ledger.may_hang
+        fences += ledger.fences
+        read += sum(reader.records_read for reader in life.transactions.readers)
+        for transaction in ledger.transactions:
+            outcomes[transaction.outcome] += 1
+            with_offsets += bool(transaction.offsets)
+    assert 0 < durable < LIVES
+    assert hanging > 0
+    assert outcomes[Outcome.COMMITTED] > 60
+    assert outcomes[Outcome.ABORTED] > 20
+    assert outcomes[Outcome.BEGUN] > 2
+    assert with_offsets > 20
+    assert fences > 10
+    assert read > 500
