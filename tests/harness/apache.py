@@ -79,6 +79,7 @@ def java_command(
     *arguments: str,
     heap: str = "256m",
     options: tuple[str, ...] = ("-XX:TieredStopAtLevel=1", *QUICK_JVM),
+    classpath: str | None = None,
 ) -> list[str]:
     """The command line that runs one of Apache's classes, quietly; by default with a quick JIT."""
     return [
@@ -87,7 +88,7 @@ def java_command(
         *options,
         f"-Dlog4j2.configurationFile={_logging_settings()}",
         "-cp",
-        kafka_classpath(),
+        classpath or kafka_classpath(),
         class_name,
         *arguments,
     ]

@@ -19,6 +19,7 @@ from pathlib import Path
 KAFKA_VERSION = "4.4.0"
 KAFKAJS_VERSION = "2.2.4"
 SPARK_VERSION = "4.2.0"
+CONNECT_VERSION = "4.3.1"
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -30,12 +31,22 @@ _DEPENDENCY = (
     "<dependency><groupId>{0}</groupId><artifactId>{1}</artifactId><version>{2}</version>"
     "</dependency>"
 )
-_KAFKA_JARS = (
-    ("org.apache.kafka", "kafka_2.13", KAFKA_VERSION),
-    ("org.apache.kafka", "kafka-tools", KAFKA_VERSION),
+_LOGGING_JARS = (
     ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.1"),
     ("org.apache.logging.log4j", "log4j-core", "2.25.1"),
 )
+_KAFKA_JARS = (
+    ("org.apache.kafka", "kafka_2.13", KAFKA_VERSION),
+    ("org.apache.kafka", "kafka-tools", KAFKA_VERSION),
+    *_LOGGING_JARS,
+)
+_STREAMS_JARS = (("org.apache.kafka", "kafka-streams", KAFKA_VERSION),)
+_CONNECT_JARS = (
+    ("org.apache.kafka", "connect-runtime", CONNECT_VERSION),
+    ("org.apache.kafka", "connect-file", CONNECT_VERSION),
+    *_LOGGING_JARS,
+)
+_COPY_JARS = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
 
 class MissingTool(Exception):
@@ -73,34 +84,43 @@ def _run(command: list[str], cwd: Path) -> None:
 @cache
 def kafka_classpath() -> str:
     """The class path of Apache Kafka 4.4 (broker, clients and tools), for `java -cp`."""
-    with _locked(f"kafka-{KAFKA_VERSION}") as directory:
-        libs = directory / "libs"
-        if not (directory / "complete").exists():
-            dependencies = "".join(_DEPENDENCY.format(*jar) for jar in _KAFKA_JARS)
-            (directory / "pom.xml").write_text(_POM.format(dependencies=dependencies))
-            goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
-            _run(["mvn", "-q", "-B", goal, f"-DoutputDirectory={libs}"], directory)
-            (directory / "complete").touch()
-        return f"{libs}/*"
+    return f"{_jars(f'kafka-{KAFKA_VERSION}', _KAFKA_JARS)}/*"
+
+
+@cache
+def streams_classpath() -> str:
+    """The class path of Kafka Streams, with RocksDB, beside Apache Kafka's own."""
+    names = "kafka-streams,rocksdbjni"
+    return f"{kafka_classpath()}:{_jars(f'kafka-streams-{KAFKA_VERSION}', _STREAMS_JARS, names)}/*"
+
+
+@cache
+def connect_classpath() -> str:
+    """The class path of Kafka Connect with its file source and sink (there are none of 4.4.0)."""
+    return f"{_jars(f'kafka-connect-{CONNECT_VERSION}', _CONNECT_JARS)}/*"
 
 
 @cache
 def spark_kafka_jars() -> str:
     """Spark's own Kafka connector with what it needs beside pyspark, for `spark.jars`."""
+    connector = ("org.apache.spark", "spark-sql-kafka-0-10_2.13", SPARK_VERSION)
     names = "spark-sql-kafka-0-10_2.13,spark-token-provider-kafka-0-10_2.13"
     names += ",kafka-clients,commons-pool2"
-    with _locked(f"spark-kafka-{SPARK_VERSION}") as directory:
+    libs = _jars(f"spark-kafka-{SPARK_VERSION}", (connector,), names)
+    return ",".join(str(jar) for jar in sorted(libs.glob("*.jar")))
+
+
+def _jars(name: str, jars: tuple[tuple[str, str, str], ...], only: str = "") -> Path:
+    """A directory with these jars and all that they need, or `only` the artifacts named."""
+    with _locked(name) as directory:
         libs = directory / "libs"
         if not (directory / "complete").exists():
-            connector = ("org.apache.spark", "spark-sql-kafka-0-10_2.13", SPARK_VERSION)
-            (directory / "pom.xml").write_text(
-                _POM.format(dependencies=_DEPENDENCY.format(*connector))
-            )
-            goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
-            options = [f"-DoutputDirectory={libs}", f"-DincludeArtifactIds={names}"]
-            _run(["mvn", "-q", "-B", goal, *options], directory)
+            dependencies = "".join(_DEPENDENCY.format(*jar) for jar in jars)
+            (directory / "pom.xml").write_text(_POM.format(dependencies=dependencies))
+            options = [f"-DoutputDirectory={libs}", f"-DincludeArtifactIds={only}"]
+            _run(["mvn", "-q", "-B", _COPY_JARS, *options], directory)
             (directory / "complete").touch()
-        return ",".join(str(jar) for jar in sorted(libs.glob("*.jar")))
+        return libs
 
 
 @cache

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Producer
 
-from pykbroker.testing import Broker, Cluster
-from tests.harness.mixed_cluster import APACHE, OURS, MixedCluster
+from tests.interop.committed import committed, make_topics
 from tests.interop.copiers import Copier, pause_s
+from tests.interop.killable import cluster_of, nodes_of
 
 SECONDS = float(os.environ.get("PYKBROKER_COPY_SECONDS", "15"))
 SEED = int(os.environ.get("PYKBROKER_COPY_SEED", "1"))
@@ -26,21 +25,6 @@ CLUSTERS = os.environ.get("PYKBROKER_COPY_CLUSTERS", "o,ooo").split(",")
 PARTITIONS = 2
 RECORDS_PER_SECOND = 150
 END_S = 300.0
-
-SETTINGS = {
-    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
-    "group.initial.rebalance.delay.ms": "0",
-}
-REPLICATED = {
-    "offsets.topic.replication.factor": "3",
-    "offsets.topic.num.partitions": "5",
-    "transaction.state.log.replication.factor": "3",
-    "transaction.state.log.min.isr": "2",
-    "transaction.state.log.num.partitions": "5",
-    "min.insync.replicas": "2",
-    "broker.session.timeout.ms": "3000",
-    "broker.heartbeat.interval.ms": "500",
-}
 
 
 def fill(servers: str, topic: str, count: int) -> None:
@@ -52,41 +36,6 @@ def fill(servers: str, topic: str, count: int) -> None:
     assert producer.flush(60) == 0
 
 
-def committed(servers: str, topic: str, index: int) -> list[int]:
-    """The numbers in a partition, as a read_committed consumer sees them, in their order."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": servers,
-            "group.id": "checker",
-            "enable.auto.commit": False,
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-        }
-    )
-    consumer.assign([TopicPartition(topic, index, 0)])
-    found: list[int] = []
-    while True:
-        message = consumer.poll(60)
-        assert message is not None, f"{topic}-{index}: nothing comes behind {len(found)} records"
-        if message.error():
-            consumer.close()
-            return found
-        found.append(int(message.value()))
-
-
-def cluster_of(kinds: str, directory: Path) -> Broker | Cluster | MixedCluster:
-    """One node, or several that replicate everything; `kinds` has an o or an a for each."""
-    if kinds == "o":
-        return Broker(overrides=SETTINGS, data_dir=directory)
-    settings = SETTINGS | REPLICATED
-    if set(kinds) == {"o"}:
-        return Cluster(len(kinds), overrides=settings, directory=directory)
-    directory.mkdir()
-    names = [APACHE if kind == "a" else OURS for kind in kinds]
-    config = {key.replace(".", "_"): value for key, value in settings.items()}
-    return MixedCluster(directory, *names, **config)
-
-
 @pytest.mark.timeout(600 + 3 * SECONDS)
 @pytest.mark.parametrize("kinds", CLUSTERS)
 def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
@@ -94,17 +43,13 @@ def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
     count = int(SECONDS * RECORDS_PER_SECOND) // PARTITIONS * PARTITIONS
     with cluster_of(kinds, tmp_path / "data") as cluster:
         servers = cluster.bootstrap_servers
-        admin = AdminClient({"bootstrap.servers": servers})
-        topics = [NewTopic(name, PARTITIONS, len(kinds)) for name in ("source", "target")]
-        for future in admin.create_topics(topics).values():
-            future.result(30)
+        make_topics(servers, ("source", "target"), PARTITIONS, len(kinds))
         fill(servers, "source", count)
         copiers = [
             Copier(servers, "source", "target", index, tmp_path) for index in range(PARTITIONS)
         ]
         try:
-            members = [cluster] if isinstance(cluster, Broker) else list(cluster.nodes)
-            kills = _disturb(members, copiers, dice)
+            kills = _disturb(nodes_of(cluster), copiers, dice)
             _await_end(copiers)
         finally:
             for copier in copiers:
@@ -112,7 +57,8 @@ def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
         starts = [copier.starts for copier in copiers]
         print(f"seed {SEED}, {kinds}: {count} records, {kills} kills, starts: {starts}")
         for index in range(PARTITIONS):
-            assert committed(servers, "target", index) == list(range(index, count, PARTITIONS))
+            found = [int(message.value()) for message in committed(servers, "target", index)]
+            assert found == list(range(index, count, PARTITIONS))
 
 
 def _disturb(nodes: list[Any], copiers: list[Copier], dice: random.Random) -> int:
