@@ -1,0 +1,63 @@
+"""Apache Kafka 4.4 and pykbroker answer some 1700 requests about transactions alike.
+
+InitProducerId, AddPartitionsToTxn, AddOffsetsToTxn, TxnOffsetCommit, EndTxn, WriteTxnMarkers,
+DescribeTransactions, ListTransactions, DescribeProducers, FindCoordinator, Produce, Fetch,
+ListOffsets and OffsetFetch, in every version, under each transaction.version, also after a restart:
+see transaction_script.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pykbroker.cli.main import main
+from pykbroker.testing import Broker
+from tests.harness.answers import Transcript, check_answers
+from tests.harness.apache import ApacheBroker
+from tests.interop import transaction_script
+
+# Where we answer otherwise, on purpose: a pattern of the label, and why.
+KNOWN = {
+    ".*ListTransactions v2 a pattern that RE2 has not": "patterns are Python's",
+    "added: AddPartitionsToTxn v. a topic without partitions": "there is no partition to answer",
+    "added: AddPartitionsToTxn v. an internal topic": "nobody is refused while there are no ACLs",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("transaction_version", [0, 1, 2])
+def test_every_answer_is_apaches_also_after_a_restart(
+    tmp_path: Path, transaction_version: int
+) -> None:
+    features = (f"transaction.version={transaction_version}",)
+    with ApacheBroker(config=transaction_script.CONFIG, features=features) as apache:
+        theirs = played(apache, transaction_version)
+    data_dir = formatted(tmp_path, features[0])
+    with Broker(data_dir=data_dir, overrides=transaction_script.CONFIG) as broker:
+        ours = played(broker, transaction_version)
+    assert len(theirs) > 1500
+    needed = check_answers(theirs, ours, KNOWN)
+    assert needed == set(KNOWN), "we answer as Apache does there: take it off the list"
+
+
+def played(broker: Broker | ApacheBroker, transaction_version: int) -> Transcript:
+    first = transaction_script.play(broker.bootstrap_servers, transaction_version)
+    broker.restart()
+    return first + transaction_script.play_again(broker.bootstrap_servers, transaction_version)
+
+
+def formatted(directory: Path, feature: str) -> Path:
+    """A log directory in whose cluster the feature has that level."""
+    data_dir = directory / "data"
+    file = directory / "server.properties"
+    file.write_text(
+        "process.roles=broker,controller\nnode.id=1\ncontroller.listener.names=CONTROLLER\n"
+        "listeners=PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:9093\n"
+        f"controller.quorum.bootstrap.servers=127.0.0.1:9093\nlog.dirs={data_dir}\n"
+    )
+    arguments = ("-t", "5L6g3nShT-eMCtK--X86sw", "-c", str(file), "--feature", feature)
+    assert main(["storage", "format", *arguments]) == 0
+    return data_dir
