@@ -21,8 +21,6 @@ from tests.interop import transaction_script
 # Where we answer otherwise, on purpose: a pattern of the label, and why.
 KNOWN = {
     ".*ListTransactions v2 a pattern that RE2 has not": "patterns are Python's",
-    "added: AddPartitionsToTxn v. a topic without partitions": "there is no partition to answer",
-    "added: AddPartitionsToTxn v. an internal topic": "nobody is refused while there are no ACLs",
 }
 
 
