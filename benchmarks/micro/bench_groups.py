@@ -101,6 +101,9 @@ class GroupBroker(Broker):
             wake=lambda: self.replica_manager.end_turn(NOW_MS),
         )
 
+    def breathe(self) -> None:
+        """A request of a benchmark is handled in one go."""
+
     @property
     def metadata(self) -> Any:
         """Where a handler finds the image."""

@@ -20,6 +20,7 @@ from functools import partial
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.damage import OffsetsOutOfPlace
 from pykbroker.log.partition_log import AppendOrigin, PartitionLog
 from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.testing.world.memory_files import MemoryFiles
@@ -124,7 +125,15 @@ def covered(batch: bytes) -> bytes:
 @pytest.mark.parametrize("chunk", range(4))
 def test_after_a_crash_each_segment_is_a_prefix(chunk: int) -> None:
     for seed in range(chunk, ROUNDS, 4):
-        log = open_orders(mutated(random.Random(seed)), is_clean=False)
+        files = mutated(random.Random(seed))
+        log_files = [path for path in files.listdir(DIRECTORY) if path.endswith(".log")]
+        before = {name: files.read_file(f"{DIRECTORY}/{name}") for name in log_files}
+        try:
+            log = open_orders(files, is_clean=False)
+        except OffsetsOutOfPlace:  # sound batches, whose offsets no checksum covers: nothing is cut
+            after = {name: files.read_file(f"{DIRECTORY}/{name}") for name in log_files}
+            assert after == before, f"seed {seed}"
+            continue
         found = batches_of(log)
         for base, batches in found.items():
             if base in BATCHES:
@@ -136,8 +145,8 @@ def test_after_a_crash_each_segment_is_a_prefix(chunk: int) -> None:
         offsets = [int.from_bytes(batch[:8], "big", signed=True) for batch in every]
         assert offsets == sorted(set(offsets)), f"seed {seed}"
         assert stored(log) == every, f"seed {seed}"
-        before = log.log_end_offset
-        assert append(log, b"next", epoch=99) == before, f"seed {seed}"
+        end = log.log_end_offset
+        assert append(log, b"next", epoch=99) == end, f"seed {seed}"
         assert len(stored(log)) == len(every) + 1, f"seed {seed}"
 
 
