@@ -61,7 +61,7 @@ class SocketServer:
         )
         self.peer_log = PeerLog()
         self.listeners: list[Listener] = []
-        self.connections: set[Connection] = set()
+        self.connections: dict[Connection, None] = {}  # in the order in which they came
         self.counters = Counters() if counters is None else counters
         self._resources = ConnectionResources(
             transport=environment.transport,
@@ -194,7 +194,7 @@ class SocketServer:
         connection = Connection(
             self._resources, listener, sock, host, port, self._connection_closed
         )
-        self.connections.add(connection)
+        self.connections[connection] = None
         self._idle.watch(connection, self._resources.now_ms())
         if self._idle_timer is None:
             self._arm_idle_timer()
@@ -204,7 +204,7 @@ class SocketServer:
     def _connection_closed(self, connection: Connection) -> None:
         """A connection closed: its place is free."""
         self.counters.connections_closed += 1
-        self.connections.discard(connection)
+        self.connections.pop(connection, None)
         self._idle.forget(connection)
         connection.listener.limits.closed(connection.listener.name, connection.peer_address)
         if not self._stopped:

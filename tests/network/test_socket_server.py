@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from pykbroker.network import socket_server
+from pykbroker.network.connection import Connection
 from tests.network.conftest import Served, frame, is_closed, network_config, read_reply
 
 
@@ -46,6 +48,33 @@ def test_a_lower_limit_closes_the_longest_idle(serve: Callable[..., Served]) -> 
         assert is_closed(one)
         two.sendall(frame(b"2"))
         assert read_reply(two) == (7, b"2")
+
+
+def test_connections_close_in_the_order_in_which_they_came(
+    serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A seed of the simulated world has to repeat: the order must not depend on addresses."""
+    came: list[Connection] = []
+    closed: list[Connection] = []
+    close, begin = Connection.close, Connection.__init__
+
+    def note_begin(connection: Connection, *arguments: Any) -> None:
+        begin(connection, *arguments)
+        came.append(connection)
+
+    def note_close(connection: Connection, *arguments: Any) -> None:
+        closed.append(connection)
+        close(connection, *arguments)
+
+    monkeypatch.setattr(Connection, "__init__", note_begin)
+    monkeypatch.setattr(Connection, "close", note_close)
+    served = serve()
+    with contextlib.ExitStack() as socks:
+        for _ in range(20):
+            socks.enter_context(served.connect())
+        served.until(lambda: len(came) == 20)
+        served.call(served.server.stop)
+        assert closed == came
 
 
 def test_a_host_that_is_not_known_changes_no_limit(
