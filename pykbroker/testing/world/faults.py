@@ -93,10 +93,14 @@ class Faults:
         node.stop()
 
     def _crash(self, node: Node) -> None:
-        if node.state is NodeState.DOWN:
+        self.crash_at_call(node, self.dice.choice((1, 3, 10, 30, 100)))
+
+    def crash_at_call(self, node: Node, number: int) -> None:
+        """The node crashes at this call of its disk from now, unless the faults are over."""
+        if self._is_over or node.state is NodeState.DOWN:
             return
         files = node.machine.files
-        files.crash_at = files.calls + self.dice.choice((1, 3, 10, 30, 100))
+        files.crash_at = files.calls + number
         self._ends_with_power[node.name] = self.dice.one_in(2)
         node.note("will crash at some call of its disk")
 

@@ -1,15 +1,23 @@
-"""A rule about the inside of nodes: a last stable offset never passes an open transaction."""
+"""What looks into nodes after every event for the sake of transactions.
+
+A rule: a last stable offset never passes an open transaction. And a fault: when a coordinator has
+written, its node crashes at one of the next calls of its disk, at times: between the outcome of a
+transaction and its markers, between two markers, before the completion.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pykbroker.kraft.topic_name import TRANSACTION_STATE_TOPIC
+from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.invariants import just_ran
 from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.transaction_ledger import TransactionLedger
 from pykbroker.testing.world.world import Violation, World
 
 READ_COMMITTED = 1
+ONE_IN_CRASHES = 25
 
 
 class LastStableOffsets:
@@ -36,3 +44,32 @@ class LastStableOffsets:
                         f"{node.name} {self._ledger.topic}-{index}: the last stable offset is "
                         f"{stable}, and a transaction is open from {first} on"
                     )
+
+
+class CrashesBetween:
+    """See the module's text. `partitions` is how many `__transaction_state` has."""
+
+    def __init__(
+        self, world: World, nodes: Sequence[Node], faults: Faults, partitions: int
+    ) -> None:
+        self._dice = world.dice("crashes between the phases")
+        self._nodes = list(nodes)
+        self._faults = faults
+        self._partitions = partitions
+        self._ends: dict[tuple[int, int], int] = {}
+        self.count = 0
+
+    def check(self, world: World) -> None:
+        """See `Invariant`."""
+        for node, server in just_ran(world, self._nodes):
+            logs = [
+                partition.log.log_end_offset
+                for index in range(self._partitions)
+                if (partition := server.replica_manager.find(TRANSACTION_STATE_TOPIC, index))
+            ]
+            key, end = (node.node_id, node.starts), sum(logs)
+            before = self._ends.get(key, end)
+            self._ends[key] = end
+            if end > before and self._dice.one_in(ONE_IN_CRASHES):
+                self.count += 1
+                self._faults.crash_at_call(node, self._dice.choice((1, 1, 2, 3, 4, 6)))

@@ -85,7 +85,10 @@ def batches_of(log: PartitionLog) -> Iterator[tuple[BatchHeader, bytes]]:
     offset = log.log_start_offset
     while offset < log.log_end_offset:
         piece = log.read(offset, READ_BYTES, log.log_end_offset).slice
-        payload = b"" if piece is None else piece.read()
+        if piece is None:
+            return
+        payload = piece.read()
+        piece.release()
         if not payload:
             return
         for header, batch in iter_batches(payload):

@@ -22,9 +22,10 @@ from pykbroker.testing.world.clients.offset_checker import OffsetChecker
 from pykbroker.testing.world.clients.transactional_client import TransactionalClient
 from pykbroker.testing.world.clients.transactor import Transactor
 from pykbroker.testing.world.clients.transactor_requests import GROUP, TRANSACTION
+from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.ledger import TopicRules
 from pykbroker.testing.world.node import Node, NodeState
-from pykbroker.testing.world.transaction_invariants import LastStableOffsets
+from pykbroker.testing.world.transaction_invariants import CrashesBetween, LastStableOffsets
 from pykbroker.testing.world.transaction_ledger import Losses, TransactionLedger
 from pykbroker.testing.world.transaction_losses import losses_of
 from pykbroker.testing.world.world import World
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 TOPIC = "transactional"
 INTERNAL_TOPICS = (TRANSACTION_STATE_TOPIC, GROUP_METADATA_TOPIC)
+STATE_PARTITIONS = 2
 DURABLE = {"flush.messages": "1"}
 DRAIN_US = 60_000_000
 
@@ -81,6 +83,13 @@ class Transactions:
             self.transactors[0].rival = rival
         for number in range(dice.randint(1, 2)):
             self.readers.append(self._make(CommittedReader, f"committed-{number}"))
+
+    def add_faults(self, faults: Faults) -> None:
+        """In lives that have crashes, some come between the phases of a transaction."""
+        if "crash" in faults.weights:
+            self._world.invariants.append(
+                CrashesBetween(self._world, self._nodes, faults, STATE_PARTITIONS)
+            )
 
     def clients(self) -> list[Client]:
         """All that were added."""

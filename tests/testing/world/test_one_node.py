@@ -26,11 +26,12 @@ def test_lives(chunk: int) -> None:
         assert not failure, failure
 
 
-def test_a_seed_repeats_in_another_process() -> None:
+@pytest.mark.parametrize("seed", ["3", "41"])
+def test_a_seed_repeats_in_another_process(seed: str) -> None:
     digests = set()
     for hash_seed in ("1", "77"):
         done = subprocess.run(
-            [sys.executable, "-m", "pykbroker.testing.world", "--seed", "3"],
+            [sys.executable, "-m", "pykbroker.testing.world", "--seed", seed],
             env={**os.environ, "PYTHONHASHSEED": hash_seed},
             capture_output=True,
             text=True,

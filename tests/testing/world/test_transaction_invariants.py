@@ -1,4 +1,4 @@
-"""The rule about last stable offsets."""
+"""The rule about last stable offsets, and crashes between the phases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pykbroker.testing.world.node import NodeState
-from pykbroker.testing.world.transaction_invariants import LastStableOffsets
+from pykbroker.testing.world.transaction_invariants import CrashesBetween, LastStableOffsets
 from pykbroker.testing.world.transactions import TOPIC
 from pykbroker.testing.world.world import Violation
 from tests.testing.world.transactional_life import transactional_life
@@ -30,3 +30,25 @@ def test_the_last_stable_offset_must_not_pass_an_open_transaction() -> None:
         rule.check(life.world)
     ledger.first_open_offset = lambda index, now_us: None
     rule.check(life.world)
+
+
+def test_a_crash_comes_soon_after_the_coordinator_has_written() -> None:
+    life = transactional_life()
+    node = life.node
+    assert node.server is not None
+    faults: Any = SimpleNamespace(crash_at_call=lambda node, number: asked.append(number))
+    asked: list[int] = []
+    rule = CrashesBetween(life.world, [node], faults, 1)
+    life.world.queue.current = node.machine.process
+    found = SimpleNamespace(log=SimpleNamespace(log_end_offset=0))
+    server: Any = node.server
+    server.replica_manager = SimpleNamespace(find=lambda topic, index: found)
+    for _ in range(200):
+        rule.check(life.world)
+    assert not asked  # nothing is written
+    for _ in range(200):
+        found.log.log_end_offset += 1
+        rule.check(life.world)
+    assert 0 < len(asked) < 50
+    assert rule.count == len(asked)
+    assert min(asked) == 1

@@ -5,15 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from pykbroker.testing.world.one_node import ONE_IN_TRANSACTIONAL, OneNode
-from pykbroker.testing.world.world import World
+from pykbroker.testing.world.one_node import OneNode, has_transactions
 
 
 def transactional_seeds() -> Iterator[int]:
     """The seeds of lives that have transactions."""
-    for seed in itertools.count():
-        if World(seed).dice("transactional life").one_in(ONE_IN_TRANSACTIONAL):
-            yield seed
+    return filter(has_transactions, itertools.count())
 
 
 def transactional_life() -> OneNode:

@@ -5,6 +5,7 @@
     serving_mutants.py   fetches, sessions, waiting, connections
     group_mutants.py     consumer groups
     metadata_mutants.py  topics, configurations, the metadata log
+    transaction_mutants.py  the coordinator of transactions, markers, what readers and groups see
     hunt.py              finds a seed that shows a mutant
 
 `python -m pykbroker.testing.world --mutants` lives with each of them in turn.

@@ -10,12 +10,14 @@ from pykbroker.testing.world.mutants.log_mutants import LOG_MUTANTS
 from pykbroker.testing.world.mutants.metadata_mutants import METADATA_MUTANTS
 from pykbroker.testing.world.mutants.mutant import Mutant, applied
 from pykbroker.testing.world.mutants.serving_mutants import SERVING_MUTANTS
+from pykbroker.testing.world.mutants.transaction_mutants import TRANSACTION_MUTANTS
 
 MUTANTS: tuple[Mutant, ...] = (
     *LOG_MUTANTS,
     *SERVING_MUTANTS,
     *GROUP_MUTANTS,
     *METADATA_MUTANTS,
+    *TRANSACTION_MUTANTS,
 )
 
 
