@@ -98,11 +98,15 @@ class GroupBroker(Broker):
             config=self.config,
             replica_manager=self.replica_manager,
             environment=environment,
-            wake=lambda: self.replica_manager.end_turn(NOW_MS),
+            wake=self.end_turns,
         )
 
     def breathe(self) -> None:
         """A request of a benchmark is handled in one go."""
+
+    def end_turns(self) -> None:
+        while self.replica_manager.end_turn(NOW_MS):
+            pass
 
     @property
     def metadata(self) -> Any:

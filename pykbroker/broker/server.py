@@ -461,8 +461,7 @@ class BrokerServer:
 
     def _report_offline(self, directory: LogDirectory) -> None:
         # Not directory.directory_id: one that failed before it was opened has none.
-        directory_id = self.storage.directory_ids.get(directory.path)
-        if directory_id is not None:
+        if (directory_id := self.storage.directory_ids.get(directory.path)) is not None:
             self.kraft.broker.directory_failed(directory_id)
 
     def halt(self, failure: BaseException) -> None:
@@ -486,7 +485,8 @@ class BrokerServer:
         self.network.channel.wake()
 
     def _end_round(self) -> None:
-        self.replica_manager.end_turn(self.now_ms())
+        if self.replica_manager.end_turn(self.now_ms()):
+            self.wake()
 
     async def settled(self, deferred: Deferred) -> Any:
         """Wait for a Deferred, and go on in a turn of its own: what resolves it is in the middle of

@@ -128,13 +128,14 @@ class Worker:
                         break
                 self._finished = None
                 before_ns = now_ns
+                channel.woken = False
                 self._end_round()
                 now_ns = clock()
                 if now_ns - before_ns >= RECORDED_NS:
                     self._record_round(before_ns, now_ns)
                 if channel.waiting:
                     channel.admit_waiting()
-                if not queue or now_ns >= turn_end_ns:
+                if not (queue or channel.woken) or now_ns >= turn_end_ns:
                     break
             channel.flush_connections()
             self._turn_ended()

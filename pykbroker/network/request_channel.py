@@ -5,7 +5,8 @@ full; connections that have something to flush when the turn ends.
 In: `put` by a connection that cut a frame; `flush_later` by a connection that was given a reply.
 Out: one call of the worker's turn per turn of the event loop, however many requests came.
 Invariants: at most `max_requests` requests are queued (`queued.max.requests`); a connection that
-waits keeps its bytes, stops reading once its buffer is full, and gets its place in order.
+waits keeps its bytes, stops reading once its buffer is full, and gets its place in order. A `wake`
+is never lost: what is appended while the end of a round writes is written by another round.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class RequestChannel:
         "queue",
         "to_flush",
         "waiting",
+        "woken",
     )
 
     def __init__(self, scheduler: Scheduler, max_requests: int) -> None:
@@ -51,6 +53,8 @@ class RequestChannel:
         self.waiting: deque[ChannelConnection] = deque()
         self.to_flush: list[ChannelConnection] = []
         self.full_count = 0
+        self.woken = False
+        """Something has to be written since the last end of a round began."""
 
     def attach_worker(self, turn: Callable[[], None]) -> None:
         """Name the function that runs one turn; it calls `turn_finished` when it is through."""
@@ -82,7 +86,11 @@ class RequestChannel:
             self._call_soon(self._turn)
 
     def wake(self) -> None:
-        """Ask for a turn, for work that did not come by way of a request."""
+        """Ask for a turn, for work that did not come by way of a request.
+
+        Within a turn: for another round of it, unless the end of this one is still to come.
+        """
+        self.woken = True
         if not self._turn_due:
             self._turn_due = True
             self._call_soon(self._turn)
@@ -103,7 +111,7 @@ class RequestChannel:
 
     def turn_finished(self) -> None:
         """The turn is over; whatever is left or comes from now on asks for a new one."""
-        if self.queue or self.waiting or self.to_flush:
+        if self.queue or self.waiting or self.to_flush or self.woken:
             self._call_soon(self._turn)
         else:
             self._turn_due = False

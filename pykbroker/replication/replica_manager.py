@@ -292,12 +292,15 @@ class ReplicaManager:
 
     # ---- the end of a turn
 
-    def end_turn(self, now_ms: int) -> None:
-        """Write what was queued, move log ends and high watermarks, answer what waited for it."""
+    def end_turn(self, now_ms: int) -> bool:
+        """Write what was queued, move log ends and high watermarks, answer what waited for it.
+
+        Return whether more was queued meanwhile, by what was answered: it needs another end.
+        """
         dirty = self._dirty
         waiting = self._turn_waiting
         if not dirty and not waiting:
-            return
+            return False
         failed = self._failed
         self._dirty = {}
         self._turn_waiting = []
@@ -325,6 +328,7 @@ class ReplicaManager:
                 self.written = partition
                 self.purgatory.check(partition)
         self.written = None
+        return bool(self._dirty or self._turn_waiting)
 
     def _answer_waiting(self, waiting: list[DelayedProduce], failed: set[Partition]) -> None:
         for produce in waiting:

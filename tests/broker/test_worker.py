@@ -308,6 +308,47 @@ def test_what_waits_for_the_end_of_the_round_is_answered_in_the_turn() -> None:
     assert connection.replies == [answer(1), answer(2)]
 
 
+def test_what_the_end_of_a_round_queues_is_written_by_another_round_of_the_turn() -> None:
+    node = Node(lambda broker, request: HeartbeatResponse())
+    left = 2
+
+    def release() -> None:
+        nonlocal left
+        if left:
+            left -= 1
+            node.channel.wake()
+
+    node.on_end_round = release
+    node.connect(heartbeat(1))
+    assert node.run() == 1
+    assert (left, node.end_rounds) == (0, 3)
+
+
+def test_a_wake_before_the_end_of_a_round_needs_no_other() -> None:
+    def handle(broker: Any, request: Request) -> HeartbeatResponse:
+        node.channel.wake()
+        return HeartbeatResponse()
+
+    node = Node(handle)
+    node.connect(heartbeat(1))
+    assert node.run() == 1
+    assert node.end_rounds == 1
+
+
+def test_a_turn_without_time_leaves_what_was_queued_to_the_next_one() -> None:
+    node = Node(lambda broker, request: HeartbeatResponse())
+
+    def release() -> None:
+        if node.end_rounds == 1:
+            node.work(TURN_NS // MS)
+            node.channel.wake()
+
+    node.on_end_round = release
+    node.connect(heartbeat(1))
+    assert node.run() == 2
+    assert node.end_rounds == 2
+
+
 def test_a_deferred_resolved_later_asks_for_a_turn() -> None:
     waiting = Deferred()
     node = Node(lambda broker, request: waiting)

@@ -46,6 +46,18 @@ def test_what_is_left_after_a_turn_gets_another() -> None:
     assert len(loop.soon) == 3
 
 
+def test_a_wake_within_a_turn_is_not_lost() -> None:
+    channel, loop, _ = _channel()
+    channel.wake()
+    channel.woken = False  # the worker is about to write
+    channel.wake()
+    channel.turn_finished()
+    assert len(loop.soon) == 2
+    channel.woken = False
+    channel.turn_finished()
+    assert len(loop.soon) == 2
+
+
 def test_full() -> None:
     channel, _, _ = _channel(1)
     assert not channel.full

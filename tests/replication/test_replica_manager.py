@@ -97,6 +97,19 @@ def test_a_turn_writes_each_partition_once(node: Node) -> None:
     assert len(written) == 2
 
 
+def test_the_end_of_a_turn_says_whether_it_needs_another(node: Node) -> None:
+    partition = node.create_topic()
+    end_turn = node.manager.end_turn
+    assert not end_turn(node.now_ms)
+    produce = Produce(node, partition, 1)
+    more: list[Produce] = []
+    produce.deferred.on_resolved(lambda _: more.append(Produce(node, partition, 1)))
+    assert end_turn(node.now_ms)
+    assert not more[0].deferred.done
+    assert not end_turn(node.now_ms)
+    assert more[0].deferred.value == [0]
+
+
 def test_acks_all_waits_for_the_followers(node: Node) -> None:
     partition = node.create_topic(replicas=(1, 2))
     one, everyone = Produce(node, partition, 1), Produce(node, partition, -1)

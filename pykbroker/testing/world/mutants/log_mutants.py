@@ -153,6 +153,7 @@ LOG_MUTANTS = (
                 instead(_as_if_written),
             ),
         ),
+        seed=129,
     ),
     Mutant(
         "torn-tail-kept",
