@@ -22,6 +22,7 @@ TESTED_IN = {
     "benchmarks/compare/__main__": "benchmarks/test_compare.py",
     "benchmarks/compare/rows": "benchmarks/test_compare.py",
     "benchmarks/compare/servers": "benchmarks/test_compare.py",
+    "benchmarks/compare/table": "benchmarks/test_compare.py",
     "benchmarks/spark/__main__": "benchmarks/test_spark.py",
     "benchmarks/spark/jobs": "benchmarks/test_spark.py",
     "benchmarks/spark/latency": "benchmarks/test_spark.py",
@@ -29,6 +30,8 @@ TESTED_IN = {
     "benchmarks/storage/__main__": "benchmarks/test_storage.py",
     "benchmarks/storage/latency": "benchmarks/test_storage.py",
     "benchmarks/storage/lives": "benchmarks/test_storage.py",
+    "benchmarks/transactions/__main__": "benchmarks/test_transactions.py",
+    "benchmarks/transactions/rows": "benchmarks/test_transactions.py",
     "coordinator/transaction/partition_requests": "broker/handlers/test_add_partitions_to_txn.py",
     "coordinator/transaction/shard": (
         "coordinator/transaction/test_transaction_coordinator_driver.py"

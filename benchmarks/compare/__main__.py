@@ -12,66 +12,16 @@ Absolute figures wander from hour to hour and from machine to machine; the ratio
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from benchmarks.command_line import amount, count, parser_for
-from benchmarks.compare.measure import Outcome, measure
 from benchmarks.compare.rows import ROWS
-from benchmarks.compare.servers import both_servers
-
-
-def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_for("benchmarks.compare", __doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the work, two rounds")
-    parser.add_argument("--rounds", type=count, help="rounds of every row (default 3, quick 2)")
-    parser.add_argument("--scale", type=amount, help="part of the work (default 1, quick 0.1)")
-    parser.add_argument("--cold", action="store_true", help="no warm-up before a row")
-    parser.add_argument("--rows", nargs="+", help="only the rows whose name has one of these in it")
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
-    arguments = parser.parse_args(words)
-    arguments.rounds = arguments.rounds or (2 if arguments.quick else 3)
-    arguments.scale = arguments.scale or (0.1 if arguments.quick else 1.0)
-    arguments.rows = [row for row in ROWS if _is_wanted(row.name, arguments.rows)]
-    if not arguments.rows:
-        parser.error("no row has that in its name; there are: " + "; ".join(r.name for r in ROWS))
-    return arguments
-
-
-def _is_wanted(name: str, texts: list[str] | None) -> bool:
-    return not texts or any(text in name for text in texts)
-
-
-def _print_row(outcome: Outcome) -> None:
-    row = outcome.row
-    ratios = outcome.ratios
-    goal = f">= {row.goal:.2f}" if row.goal else ""
-    verdict = "" if not row.goal else ("reached" if outcome.ratio >= row.goal else "NOT reached")
-    print(
-        f"{row.name:<44} {outcome.ours:>12,.2f} {outcome.apache:>12,.2f} {row.unit:<8}"
-        f" {outcome.ratio:>6.2f} ({min(ratios):.2f}-{max(ratios):.2f}) {goal:<8} {verdict}",
-        flush=True,
-    )
+from benchmarks.compare.table import compare
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the chosen rows and print them; a client that fails ends the run."""
-    arguments = _arguments(words)
-    print(f"{'':<44} {'pykbroker':>12} {'Apache 4.4':>12} {'':<8} {'ratio':>6} (min-max) goal")
-    outcomes = []
-    with both_servers() as servers:
-        for row in arguments.rows:
-            outcome = measure(
-                row, servers, arguments.rounds, arguments.scale, is_warm=not arguments.cold
-            )
-            outcomes.append(outcome)
-            _print_row(outcome)
-    if arguments.json:
-        arguments.json.write_text(json.dumps([each.as_json() for each in outcomes], indent=2))
-    return 0
+    """Run the chosen rows and print them."""
+    return compare("benchmarks.compare", __doc__, ROWS, words)
 
 
 if __name__ == "__main__":

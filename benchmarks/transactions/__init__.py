@@ -1,0 +1,1 @@
+"""Transactions of pykbroker beside Apache Kafka 4.4: the same clients, in turn, in the same run."""
