@@ -12,6 +12,7 @@ In: a seed, and how much the clients do. Out: `Violation`, or a digest of all th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets, PartitionOffsets
 from pykbroker.testing.world.ledger import TopicRules, records_of
+from pykbroker.testing.world.mutants.mutant import Mutant, Patch, applied, constant
 from pykbroker.testing.world.node import DATA_DIRECTORY, Node, NodeState
 from pykbroker.testing.world.transactions import (
     STATE_PARTITIONS,
@@ -93,6 +95,16 @@ TOPICS: dict[str, tuple[TopicRules, dict[str, str]]] = {
 }
 
 
+FEW_EPOCHS = Mutant(
+    "few-epochs",
+    "no rule: the epochs of a transactional producer are used up within a life",
+    (
+        Patch("coordinator.transaction.transaction:MAX_EPOCH", constant(6)),
+        Patch("coordinator.transaction.ending:MAX_EPOCH", constant(6)),
+    ),
+)
+
+
 def has_transactions(seed: int) -> bool:
     """The last third of every sixty seeds: the lives that tests name stay as they were."""
     return seed % 60 >= 40
@@ -115,6 +127,7 @@ class OneNode:
         self.readers: list[ReaderClient] = []
         self.members: list[GroupMember] = []
         self.transactions: Transactions | None = None
+        self.has_few_epochs = has_transactions(seed) and self.world.dice("epochs").one_in(3)
         self.faults: Faults | None = None
         nodes = [self.node]
         self.world.invariants += [
@@ -127,6 +140,10 @@ class OneNode:
 
     def run(self) -> str:
         """Live one life; the digest of all that happened."""
+        with applied(FEW_EPOCHS) if self.has_few_epochs else nullcontext():
+            return self._live()
+
+    def _live(self) -> str:
         self._begin()
         self._add_clients()
         faults = self.faults = Faults(

@@ -17,7 +17,7 @@ from pykbroker.testing.world.transaction_ledger import TransactionLedger
 from pykbroker.testing.world.world import Violation, World
 
 READ_COMMITTED = 1
-ONE_IN_CRASHES = 25
+ONE_IN_CRASHES = 12
 
 
 class LastStableOffsets:
@@ -72,4 +72,4 @@ class CrashesBetween:
             self._ends[key] = end
             if end > before and self._dice.one_in(ONE_IN_CRASHES):
                 self.count += 1
-                self._faults.crash_at_call(node, self._dice.choice((1, 1, 2, 3, 4, 6)))
+                self._faults.crash_at_call(node, self._dice.randint(1, 12))

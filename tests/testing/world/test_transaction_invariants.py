@@ -49,6 +49,6 @@ def test_a_crash_comes_soon_after_the_coordinator_has_written() -> None:
     for _ in range(200):
         found.log.log_end_offset += 1
         rule.check(life.world)
-    assert 0 < len(asked) < 50
+    assert 0 < len(asked) < 60
     assert rule.count == len(asked)
-    assert min(asked) == 1
+    assert max(asked) <= 12

@@ -16,7 +16,7 @@ LIVES = 10
 @pytest.mark.slow
 def test_lives_are_full_of_transactions() -> None:
     outcomes = dict.fromkeys(Outcome, 0)
-    fences = read = with_offsets = durable = hanging = 0
+    rotations = fences = read = with_offsets = durable = hanging = 0
     for seed in itertools.islice(transactional_seeds(), LIVES):
         life = OneNode(seed)
         with life.world.logs_captured():
@@ -26,6 +26,9 @@ def test_lives_are_full_of_transactions() -> None:
         durable += ledger.is_durable
         hanging += ledger.may_hang
         fences += ledger.fences
+        if life.has_few_epochs:
+            producer_ids = {order[0] for order in ledger._given}
+            rotations += len(producer_ids) - len({at.transactional_id for at in ledger.instances})
         read += sum(reader.records_read for reader in life.transactions.readers)
         for transaction in ledger.transactions:
             outcomes[transaction.outcome] += 1
@@ -37,4 +40,5 @@ def test_lives_are_full_of_transactions() -> None:
     assert outcomes[Outcome.BEGUN] > 4
     assert with_offsets > 30
     assert fences > 3
+    assert rotations > 3
     assert read > 1000
