@@ -10,6 +10,7 @@ from pykbroker.cli.admin import AdminClient, ServerError, check
 from pykbroker.cli.command import print_json
 from pykbroker.cli.reassignment_plan import Partition
 from pykbroker.cli.reassignments import LIST_REASSIGNMENTS, list_reassignments
+from pykbroker.coordinator.group.partitioning import java_hash_order
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.primitives import uuid_to_str
 
@@ -59,9 +60,11 @@ def describe(client: AdminClient, options: argparse.Namespace, topics: Sequence[
 
 def _topic(described: Any, configs: Sequence[Any], ongoing: Mapping[Partition, Any]) -> Topic:
     values = {each.name: each.value for each in configs}
+    changed = {each.name for each in configs if each.config_source != _DEFAULT_CONFIG}
     return Topic(
         described,
-        {each.name: each.value for each in configs if each.config_source != _DEFAULT_CONFIG},
+        # In the order of the HashMap from which Apache's tool prints them.
+        {name: values[name] for name in java_hash_order(values) if name in changed},
         int(values.get("min.insync.replicas", "1")),
         sorted(described.partitions, key=lambda each: each.partition_index),
         {number: each for (name, number), each in ongoing.items() if name == described.name},

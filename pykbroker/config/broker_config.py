@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from pykbroker.config import describe
 from pykbroker.config.broker_fields import BrokerFields
 from pykbroker.config.broker_keys import BROKER_KEYS, DYNAMIC_ONLY_KEYS, LISTENER_KEY
+from pykbroker.config.broker_keys_replication import LEADER_ONLY, RACK_AWARE
 from pykbroker.config.definition import (
     ConfigError,
     ConfigSource,
@@ -377,6 +378,14 @@ def _check_replication(config: BrokerConfig) -> None:
             f"{wait_key} should always be less than or equal to replica.lag.time.max.ms to "
             "prevent frequent changes in ISR",
             wait_key,
+        )
+
+    selector = config.replica_selector_class
+    if selector not in (None, RACK_AWARE, LEADER_ONLY):
+        raise ConfigError(
+            f"replica.selector.class: {selector} cannot be loaded; there are {RACK_AWARE} and "
+            f"{LEADER_ONLY}",
+            "replica.selector.class",
         )
 
 

@@ -15,7 +15,7 @@ from pykbroker.config.definition import (
     STRING,
     Key,
 )
-from pykbroker.config.validators import at_least, known_class
+from pykbroker.config.validators import at_least
 
 RACK_AWARE: Final = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 LEADER_ONLY: Final = "org.apache.kafka.common.replica.LeaderSelector"
@@ -44,7 +44,7 @@ KEYS: Final = (
     Key("replica.lag.time.max.ms", LONG, 30000, importance=HIGH).honoured(
         "A follower that has not caught up for this long leaves the in-sync replicas."
     ),
-    Key("replica.selector.class", STRING, None, known_class(RACK_AWARE, LEADER_ONLY)).honoured(
+    Key("replica.selector.class", STRING, None).honoured(
         "Chooses the replica that a consumer with a rack reads from: a follower in its rack, or "
         "always the leader (also without a class)."
     ),

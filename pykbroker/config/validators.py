@@ -40,16 +40,6 @@ def one_of(*allowed: str) -> Validator:
     return Validator(f"[{listed}]", check)
 
 
-def known_class(*names: str) -> Validator:
-    """One of Kafka's own classes, or none: there is no other code to load."""
-
-    def check(name: str, value: Value) -> None:
-        if value is not None and value not in names:
-            raise invalid_value(name, shown(value), f"Class {value} could not be found.")
-
-    return Validator(f"[{', '.join(names)}, null]", check)
-
-
 def one_of_any_case(*allowed: str) -> Validator:
     listed = ", ".join(allowed)
     lowered = {each.lower() for each in allowed}

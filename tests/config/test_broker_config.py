@@ -124,6 +124,12 @@ REFUSED = [
         ),
     ),
     (
+        {"replica.selector.class": "org.example.MySelector"},
+        "replica.selector.class: org.example.MySelector cannot be loaded; there are "
+        "org.apache.kafka.common.replica.RackAwareReplicaSelector and "
+        "org.apache.kafka.common.replica.LeaderSelector",
+    ),
+    (
         {"replica.fetch.wait.max.ms": "600", "replica.lag.time.max.ms": "500"},
         (
             "replica.fetch.wait.max.ms should always be less than or equal to "
