@@ -125,9 +125,11 @@ REFUSED = [
     ),
     (
         {"replica.selector.class": "org.example.MySelector"},
-        "replica.selector.class: org.example.MySelector cannot be loaded; there are "
-        "org.apache.kafka.common.replica.RackAwareReplicaSelector and "
-        "org.apache.kafka.common.replica.LeaderSelector",
+        (
+            "replica.selector.class: org.example.MySelector cannot be loaded; there are "
+            "org.apache.kafka.common.replica.RackAwareReplicaSelector and "
+            "org.apache.kafka.common.replica.LeaderSelector"
+        ),
     ),
     (
         {"replica.fetch.wait.max.ms": "600", "replica.lag.time.max.ms": "500"},
