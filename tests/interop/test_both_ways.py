@@ -9,7 +9,6 @@ PYKBROKER_ALL_WAYS=1 runs the one combination that is left out to save time.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from pathlib import Path
@@ -30,6 +29,7 @@ from pykbroker.testing import Broker
 from tests.harness.apache import ApacheBroker, java_command
 from tests.harness.commits import commit_offsets
 from tests.harness.waiting import wait_for
+from tests.harness.ways import ways
 from tests.interop.cluster_facts import (
     dumps_agree,
     facts,
@@ -55,7 +55,7 @@ TOPICS = [PLAIN, MONEY, CUT]
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 GROUPS = ["reader", "bank"]
 
-ENDINGS_OF_OURS = ["killed", *(["stopped"] if os.environ.get("PYKBROKER_ALL_WAYS") else [])]
+ENDINGS_OF_OURS = ways(["killed"], ["stopped"])
 
 Node = Any  # ApacheBroker or Broker
 

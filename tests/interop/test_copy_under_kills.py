@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from tests.harness.ways import ALL_WAYS
 from tests.interop.committed import committed, make_topics
 from tests.interop.copiers import Copier, pause_s
 from tests.interop.killable import cluster_of, nodes_of
 
 SECONDS = float(os.environ.get("PYKBROKER_COPY_SECONDS", "15"))
 SEED = int(os.environ.get("PYKBROKER_COPY_SEED", "1"))
-CLUSTERS = os.environ.get("PYKBROKER_COPY_CLUSTERS", "o,ooo").split(",")
+CLUSTERS = os.environ.get("PYKBROKER_COPY_CLUSTERS", "o,ooo" if ALL_WAYS else "ooo").split(",")
 PARTITIONS = 2
 RECORDS_PER_SECOND = 150
 END_S = 300.0

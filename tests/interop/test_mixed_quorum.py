@@ -19,6 +19,7 @@ from tests.harness.apache import DUMP_LOG, run_tool
 from tests.harness.java_admin import Described, JavaAdmin
 from tests.harness.mixed_cluster import APACHE, OURS, MixedCluster, MixedNode
 from tests.harness.replicated import Stream, in_sync, log_files, wait_until
+from tests.harness.ways import ways
 
 TIMERS = {
     "broker_session_timeout_ms": "3000",
@@ -35,7 +36,9 @@ ELIGIBLE = "eligible.leader.replicas.version"
 
 
 @pytest.mark.parametrize(
-    "kinds", [(APACHE, APACHE, OURS), (APACHE, OURS, OURS)], ids=["one-of-ours", "two-of-ours"]
+    "kinds",
+    ways([(APACHE, OURS, OURS)], [(APACHE, APACHE, OURS)]),
+    ids=lambda kinds: f"{kinds.count(OURS)}-of-ours",
 )
 def test_each_voter_leads_and_each_is_lost(tmp_path: Path, kinds: tuple[str, ...]) -> None:
     cluster = MixedCluster(tmp_path, *kinds, **TIMERS)

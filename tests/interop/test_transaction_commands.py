@@ -22,6 +22,7 @@ from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing import Broker
 from tests.harness.apache import TRANSACTIONS, ApacheBroker, java_command
 from tests.harness.raw_client import RawClient
+from tests.harness.ways import ways
 
 TOPIC = "commands-ledger"
 OTHER = "commands-terminated"
@@ -33,7 +34,7 @@ AT = ("--topic", TOPIC, "--partition", "2")
 Same = Callable[..., list[str]]
 
 
-@pytest.fixture(scope="module", params=["apache", "ours"])
+@pytest.fixture(scope="module", params=ways(["ours"], ["apache"]))
 def servers(request: pytest.FixtureRequest) -> Iterator[str]:
     """A broker with a committed, an open, an unused transactional id and two hanging producers."""
     with brokers(request.param) as broker:

@@ -16,6 +16,7 @@ from pykbroker.protocol.messages.list_transactions_request import ListTransactio
 from tests.harness.apache import DUMP_LOG, ApacheBroker, run_tool
 from tests.harness.raw_client import RawClient
 from tests.harness.waiting import wait_for
+from tests.harness.ways import ways
 
 TOPIC = "ledger"
 SECONDS = 120
@@ -34,7 +35,7 @@ class Written(NamedTuple):
     value_version: int
 
 
-@pytest.fixture(scope="module", params=[0, 2])
+@pytest.fixture(scope="module", params=ways([2], [0]))
 def written(request: pytest.FixtureRequest) -> Iterator[Written]:
     """Transactions that were committed, aborted, too slow, left open; forgotten ids."""
     features = (f"transaction.version={request.param}",)

@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pykbroker.testing import Broker
 from tests.harness.apache import java_command
 from tests.harness.tools import node_modules
+from tests.harness.ways import ways
 from tests.interop.transaction_clients import CLIENTS, Fenced
 
 HERE = Path(__file__).parent
@@ -22,7 +23,7 @@ PARTITIONS = 2
 READ_S = 60.0
 
 
-@pytest.fixture(scope="module", params=[2, 0], ids=["version-2", "version-0"])
+@pytest.fixture(scope="module", params=ways([2], [0]))
 def broker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Broker]:
