@@ -1,7 +1,7 @@
 """The coordinators of a node, each made when its topic is there or when it is first asked for.
 
 State: the coordinator, once there is one. In: `apply` (metadata publisher), `get`, `stop`.
-Invariant: it is told all of the metadata when it is made, and every change after that, either way.
+Invariant: whenever it is made, it gets all of the metadata first, and every change after that.
 """
 
 from __future__ import annotations

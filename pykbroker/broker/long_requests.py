@@ -58,8 +58,10 @@ class LongRequests:
         )
 
     def encode(self, request: Request, reply: Message) -> Deferred:
-        """The parts of the reply and their size, or an EncodeError. Nobody may use the request's
-        message or the reply any more, but parts of them that are kept elsewhere."""
+        """The parts of the reply and their size, or an EncodeError.
+
+        The caller gives up the request's message and the reply: a thread reads both from now on.
+        """
         return self._threads.run(partial(_encode, request, reply))
 
     def encode_error(self, request: Request, route: Route, error: KafkaError) -> Deferred:

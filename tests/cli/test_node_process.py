@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from pykbroker.cli.node_process import NodeProcess, last_line
 from tests.cli.scripted_nodes import ScriptedNode, journal
 from tests.harness.waiting import wait_for
@@ -93,7 +91,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
 def test_a_node_does_not_outlive_us(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[2])
     script = _PARENT.format(root=root, directory=str(tmp_path))

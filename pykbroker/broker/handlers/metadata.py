@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 API_KEY = 3
 TOPIC_IDS_FROM = 12
-FEW = 10  # topics that are told without a pause
+FEW = 10  # topics that are answered without a pause
 UNKNOWN_ID = int(ErrorCode.UNKNOWN_TOPIC_ID)
 
 

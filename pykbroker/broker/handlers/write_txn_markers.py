@@ -2,7 +2,8 @@
 
 Behaviour: see `broker/transaction_markers.py`. Every partition of every producer id is answered
 once its marker is committed, or refused.
-Versions: 1-2; the transaction version from 2, which decides how an old epoch is told.
+Versions: 1-2. From 2 on a marker carries the transaction version, which decides which producer
+epochs count as old.
 Not done: authorization.
 """
 

@@ -6,6 +6,7 @@ in the long run. A client that meets what it must not see makes the world fail.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ RETRIABLE = frozenset(
 UNEXPECTED_WHEN_CALM = frozenset((ErrorCode.NETWORK_EXCEPTION, ErrorCode.REQUEST_TIMED_OUT))
 
 
-class Client:
+class Client(ABC):
     """See the module's text. `bootstrap` are the nodes that it knows at first."""
 
     def __init__(self, world: World, name: str, bootstrap: Sequence[Peer]) -> None:
@@ -77,9 +78,9 @@ class Client:
         await self.pause(0, 50)
         await self.script()
 
+    @abstractmethod
     def script(self) -> Coroutine[Deferred, Any, None]:
         """What this client does; it ends soon after `is_stopping` is set."""
-        raise NotImplementedError
 
     def _ended(self, outcome: object) -> None:
         self.is_done = True
