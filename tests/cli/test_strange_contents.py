@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from pykbroker.protocol.messages.join_group_request import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
@@ -65,6 +66,8 @@ class Groups:
         answers: list[Any] = []
 
         def answered() -> bool:
+            # The first question for a coordinator is what creates the topic of groups.
+            connection.ask("FindCoordinator", 4, FindCoordinatorRequest(coordinator_keys=[group]))
             answers.append(connection.ask("JoinGroup", 9, request))
             return answers[-1].error_code not in (14, 15, 16)
 
