@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "cluster": "run several nodes on this machine; print a cluster's id (kafka-cluster.sh)",
     "storage": "format a data directory, or show what it is",
     "topics": "create, delete, describe or change topics (kafka-topics.sh)",
+    "config": "check a configuration file, without starting",
     "configs": "describe or change configuration at run time (kafka-configs.sh)",
     "groups": "list, describe and delete groups, reset offsets (kafka-consumer-groups.sh)",
     "get-offsets": "print offsets of partitions (kafka-get-offsets.sh)",

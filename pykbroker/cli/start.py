@@ -24,9 +24,9 @@ from pykbroker.config.definition import ConfigError
 from pykbroker.config.load import (
     Properties,
     complete_standalone,
+    describes_quorum,
     foreign_variables,
     load_config,
-    standalone_properties,
 )
 from pykbroker.errors import KafkaError, StartError
 
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 DESCRIPTION: Final = """\
 Start a node: broker and controller in one process. An empty data directory is formatted first.
 
-Without --config the node has id 1, listens on 127.0.0.1:9092 and keeps its data in
-./pykbroker-data. Values come from the file, then KAFKA_... variables of the environment, then
-the flags, then --override; docs/configuration.md lists every key."""
+Without --config, and with a file that sets neither roles nor quorum, the node stands alone: it has
+id 1, listens on 127.0.0.1:9092 and keeps its data in ./pykbroker-data. Values come from the file,
+then KAFKA_... variables of the environment, then the flags, then --override;
+docs/configuration.md lists every key."""
 
 _ADVERTISED_BY_HAND: Final = ("KAFKA_ADVERTISED_LISTENERS",)
 _LEVELS: Final = ("DEBUG", "INFO", "WARN", "ERROR")
@@ -102,8 +103,7 @@ def gather(
     options: argparse.Namespace, environment: os._Environ[str] | dict[str, str]
 ) -> Properties:
     """All configuration text of this start."""
-    base = standalone_properties("./pykbroker-data") if options.config is None else None
-    properties = load_config(options.config, environment, base=base)
+    properties = load_config(options.config, environment)
     if options.data_dir is not None:
         properties.put("log.dirs", options.data_dir, "--data-dir")
     if options.node_id is not None:
@@ -113,7 +113,7 @@ def gather(
         _listen(properties, options.listen)
     for name, value in load_config(overrides=options.override).items():
         properties.put(name, value, "--override")
-    if base is not None:
+    if options.config is None or not describes_quorum(properties):
         complete_standalone(properties)
     return properties
 
@@ -124,7 +124,8 @@ def _listen(properties: Properties, address: str) -> None:
     if not colon or not is_number(port):
         raise ConfigError(f"--listen {address}: expected HOST:PORT")
     names = {
-        name.strip().upper() for name in properties.get("controller.listener.names", "").split(",")
+        name.strip().upper()
+        for name in properties.get("controller.listener.names", "CONTROLLER").split(",")
     }
     kept = [
         entry.strip()

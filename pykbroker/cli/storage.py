@@ -14,7 +14,7 @@ from uuid import uuid4
 from pykbroker.cli.command import CommandError, CommandParser
 from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import ConfigError
-from pykbroker.config.load import load_config
+from pykbroker.config.load import complete_standalone, describes_quorum, load_config
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
 
@@ -106,6 +106,8 @@ def _load(file: str) -> BrokerConfig:
         properties = load_config(file)
     except ConfigError as error:
         raise CommandError(error.message) from error
+    if not describes_quorum(properties):
+        complete_standalone(properties)
     try:
         return BrokerConfig.from_properties(properties)
     except ConfigError as error:

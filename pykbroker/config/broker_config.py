@@ -17,27 +17,22 @@ from typing import Final, NamedTuple
 
 from pykbroker.config import describe
 from pykbroker.config.broker_fields import BrokerFields
-from pykbroker.config.broker_keys import BROKER_KEYS, DYNAMIC_ONLY_KEYS, LISTENER_KEY
+from pykbroker.config.broker_keys import BROKER_KEYS
 from pykbroker.config.broker_keys_replication import LEADER_ONLY, RACK_AWARE
 from pykbroker.config.definition import (
     ConfigError,
     ConfigSource,
     ConfigValue,
-    Key,
-    Status,
     Value,
     invalid_value,
-    suggestion,
 )
 from pykbroker.config.group_bounds import check_group_defaults
 from pykbroker.config.listeners import Endpoint, Listeners, resolve_listeners
+from pykbroker.config.parsing import parse_listener_values, parse_values, refuse_dynamic_only
 from pykbroker.config.validators import parse_host_port, parse_voter
 
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 3_600_000
-
-# Keys that may be set for one listener, as listener.name.<name>.<key>.
-_PER_LISTENER: Final = frozenset(("max.connections", "num.network.threads"))
 
 
 class ListenerConfig(NamedTuple):
@@ -96,8 +91,8 @@ class BrokerConfig(BrokerFields):
         self._node = node
         self.shared_topic_config = None
         merged = {**static, **cluster, **node}
-        self._values = _parse(merged)
-        self._listener_values = _parse_listener_keys(merged)
+        self._values = parse_values(merged)
+        self._listener_values = parse_listener_values(merged)
         for name, key in BROKER_KEYS.items():
             if key.has_attribute:
                 setattr(self, key.attribute, self._values[name])
@@ -119,9 +114,7 @@ class BrokerConfig(BrokerFields):
             if name in static and other not in static:
                 static[other] = static[name]
         for name in static:
-            if name in DYNAMIC_ONLY_KEYS:
-                why = "can be set only at run time, by a client that alters broker configuration"
-                raise ConfigError(f"{name}: {why}", name)
+            refuse_dynamic_only(name)
         return cls(static, {}, {})
 
     def with_dynamic(self, cluster: Mapping[str, str], node: Mapping[str, str]) -> BrokerConfig:
@@ -220,56 +213,6 @@ def _check_nesting(name: str, inner: Iterable[str], outer: Iterable[str]) -> Non
         if os.path.abspath(path).startswith(f"{os.path.abspath(around)}/"):
             why = f"{path} lies in {around}, and would be taken for a partition of it"
             raise ConfigError(f"{name}: {why}", name)
-
-
-def _parse(merged: Mapping[str, str]) -> dict[str, Value]:
-    """What was set first, in its order: a mistyped name explains why another key is missing."""
-    given: dict[str, Value] = {}
-    for name, text in merged.items():
-        key = BROKER_KEYS.get(name) or DYNAMIC_ONLY_KEYS.get(name)
-        if key is not None:
-            given[name] = key.parse_supported(text)
-        elif not LISTENER_KEY.match(name):
-            why = f"unknown configuration.{suggestion(name, BROKER_KEYS)}"
-            raise ConfigError(f"{name}: {why}", name)
-    values: dict[str, Value] = {}
-    for name, key in BROKER_KEYS.items():
-        if key.required and name not in given:
-            why = f'Missing required configuration "{name}" which has no default value.'
-            raise ConfigError(why, name)
-        values[name] = given.get(name, key.default)
-    return values
-
-
-def _parse_listener_keys(merged: Mapping[str, str]) -> dict[tuple[str, str], Value]:
-    """Keys of single listeners, by lower-case listener name and key."""
-    result: dict[tuple[str, str], Value] = {}
-    known = {
-        each.partition(":")[0].strip().lower() for each in merged.get("listeners", "").split(",")
-    }
-    for name, text in merged.items():
-        match = LISTENER_KEY.match(name)
-        if match is None:
-            continue
-        listener, base = match[1].lower(), match[2]
-        key = BROKER_KEYS.get(base) or _mechanism_key(base)
-        if key is None:
-            raise ConfigError(
-                f"{name}: unknown configuration.{suggestion(base, BROKER_KEYS)}", name
-            )
-        if listener not in (known if "listeners" in merged else ("plaintext",)):
-            raise ConfigError(f"{name}: there is no listener named {match[1]}", name)
-        if key.status is Status.REFUSED:
-            raise ConfigError(f"{name}: {key.reason}", name)
-        if base not in _PER_LISTENER and key.status is not Status.UNUSED:
-            raise ConfigError(f"{name}: {base} cannot be set for a single listener", name)
-        result[listener, base] = key.parse(text)
-    return result
-
-
-def _mechanism_key(base: str) -> Key | None:
-    """`scram-sha-256.sasl.jaas.config`: keys that carry the name of a SASL mechanism in front."""
-    return BROKER_KEYS.get(base.partition(".")[2])
 
 
 def _address_limits(config: BrokerConfig) -> dict[str, int]:

@@ -28,7 +28,6 @@ class BrokerFields:
     compression_type: str
     compression_zstd_level: int
     connections_max_idle_ms: int
-    controlled_shutdown_enable: bool
     controller_listener_names: tuple[str, ...]
     controller_quorum_append_linger_ms: int
     controller_quorum_bootstrap_servers: tuple[str, ...]

@@ -33,7 +33,7 @@ KEYS: Final = (
     ),
     Key("log.dir.failure.timeout.ms", LONG, 30000, at_least(1), LOW).accepted(
         "How long a broker that cannot report a failed directory goes on before it stops.",
-        "the controller lives in the same process, so a failed directory is always reported",
+        "every heartbeat reports a failed directory until the controller knows of it",
     ),
     Key("num.recovery.threads.per.data.dir", INT, 2, at_least(1), HIGH, CLUSTER_WIDE).honoured(
         "Worker processes per data directory that recover logs with much unsynced data at start."

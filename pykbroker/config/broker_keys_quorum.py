@@ -53,7 +53,7 @@ KEYS: Final = (
     ),
     Key("controller.socket.timeout.ms", INT, 30000).accepted(
         "Timeout of the connection from a broker to the controller.",
-        "the controller lives in the same process",
+        "Apache Kafka 4.4 defines this key and does not use it either",
     ),
     Key(
         "controller.performance.always.log.threshold.ms", LONG, 2000, at_least(0), internal=True

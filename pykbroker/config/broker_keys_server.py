@@ -41,20 +41,18 @@ KEYS: Final = (
     Key("broker.rack", STRING, None).honoured(
         "The rack or zone of this broker, shown in metadata and used to spread replicas."
     ),
-    Key("broker.heartbeat.interval.ms", INT, 2000).accepted(
-        "A broker tells the controller this often that it lives.",
-        "the controller lives in the same process and needs no heartbeat",
+    Key("broker.heartbeat.interval.ms", INT, 2000).honoured(
+        "Interval of the heartbeats that a broker sends to the controller."
     ),
-    Key("broker.session.timeout.ms", INT, 9000).accepted(
-        "A broker that has not been heard of for this long is fenced.",
-        "the controller lives in the same process: the broker cannot be lost without it",
+    Key("broker.session.timeout.ms", INT, 9000).honoured(
+        "The controller fences a broker whose heartbeats stop for this long."
     ),
     Key("initial.broker.registration.timeout.ms", INT, 60000).honoured(
         "How long a broker tries at start to be registered by the controller."
     ),
-    Key("controlled.shutdown.enable", BOOLEAN, True).accepted(
+    Key("controlled.shutdown.enable", BOOLEAN, True).refused(
         "Whether a stopping broker moves its leaders away first.",
-        "the only broker of a cluster has nowhere to move leaders to",
+        "a stopping broker always moves its leaders away first",
     ),
     Key("auto.create.topics.enable", BOOLEAN, True, importance=HIGH).honoured(
         "Whether asking for an unknown topic creates it."
@@ -100,9 +98,8 @@ KEYS: Final = (
         "Bytes of requests that may wait to be served.",
         "only the number of waiting requests is bounded (queued.max.requests)",
     ),
-    Key("request.timeout.ms", INT, 30000, importance=HIGH).accepted(
-        "How long this node waits for answers of other nodes.",
-        "this node sends no requests to others",
+    Key("request.timeout.ms", INT, 30000, importance=HIGH).honoured(
+        "How long this node waits for the responses of other nodes."
     ),
     Key("message.max.bytes", INT, 1048588, at_least(0), HIGH, CLUSTER_WIDE).honoured(
         "Largest record batch, compressed, that a topic accepts (topic key max.message.bytes)."

@@ -50,7 +50,14 @@ clients set at run time, which is kept in the metadata log.
 - `listener.name.<listener>.<key>` sets a key for one listener. `max.connections` and
   `num.network.threads` can be set so.
 
-Without a file, `pykbroker start` runs one combined node with its data in `./pykbroker-data`.
+Without a file, and with a file that sets none of `process.roles`, `controller.quorum.voters` and
+`controller.quorum.bootstrap.servers`, `pykbroker start` runs one combined node with its data in
+`./pykbroker-data`; what you set replaces the values of that node one by one. A file that sets one
+of the three describes a node of a quorum, as Kafka's `server.properties` does; nothing is filled
+in, and an error names every key that is missing.
+
+`pykbroker config check FILE` lists the keys that a file and the environment set, with the effect
+of each, and all errors at once, without starting a node.
 
 "Update" says how a key can change while the node runs: `read-only`, `per-broker` (for one broker)
 or `cluster-wide` (also for all).

@@ -43,6 +43,7 @@ class Properties(dict[str, str]):
     def __init__(self, texts: Mapping[str, str] | None = None) -> None:
         super().__init__(texts or {})
         self.origins: dict[str, str] = dict(getattr(texts, "origins", {}))
+        self.file: str | None = None  # where a key that is missing belongs
 
     def put(self, key: str, text: str, origin: str) -> None:
         self[key] = text
@@ -50,7 +51,8 @@ class Properties(dict[str, str]):
 
     def locate(self, error: ConfigError) -> str:
         """The message of an error, with the place of the key that it is about."""
-        origin = self.origins.get(error.key or "")
+        key = error.key or ""
+        origin = self.origins.get(key) if key in self else self.file
         return error.message if origin is None else f"{origin}: {error.message}"
 
 
@@ -58,16 +60,16 @@ def load_config(
     file: str | os.PathLike[str] | None = None,
     environment: Mapping[str, str] | None = None,
     overrides: Iterable[str] = (),
-    base: Mapping[str, str] | None = None,
 ) -> Properties:
-    """All configuration text. `base` holds defaults below the file.
+    """All configuration text that was set.
 
     A variable of the environment that is no configuration key is left out: Kubernetes puts
     KAFKA_PORT and the like into every container beside a service of that name. The caller can
     warn of them (`foreign_variables`).
     """
-    result = Properties(base)
+    result = Properties()
     layers = [] if file is None else [load_file(file)]
+    result.file = None if file is None else os.fspath(file)
     layers.append(environment_properties(environment or {}))
     for layer in layers:
         for key, text in layer.items():
@@ -285,7 +287,17 @@ def environment_file(text: str, name: str) -> dict[str, str]:
     return result
 
 
-# --- without a file ---------------------------------------------------------------------------
+# --- a node that stands alone -------------------------------------------------------------------
+
+DATA_DIR: Final = "./pykbroker-data"
+
+# What says that a node belongs to a quorum, and to which.
+_QUORUM_KEYS: Final = (
+    "process.roles",
+    "controller.quorum.voters",
+    "controller.quorum.bootstrap.servers",
+)
+_OTHER_NAMES: Final = {"node.id": "broker.id", "log.dirs": "log.dir"}
 
 
 def standalone_properties(
@@ -294,7 +306,7 @@ def standalone_properties(
     port: int = 9092,
     node_id: int = 1,
 ) -> dict[str, str]:
-    """What `pykbroker start` uses without a file: one combined node that needs no other.
+    """The configuration of one combined node that needs no other.
 
     The controller listens on a free port: nobody but this node connects to it.
     """
@@ -320,13 +332,26 @@ def standalone_properties(
     }
 
 
-def complete_standalone(properties: Properties) -> None:
-    """Keep the defaults of `standalone_properties` whole when some keys were set beside them.
+def describes_quorum(properties: Mapping[str, str]) -> bool:
+    """Whether the text says which role in which quorum the node has, as Kafka's files do.
 
-    Who sets only client listeners keeps the default controller listener; who sets the controller
-    listener, or the voters, need not repeat its address as the bootstrap server.
+    Such text stands for itself: a key that is missing there is an error, and not filled in, so
+    that a node never forms a cluster of its own by mistake.
     """
-    given = properties.origins
+    return any(key in properties for key in _QUORUM_KEYS)
+
+
+def complete_standalone(properties: Properties) -> None:
+    """Fill in what `standalone_properties` has and nobody set.
+
+    Where only client listeners were set, the default controller listener is kept; where the
+    controller listener or the voters were set, its address need not be repeated as the bootstrap
+    server.
+    """
+    given = set(properties)
+    for key, text in standalone_properties(DATA_DIR).items():
+        if _OTHER_NAMES.get(key) not in given:
+            properties.setdefault(key, text)
     listeners = properties["listeners"]
     if "controller.listener.names" not in given and "CONTROLLER:" not in listeners.upper():
         listeners += ",CONTROLLER://127.0.0.1:0"

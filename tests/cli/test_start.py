@@ -223,6 +223,33 @@ def test_flags_stand_above_the_file(tmp_path: Path) -> None:
     assert node.num_partitions == 9
 
 
+def test_a_file_that_says_nothing_of_a_quorum_is_of_a_node_alone(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("num.partitions=3\n")
+    node, without = config("--config", str(file)), config()
+    changed = {
+        entry.name
+        for entry, other in zip(node.describe(), without.describe(), strict=True)
+        if entry.value != other.value
+    }
+    assert changed == {"num.partitions"}
+    file.write_text("num.partitions=3\nlisteners=PLAINTEXT://:1,CONTROLLER://:2\n")
+    node = config("--config", str(file), "--listen", ":7")
+    assert [str(each) for each in node.endpoints] == ["PLAINTEXT://:7"]
+    assert [each.port for each in node.controller_endpoints] == [2]
+
+
+def test_a_file_of_a_quorum_stands_for_itself(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("process.roles=broker\nnode.id=2\n")
+    missing = (
+        "Missing required configurations: controller.listener.names, "
+        "controller.quorum.bootstrap.servers (or controller.quorum.voters)."
+    )
+    outcome = run("start", "--config", str(file))
+    assert (outcome.code, outcome.err) == (1, f"pykbroker start: {file}: {missing}\n")
+
+
 def test_parts_of_the_defaults_may_be_replaced() -> None:
     listeners = "PLAINTEXT://127.0.0.1:1,INSIDE://127.0.0.1:2"
     protocols = "PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT,CONTROLLER:PLAINTEXT"

@@ -225,3 +225,11 @@ def test_damaged_and_foreign_directories(run: Run, file: Path, tmp_path: Path) -
     damaged = run("storage", "info", "-c", str(file))
     assert damaged.code == 1
     assert any(line.startswith(f"  Error loading {meta}: ") for line in damaged.lines)
+
+
+def test_a_file_of_a_node_alone_needs_no_more_than_its_directory(run: Run, tmp_path: Path) -> None:
+    """`pykbroker start` fills in the rest as well."""
+    file = tmp_path / "server.properties"
+    file.write_text(f"log.dirs={tmp_path}/one\n")
+    assert run("storage", "format", "-t", CLUSTER, "-c", str(file)).code == 0
+    assert "node.id=1\n" in (tmp_path / "one" / "meta.properties").read_text()

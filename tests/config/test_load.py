@@ -66,9 +66,7 @@ def test_errors_name_file_and_line() -> None:
 def test_values_are_traced_to_their_place(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("process.roles=broker,controller\n\nnum.partitions=none\n")
-    loaded = load.load_config(
-        file, {"KAFKA_NODE_ID": "x"}, ["log.dirs=/d"], base={"broker.rack": "r"}
-    )
+    loaded = load.load_config(file, {"KAFKA_NODE_ID": "x"}, ["log.dirs=/d"])
     assert loaded.origins == {
         "process.roles": f"{file}, line 1",
         "num.partitions": f"{file}, line 3",
@@ -77,19 +75,21 @@ def test_values_are_traced_to_their_place(tmp_path: Path) -> None:
     }
     error = ConfigError("Bad.", "num.partitions")
     assert loaded.locate(error) == f"{file}, line 3: Bad."
-    assert loaded.locate(ConfigError("Bad.", "broker.rack")) == "Bad."
+    assert loaded.locate(ConfigError("Missing.", "broker.rack")) == f"{file}: Missing."
+    load.complete_standalone(loaded)
+    assert loaded.locate(ConfigError("Bad.", "listeners")) == "Bad."  # nobody set it
+    assert load.load_config().locate(ConfigError("Missing.", "node.id")) == "Missing."
 
 
 def test_precedence(tmp_path: Path) -> None:
     file = tmp_path / "c.yml"
     file.write_text("num.partitions: 1\nqueued.max.requests: 1\nbackground.threads: 1\n")
     environment = {"KAFKA_NUM_PARTITIONS": "2", "KAFKA_QUEUED_MAX_REQUESTS": "2", "HOME": "/"}
-    loaded = load.load_config(file, environment, ["num.partitions = 3"], {"broker.rack": "r"})
+    loaded = load.load_config(file, environment, ["num.partitions = 3"])
     assert loaded == {
         "num.partitions": "3",
         "queued.max.requests": "2",
         "background.threads": "1",
-        "broker.rack": "r",
     }
 
 
@@ -166,3 +166,36 @@ def test_standalone() -> None:
     assert (config.node_id, config.log_directories) == (5, ("d",))
     assert [str(each) for each in config.endpoints] == ["PLAINTEXT://[::1]:0"]
     assert config.offsets_topic_replication_factor == 1
+
+
+def completed(text: str) -> BrokerConfig:
+    loaded = load.parse_properties(text, "f")
+    load.complete_standalone(loaded)
+    return BrokerConfig.from_properties(loaded)
+
+
+def test_what_nobody_set_is_filled_in() -> None:
+    config = completed("num.partitions=3\nlisteners=PLAINTEXT://127.0.0.1:5\nnode.id=4")
+    assert (config.num_partitions, config.node_id) == (3, 4)
+    assert config.log_directories == ("./pykbroker-data",)
+    assert [str(each) for each in config.endpoints] == ["PLAINTEXT://127.0.0.1:5"]
+    assert [str(each) for each in config.controller_endpoints] == ["CONTROLLER://127.0.0.1:0"]
+    assert config.offsets_topic_replication_factor == 1
+
+
+def test_older_names_of_keys_count_as_well() -> None:
+    config = completed("broker.id=4\nlog.dir=/d")
+    assert (config.node_id, config.log_directories) == (4, ("/d",))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "process.roles=broker",
+        "controller.quorum.voters=1@a:1",
+        "controller.quorum.bootstrap.servers=a:1",
+    ],
+)
+def test_what_describes_a_quorum(line: str) -> None:
+    assert load.describes_quorum(properties(line))
+    assert not load.describes_quorum(properties("num.partitions=3\nnode.id=4"))
