@@ -7,5 +7,7 @@ with pykbroker.testing.Broker() as broker:
 
 from pykbroker.testing.broker import Broker, BrokerFailed
 from pykbroker.testing.cluster import Cluster, ClusterNode
+from pykbroker.testing.shared_broker import SharedBroker
+from pykbroker.testing.topic_creation import TopicNotCreated
 
-__all__ = ["Broker", "BrokerFailed", "Cluster", "ClusterNode"]
+__all__ = ["Broker", "BrokerFailed", "Cluster", "ClusterNode", "SharedBroker", "TopicNotCreated"]

@@ -19,7 +19,13 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
+
+from pykbroker.testing.topic_creation import Topics, create_topics
+
+# A test does not wait for more members of a group, as a service does: the first record arrives in
+# a fraction of a second, and not after three.
+TEST_DEFAULTS: Final = {"group.initial.rebalance.delay.ms": "0"}
 
 READY_TIMEOUT_SECONDS = 60.0
 STOP_TIMEOUT_SECONDS = 60.0
@@ -39,8 +45,8 @@ class Broker:
             producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
 
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
-    `overrides` takes keys as they are. `data_dir` names a directory to use and to leave behind, in
-    place of a temporary one.
+    `overrides` takes keys as they are. TEST_DEFAULTS apply to keys that are not given. `data_dir`
+    names a directory to use and to leave behind, in place of a temporary one.
     """
 
     def __init__(
@@ -50,11 +56,7 @@ class Broker:
         overrides: Mapping[str, object] | None = None,
         **config: object,
     ) -> None:
-        self.overrides: dict[str, str] = {
-            key.replace("_", "."): _as_text(value) for key, value in config.items()
-        }
-        for key, value in (overrides or {}).items():
-            self.overrides[key] = _as_text(value)
+        self.overrides: dict[str, str] = TEST_DEFAULTS | config_of(config, overrides or {})
         self._given_dir = None if data_dir is None else Path(data_dir)
         self._work_dir: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,8 +92,17 @@ class Broker:
     @property
     def log_text(self) -> str:
         """All that the node logged since it was first started."""
+        if self._has_no_files():
+            return ""
         path = self._log_path()
         return path.read_text("utf-8", errors="replace") if path.exists() else ""
+
+    def create_topics(self, topics: Topics) -> None:
+        """Create topics: names, or a dict of names and their numbers of partitions.
+
+        TopicNotCreated when the broker refuses one.
+        """
+        create_topics((HOST, self.port), topics)
 
     # ---------------------------------------------------------------- life cycle
 
@@ -138,7 +149,15 @@ class Broker:
             raise BrokerFailed(self._failure(f"stopped with exit code {code}"))
 
     def kill(self) -> None:
-        """Kill the node (SIGKILL), as a power cut does, and wait until it is gone."""
+        """Kill the node (SIGKILL) and wait until it is gone: the process crashes, nothing more.
+
+        What the process held in memory is lost, files may end in the middle of a record, and the
+        directory has no mark of a clean stop, so the next start recovers it. The operating system
+        survives: it keeps what was written and not yet flushed to the disk, and it closes the
+        connections, so that clients notice at once. A power cut would lose unflushed writes, a
+        dead machine or a broken network would leave clients waiting (see `pause`);
+        `pykbroker.testing.world` simulates those.
+        """
         process = self._process
         if process is not None:
             process.kill()
@@ -146,7 +165,11 @@ class Broker:
             self._forget()
 
     def pause(self) -> None:
-        """Stop the process where it is (SIGSTOP): the node is there and does not answer."""
+        """Stop the process where it is (SIGSTOP): connections stay open and nothing is answered.
+
+        To clients and to other nodes, this is how a hanging machine or a network that drops every
+        packet looks. `resume` ends it; `stop` and `close` need a running process.
+        """
         self.process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -187,6 +210,10 @@ class Broker:
         return f"Broker({self.bootstrap_servers}, {state})"
 
     # ---------------------------------------------------------------- the parts
+
+    def _has_no_files(self) -> bool:
+        """Whether the node was not started yet, or its directory has been removed."""
+        return self._work_dir is None
 
     def _own_dir(self) -> Path:
         if self._work_dir is None:
@@ -240,6 +267,12 @@ class Broker:
 
     def _failure(self, what: str) -> str:
         return f"the broker {what}; it logged:\n{self.log_text[-4000:]}"
+
+
+def config_of(config: Mapping[str, object], overrides: Mapping[str, object]) -> dict[str, str]:
+    """Configuration by key: `config` has underscores in place of dots, `overrides` real keys."""
+    named = {key.replace("_", "."): value for key, value in config.items()}
+    return {key: _as_text(value) for key, value in (named | dict(overrides)).items()}
 
 
 def _as_text(value: object) -> str:

@@ -24,7 +24,7 @@ from typing import Self
 
 from pykbroker.config.cluster_layout import ClusterLayout, properties_text
 from pykbroker.environment.real.ports import free_ports
-from pykbroker.testing.broker import Broker
+from pykbroker.testing.broker import TEST_DEFAULTS, Broker, config_of
 
 
 class ClusterNode(Broker):
@@ -38,6 +38,9 @@ class ClusterNode(Broker):
         self._config = cluster.directory / f"node-{node_id}.properties"
         self._config.write_text(properties_text(properties), "utf-8")
         self._log = cluster.directory / f"node-{node_id}.log"
+
+    def _has_no_files(self) -> bool:
+        return False
 
     def _log_path(self) -> Path:
         return self._log
@@ -54,7 +57,8 @@ class Cluster:
     """`count` nodes, of which the first `controllers` are the voters of the metadata quorum.
 
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
-    `overrides` takes keys as they are. `directory` names a directory to use and to leave behind.
+    `overrides` takes keys as they are; `pykbroker.testing.broker.TEST_DEFAULTS` apply to keys that
+    are not given. `directory` names a directory to use and to leave behind.
     """
 
     def __init__(
@@ -78,8 +82,7 @@ class Cluster:
         self.ports = dict(zip(ids, free, strict=False))
         self.controller_ports = dict(zip(ids, free[count:], strict=False))
         self._layout = ClusterLayout(self.ports, self.controller_ports)
-        shared = {key.replace("_", "."): str(value) for key, value in config.items()}
-        shared |= {key: str(value) for key, value in (overrides or {}).items()}
+        shared = TEST_DEFAULTS | config_of(config, overrides or {})
         self.nodes = [
             ClusterNode(
                 self,

@@ -10,6 +10,7 @@ import pytest
 
 from pykbroker.testing import Broker, BrokerFailed
 from pykbroker.testing import pytest_plugin as plugin
+from pykbroker.testing.broker import TEST_DEFAULTS
 
 
 def api_versions(port: int) -> bytes:
@@ -48,13 +49,29 @@ def test_it_keeps_port_and_directory_over_restart_and_kill() -> None:
 
 def test_a_directory_of_ones_own_is_left_behind(tmp_path: Path) -> None:
     with Broker(data_dir=tmp_path / "kept", num_partitions=3) as broker:
-        assert broker.overrides == {"num.partitions": "3"}
+        assert broker.overrides == TEST_DEFAULTS | {"num.partitions": "3"}
     assert (tmp_path / "kept" / ".kafka_cleanshutdown").exists()
 
 
 def test_values_are_written_as_kafka_reads_them() -> None:
     broker = Broker(auto_create_topics_enable=False, overrides={"num.partitions": 2})
-    assert broker.overrides == {"auto.create.topics.enable": "false", "num.partitions": "2"}
+    given = {"auto.create.topics.enable": "false", "num.partitions": "2"}
+    assert broker.overrides == TEST_DEFAULTS | given
+
+
+def test_defaults_for_tests_can_be_overridden() -> None:
+    assert Broker().overrides == {"group.initial.rebalance.delay.ms": "0"}
+    key = "group.initial.rebalance.delay.ms"
+    assert Broker(group_initial_rebalance_delay_ms=3000).overrides == {key: "3000"}
+
+
+def test_the_log_of_a_broker_without_files() -> None:
+    broker = Broker()
+    assert broker.log_text == ""
+    with broker:
+        assert broker.log_text
+    assert broker.log_text == ""
+    assert broker._work_dir is None, "reading the log made a directory"
 
 
 def test_a_failed_start_tells_why(tmp_path: Path) -> None:
@@ -68,3 +85,4 @@ def test_a_failed_start_tells_why(tmp_path: Path) -> None:
 def test_the_plugin_has_its_fixtures() -> None:
     assert plugin.pykbroker.__name__ == "pykbroker"
     assert plugin.pykbroker_session.__name__ == "pykbroker_session"
+    assert plugin.pykbroker_shared.__name__ == "pykbroker_shared"
