@@ -5,10 +5,13 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/tools.sh
 need_test_tools
-make_venv .venv
-.venv/bin/pip install --quiet --disable-pip-version-check -e '.[test,dev]'
+install_checkout .venv '[test,dev]'
 PATH="$PWD/.venv/bin:$PATH"
 export PATH
+if [ $# = 0 ]; then
+    say "getting the tools that the tests run beside pykbroker"
+    python -m tests.harness.tools
+fi
 if [ "${CHECKS:-1}" = 1 ]; then
     scripts/check.sh
 fi

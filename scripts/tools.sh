@@ -1,5 +1,9 @@
-# Sourced by the other scripts: makes a virtual environment and gets the tools of the tests. Debian's
-# packages are installed only where a command is missing, and only they.
+# Sourced by the other scripts: makes a virtual environment, installs into it, and gets the tools of
+# the tests. Debian's packages are installed only where a command is missing, and only they.
+
+say() {
+    echo "$(basename "$0"): $*" >&2
+}
 
 apt_install() {
     as_root=""
@@ -8,13 +12,34 @@ apt_install() {
         $as_root apt-get update -q
         apt_updated=1
     fi
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "$@"
+    export DEBIAN_FRONTEND=noninteractive
+    if ! $as_root apt-get install -y -q --no-install-recommends "$@"; then
+        say "apt-get could not install $*; can it reach Debian's packages?"
+        return 1
+    fi
 }
 
 make_venv() {
     if [ -x "$1/bin/pip" ]; then return; fi
     if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then apt_install python3-venv; fi
+    say "making the virtual environment $1"
     python3 -m venv "$1"
+}
+
+# install_checkout VENV EXTRAS: this checkout, editable, with its dependencies. A stamp in VENV holds
+# the hash of pyproject.toml, so that the same dependencies are not asked for again.
+install_checkout() {
+    stamp="$1/installed$2"
+    wanted=$(cksum <pyproject.toml)
+    if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then return; fi
+    make_venv "$1"
+    say "installing pykbroker$2 and its dependencies into $1 (once; later starts need no network)"
+    if ! "$1/bin/pip" install --quiet --disable-pip-version-check --use-pep517 -e ".$2"; then
+        say "pip could not install; can it reach its package index ($1/bin/pip config list)?"
+        return 1
+    fi
+    echo "$wanted" >"$stamp"
+    echo "$wanted" >"$1/installed" # without extras it is less than that
 }
 
 need_test_tools() {

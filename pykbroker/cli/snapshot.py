@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         from pykbroker.offline.snapshot import create_snapshot
     except ImportError as error:
         raise CommandError(
-            f"pykbroker snapshot needs {error.name}: pip install pykbroker[offline]"
+            f"pykbroker snapshot needs {error.name}: pip install numpy pyarrow"
         ) from error
     topics = [each for each in options.topics.split(",") if each] or None
     try:

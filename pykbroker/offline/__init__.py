@@ -3,7 +3,7 @@
     from pykbroker.offline import open_log
     open_log("/var/kafka-logs", "orders").to_pandas()
 
-See docs/analytics.md. Needs numpy and pyarrow (`pip install pykbroker[offline]`).
+See docs/analytics.md. Needs numpy and pyarrow (`pip install numpy pyarrow`).
 
     open_log                 topics -> Arrow                              reader.py
     plan, read_split         the same in two steps, for clusters          planning.py, split.py

@@ -4,7 +4,7 @@
     register(spark)
     spark.read.format("pykbroker").option("subscribe", "orders").load("/var/kafka-logs")
 
-See docs/analytics.md. Needs pyspark 4.2 (`pip install pykbroker[spark]`).
+See docs/analytics.md. Needs pyspark 4.2 (`pip install '.[spark]'` in a checkout).
 
     register, tuned_builder, package           sessions                       session.py
     LogSource                                  batches and streams            source.py

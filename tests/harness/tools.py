@@ -2,7 +2,8 @@
 
 Everything lands in one cache directory (`PYKBROKER_TEST_CACHE`, by default
 `~/.cache/pykbroker-tests`), so that a second run installs nothing. A tool that cannot be had is a
-failure of the test that needs it, never a skip.
+failure of the test that needs it, never a skip. `python -m tests.harness.tools` gets all of them,
+so that a registry which cannot be reached is reported before the tests begin.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -153,3 +155,29 @@ def _required(command: str) -> str:
     if path is None:
         raise MissingTool(f"{command} is not on PATH (see CONTRIBUTING.md: what the tests need)")
     return path
+
+
+ALL_TOOLS: Mapping[str, Callable[[], object]] = {
+    "Apache Kafka's jars, from Maven's repository": kafka_classpath,
+    "Kafka Streams' jars, from Maven's repository": streams_classpath,
+    "Kafka Connect's jars, from Maven's repository": connect_classpath,
+    "Spark's Kafka connector, from Maven's repository": spark_kafka_jars,
+    "kafkajs, from npm's registry": node_modules,
+    "kcat, from Debian's packages": kcat,
+}
+
+
+def main(tools: Mapping[str, Callable[[], object]] = ALL_TOOLS) -> int:
+    """Get every tool; print those that cannot be had, with the reason."""
+    missing = 0
+    for what, get in tools.items():
+        try:
+            get()
+        except (MissingTool, OSError, subprocess.TimeoutExpired) as error:
+            print(f"Cannot get {what}: {error}", file=sys.stderr)
+            missing += 1
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import importlib
+import sys
 
 import pytest
 from crcmod.predefined import mkPredefinedCrcFun
@@ -45,14 +45,7 @@ def test_takes_every_bytes_like_object_without_copying() -> None:
 def test_crcmod_takes_over_where_the_fast_package_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real_import = builtins.__import__
-
-    def without_crc32c(name: str, *args: object, **kwargs: object) -> object:
-        if name == "crc32c":
-            raise ImportError(name)
-        return real_import(name, *args, **kwargs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", without_crc32c)
+    monkeypatch.setitem(sys.modules, "crc32c", None)  # as if it were not installed
     try:
         fallback = importlib.reload(module)
         assert fallback.IMPLEMENTATION == "crcmod"

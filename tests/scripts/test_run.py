@@ -1,0 +1,106 @@
+"""scripts/run.sh, with stand-ins for pip and for the command that it installs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PIP = """#!/bin/sh
+echo "pip $*" >>"$(dirname "$0")/../../calls"
+exit "$(cat "$(dirname "$0")/../../pip-exit-code")"
+"""
+PYKBROKER = """#!/bin/sh
+echo "pykbroker $*" >>"$(dirname "$0")/../../calls"
+"""
+
+
+class Checkout:
+    """A copy of the scripts and of pyproject.toml, beside a `.venv` that notes its calls."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        (root / "scripts").mkdir()
+        for name in ("run.sh", "tools.sh"):
+            shutil.copy(ROOT / "scripts" / name, root / "scripts")
+        shutil.copy(ROOT / "pyproject.toml", root)
+        (root / ".venv" / "bin").mkdir(parents=True)
+        self.add_command("pip", PIP)
+        self.add_command("pykbroker", PYKBROKER)
+        self.set_pip_exit_code(0)
+
+    def add_command(self, name: str, text: str) -> None:
+        file = self.root / ".venv" / "bin" / name
+        file.write_text(text)
+        file.chmod(0o755)
+
+    def set_pip_exit_code(self, code: int) -> None:
+        (self.root / "pip-exit-code").write_text(f"{code}\n")
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", str(self.root / "scripts" / "run.sh"), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    def calls(self) -> list[str]:
+        """What was called since the last look, by name."""
+        file = self.root / "calls"
+        lines = file.read_text().splitlines() if file.exists() else []
+        file.unlink(missing_ok=True)
+        return lines
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def names(calls: list[str]) -> list[str]:
+    return [call.split()[0] for call in calls]
+
+
+def test_installs_once_for_each_pyproject(checkout: Checkout) -> None:
+    done = checkout.run("--listen", "127.0.0.1:0")
+    assert done.returncode == 0, done.stderr
+    installing, starting = done.stderr.splitlines()
+    assert installing.startswith("run.sh: installing pykbroker and its dependencies into .venv (")
+    assert starting == "run.sh: .venv/bin/pykbroker start --listen 127.0.0.1:0"
+    first, second = checkout.calls()
+    assert first.startswith("pip install ")
+    assert first.endswith(" -e .")
+    assert second == "pykbroker start --listen 127.0.0.1:0"
+    assert checkout.run().returncode == 0
+    assert checkout.calls() == ["pykbroker start"]
+    with open(checkout.root / "pyproject.toml", "a") as stream:
+        stream.write("# changed\n")
+    assert checkout.run().returncode == 0
+    assert names(checkout.calls()) == ["pip", "pykbroker"]
+
+
+def test_a_failed_installation_is_reported_and_tried_again(checkout: Checkout) -> None:
+    checkout.set_pip_exit_code(1)
+    done = checkout.run()
+    assert done.returncode != 0
+    assert "run.sh: pip could not install; can it reach its package index" in done.stderr
+    assert names(checkout.calls()) == ["pip"]
+    checkout.set_pip_exit_code(0)
+    assert checkout.run().returncode == 0
+    assert names(checkout.calls()) == ["pip", "pykbroker"]
+
+
+def test_without_installing(checkout: Checkout) -> None:
+    done = checkout.run("--no-install", "--node-id", "3")
+    assert done.returncode == 0, done.stderr
+    assert checkout.calls() == ["pykbroker start --node-id 3"]
+    (checkout.root / ".venv" / "bin" / "pykbroker").unlink()
+    done = checkout.run("--no-install")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "run.sh: pykbroker is not installed in .venv: leave out --no-install once\n"
+    )
