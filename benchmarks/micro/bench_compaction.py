@@ -21,10 +21,10 @@ from pathlib import Path
 from benchmarks.command_line import parser_for
 from pykbroker.config import TopicConfig
 from pykbroker.environment.real.files import RealFiles
-from pykbroker.log.cleaner_state import CleanerState, make_job
-from pykbroker.log.compaction import CompactionResult, compact
-from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.recovery import open_log
+from pykbroker.log.compaction.cleaner_state import CleanerState, make_job
+from pykbroker.log.compaction.round import CompactionResult, compact
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.types import TopicPartition
 

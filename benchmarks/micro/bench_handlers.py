@@ -24,10 +24,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.command_line import add_effort, parser_for, times
-from pykbroker.broker.cold_reads import ColdReads
-from pykbroker.broker.fetch_sessions import FetchSessions
 from pykbroker.broker.handlers.fetch import HANDLER as FETCH
 from pykbroker.broker.handlers.produce import HANDLER as PRODUCE
+from pykbroker.broker.requests.cold_reads import ColdReads
+from pykbroker.broker.requests.fetch_sessions import FetchSessions
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred
@@ -35,7 +35,7 @@ from pykbroker.environment.real.background import RealBackground
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
-from pykbroker.log.log_manager import LogManager
+from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.protocol.api import API_BY_NAME
 from pykbroker.protocol.headers import encode_response

@@ -20,8 +20,8 @@ from benchmarks.command_line import add_effort, count, parser_for, times
 from pykbroker.broker.process_settings import keep_freed_memory
 from pykbroker.config import TopicConfig
 from pykbroker.environment.real.files import RealFiles
-from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.recovery import open_log
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.types import TopicPartition
 

@@ -20,7 +20,7 @@ from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_T
 from pykbroker.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:  # imported when they are made
-    from pykbroker.broker.transaction_joining_driver import TransactionJoining
+    from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
     from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
         TransactionCoordinator,
@@ -113,7 +113,7 @@ class Coordinators:
     @cached_property
     def joining(self) -> TransactionJoining:
         """The way to the coordinators of transactions whose partitions this node leads."""
-        from pykbroker.broker.transaction_joining_driver import TransactionJoining
+        from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
 
         manager = self._replica_manager
         return TransactionJoining(
@@ -149,7 +149,7 @@ class Coordinators:
         )
 
     def _make_transactions(self) -> TransactionCoordinator:
-        from pykbroker.broker.marker_channel import MarkerChannel
+        from pykbroker.broker.transactions.marker_channel import MarkerChannel
         from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
             TransactionCoordinator,
         )

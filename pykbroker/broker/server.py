@@ -21,19 +21,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.coordinators import Coordinators
-from pykbroker.broker.dynamic_config import DynamicConfig
 from pykbroker.broker.handlers import make_routes
-from pykbroker.broker.metadata_view import MetadataView
+from pykbroker.broker.metadata.dynamic_config import DynamicConfig
+from pykbroker.broker.metadata.metadata_view import MetadataView
+from pykbroker.broker.metadata.publisher_steps import RegistrationStep, ReplicaManagerStep
 from pykbroker.broker.node_state import NodeState, StateKeeper
 from pykbroker.broker.outgoing import Outgoing
-from pykbroker.broker.publisher_steps import RegistrationStep, ReplicaManagerStep
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
 from pykbroker.broker.replication_drivers import ReplicationDrivers
+from pykbroker.broker.requests.cold_reads import ColdReads
+from pykbroker.broker.requests.validation_pool import ValidationPool
+from pykbroker.broker.requests.worker import REQUEST_LOG, Worker
 from pykbroker.broker.services import BrokerServices, NodeServices
-from pykbroker.broker.validation_pool import ValidationPool
-from pykbroker.broker.worker import REQUEST_LOG, Worker
 from pykbroker.config import BrokerConfig, ConfigError, Endpoint, TopicConfig
 from pykbroker.deferred import Cancelled, Deferred, first_of
 from pykbroker.environment import Environment
@@ -51,18 +51,18 @@ from pykbroker.kraft.storage_format import (
     ensure_storage,
     survey_directories,
 )
-from pykbroker.log.checkpoints import clean_shutdown_epoch
-from pykbroker.log.directory_loader import loading_in
-from pykbroker.log.housekeeping_driver import HousekeepingDriver, run_flushes
-from pykbroker.log.log_directory import DirectoryRefused, LogDirectory
-from pykbroker.log.log_manager import LogManager
+from pykbroker.log.directories.checkpoints import clean_shutdown_epoch
+from pykbroker.log.directories.directory_loader import loading_in
+from pykbroker.log.directories.housekeeping_driver import HousekeepingDriver, run_flushes
+from pykbroker.log.directories.log_directory import DirectoryRefused, LogDirectory
+from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.network.socket_server import SocketServer
 from pykbroker.purgatory import EFFORT_PER_TURN, Purgatory
 from pykbroker.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:  # imported when the node serves
-    from pykbroker.log.cleaner_driver import CleanerDriver
+    from pykbroker.log.compaction.cleaner_driver import CleanerDriver
 
 CONTROLLED_SHUTDOWN_MS = 30_000
 CLEANER_DELAY_MS = 2000
@@ -307,7 +307,7 @@ class BrokerServer:
         self._undo.append(self.housekeeping.stop)
 
     def _write_markers(self, markers: list[Any]) -> Any:
-        from pykbroker.broker.transaction_markers import write_markers
+        from pykbroker.broker.transactions.transaction_markers import write_markers
 
         return write_markers(self.services, markers)
 
@@ -336,7 +336,7 @@ class BrokerServer:
     def _make_worker(self, timer: PurgatoryTimer) -> None:
         make: type[Worker] = Worker
         if logging.getLogger(REQUEST_LOG).isEnabledFor(logging.DEBUG):
-            from pykbroker.broker.request_trace import TracingWorker
+            from pykbroker.broker.requests.request_trace import TracingWorker
 
             make = TracingWorker
         self.worker = make(
@@ -369,7 +369,7 @@ class BrokerServer:
 
     def _start_cleaner(self) -> None:
         """Compaction can wait until the node serves, and so can the import of its code."""
-        from pykbroker.log.cleaner_driver import CleanerDriver
+        from pykbroker.log.compaction.cleaner_driver import CleanerDriver
 
         self.cleaner = CleanerDriver(
             self.log_manager,

@@ -19,34 +19,34 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from pykbroker.broker.cold_reads import ColdReads
 from pykbroker.broker.coordinators import Coordinators
-from pykbroker.broker.dynamic_config import DynamicConfig
 from pykbroker.broker.handlers import Route
-from pykbroker.broker.metadata_view import MetadataView
-from pykbroker.broker.validation_pool import ValidationPool
+from pykbroker.broker.metadata.dynamic_config import DynamicConfig
+from pykbroker.broker.metadata.metadata_view import MetadataView
+from pykbroker.broker.requests.cold_reads import ColdReads
+from pykbroker.broker.requests.validation_pool import ValidationPool
 from pykbroker.config import BrokerConfig
 from pykbroker.environment import Environment
 from pykbroker.kraft.controller_channel_driver import ControllerChannel
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
-from pykbroker.kraft.raft import Raft
-from pykbroker.log.log_manager import LogManager
+from pykbroker.kraft.raft.raft import Raft
+from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.purgatory import Purgatory
 from pykbroker.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:  # imported by the first request that needs them
-    from pykbroker.broker.fetch_sessions import FetchSessions
+    from pykbroker.broker.metadata.topic_creation import TopicCreation
     from pykbroker.broker.producer_ids import ProducerIds
-    from pykbroker.broker.topic_creation import TopicCreation
-    from pykbroker.broker.transaction_joining_driver import TransactionJoining
+    from pykbroker.broker.requests.fetch_sessions import FetchSessions
+    from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
     from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
         TransactionCoordinator,
     )
     from pykbroker.deferred import Deferred
-    from pykbroker.kraft.raft_service import RaftService
-    from pykbroker.log.log_mover_driver import LogMover
+    from pykbroker.kraft.raft.raft_service import RaftService
+    from pykbroker.log.directories.log_mover_driver import LogMover
 
 
 class Features(NamedTuple):
@@ -176,7 +176,7 @@ class BrokerServices(NodeServices):
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
         """The cache of fetch sessions."""
-        from pykbroker.broker.fetch_sessions import FetchSessions
+        from pykbroker.broker.requests.fetch_sessions import FetchSessions
 
         slots = self.config.max_incremental_fetch_session_cache_slots
         return FetchSessions(slots, self.environment.random.randrange)
@@ -191,6 +191,6 @@ class BrokerServices(NodeServices):
     @cached_property
     def topic_creation(self) -> TopicCreation:
         """Topics that the broker makes by itself."""
-        from pykbroker.broker.topic_creation import TopicCreation
+        from pykbroker.broker.metadata.topic_creation import TopicCreation
 
         return TopicCreation(self.controller.send, config=lambda: self.config, now_ms=self.now_ms)

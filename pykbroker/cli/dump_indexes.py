@@ -15,8 +15,8 @@ from typing import Final
 
 from pykbroker.cli.command import CommandError
 from pykbroker.cli.log_files import base_offset_of, batches, map_file
-from pykbroker.log.producer_state import CorruptSnapshot, decode_snapshot
-from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
+from pykbroker.log.producers.producer_state import CorruptSnapshot, decode_snapshot
+from pykbroker.log.segments.txn_index import CorruptTransactionIndex, TransactionIndex
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import BatchHeader
 from pykbroker.protocol.stored_batch import read_stored_header, stored_records

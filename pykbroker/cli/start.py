@@ -252,7 +252,7 @@ def configure_logging(level: str, loggers: str = "") -> None:
 
     `loggers` is the text of PYKBROKER_LOG: levels of single loggers, `NAME=LEVEL,NAME=LEVEL`.
     """
-    from pykbroker.broker.worker import REQUEST_LOG
+    from pykbroker.broker.requests.worker import REQUEST_LOG
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(KafkaFormatter())

@@ -16,12 +16,12 @@ from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import ConfigError
 from pykbroker.config.load import complete_standalone, describes_quorum, load_config
 from pykbroker.environment.real.files import RealFiles
-from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
+from pykbroker.log.directories.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pykbroker.kraft.voters import VoterSet
+    from pykbroker.kraft.raft.voters import VoterSet
 
 DESCRIPTION: Final = "Format the data directories of a node, or show what they are."
 
@@ -219,8 +219,8 @@ def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
 
 def initial_voters(config: BrokerConfig, options: argparse.Namespace) -> VoterSet | None:
     """The voters of a new quorum, as the flags and the configuration have it."""
-    from pykbroker.kraft.initial_voters import names_other_controllers, standalone_voters
-    from pykbroker.kraft.voters_text import parse_voters
+    from pykbroker.kraft.raft.initial_voters import names_other_controllers, standalone_voters
+    from pykbroker.kraft.raft.voters_text import parse_voters
 
     if config.controller_quorum_voters and (options.standalone or options.initial_controllers):
         raise CommandError(

@@ -27,20 +27,20 @@ from pykbroker.cli.dump_indexes import (
 )
 from pykbroker.cli.log_files import base_offset_of, batches, map_file
 from pykbroker.cli.verify_partition import Topics, partition_faults
-from pykbroker.kraft.quorum_state import (
+from pykbroker.kraft.raft.quorum_state import (
     QUORUM_STATE_FILE,
     CorruptQuorumState,
     decode_quorum_state,
 )
-from pykbroker.log.checkpoints import (
+from pykbroker.log.directories.checkpoints import (
     CorruptCheckpoint,
     MetaProperties,
     PartitionMetadata,
     parse_leader_epochs,
     parse_offsets,
 )
-from pykbroker.log.producer_state import CorruptSnapshot, decode_snapshot
-from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
+from pykbroker.log.producers.producer_state import CorruptSnapshot, decode_snapshot
+from pykbroker.log.segments.txn_index import CorruptTransactionIndex, TransactionIndex
 from pykbroker.protocol.old_messages import UNKNOWN_COUNT
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import BatchHeader

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pykbroker.cli.command import CommandError
 from pykbroker.cli.log_files import base_offset_of, batches, map_file
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
-from pykbroker.log.checkpoints import (
+from pykbroker.log.directories.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
     PARTITION_METADATA,
@@ -26,9 +26,9 @@ from pykbroker.log.checkpoints import (
     PartitionMetadata,
     parse_offsets,
 )
-from pykbroker.log.log_loader import is_segment_name
-from pykbroker.log.partition_directories import parse_directory_name
-from pykbroker.log.txn_index import CorruptTransactionIndex, TransactionIndex
+from pykbroker.log.directories.partition_directories import parse_directory_name
+from pykbroker.log.recovery.log_loader import is_segment_name
+from pykbroker.log.segments.txn_index import CorruptTransactionIndex, TransactionIndex
 from pykbroker.protocol.control_records import ABORT, decode_type
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import CONTROL_BIT, TRANSACTIONAL_BIT, iter_records

@@ -13,7 +13,7 @@ from pykbroker.errors import ErrorCode
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
-    from pykbroker.log.verification import VerificationGuard
+    from pykbroker.log.producers.verification import VerificationGuard
     from pykbroker.replication.replica_manager import PartitionListener, ReplicaManager
 
 

@@ -10,7 +10,7 @@ from pykbroker.decision import CoordinatorRecord, Decision
 from pykbroker.protocol.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 
 if TYPE_CHECKING:
-    from pykbroker.log.verification import VerificationGuard
+    from pykbroker.log.producers.verification import VerificationGuard
 
 
 @dataclass(slots=True)
@@ -19,7 +19,7 @@ class ShardDecision(Decision[CoordinatorRecord]):
 
     undo(code, now_ms): a decision without records; None: there is nothing to take back.
     producer_id, producer_epoch: the records are part of this producer's transaction, in one batch.
-    guard: the verification of that transaction; see `log/verification.py`.
+    guard: the verification of that transaction; see `log/producers/verification.py`.
     """
 
     undo: Callable[[int, int], ShardDecision] | None = None

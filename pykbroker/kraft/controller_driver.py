@@ -30,7 +30,7 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller.requests import decide, takes_long
 from pykbroker.kraft.metadata_log import LogBatch
-from pykbroker.kraft.raft_driver import RaftDriver
+from pykbroker.kraft.raft.raft_driver import RaftDriver
 from pykbroker.offset_queue import OffsetQueue
 from pykbroker.protocol.primitives import Message
 

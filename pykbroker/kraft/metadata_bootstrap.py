@@ -9,14 +9,14 @@ from __future__ import annotations
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.files import Files
-from pykbroker.kraft.initial_voters import names_other_controllers
 from pykbroker.kraft.metadata_log import MetadataLog
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, Snapshot, decode_snapshot
 from pykbroker.kraft.metadata_version import unsupported_features
 from pykbroker.kraft.publisher import UnsupportedCluster
+from pykbroker.kraft.raft.initial_voters import names_other_controllers
+from pykbroker.kraft.raft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 from pykbroker.kraft.storage_format import METADATA_DIRECTORY, StorageError
-from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
-from pykbroker.log.partition_directories import parse_directory_name
+from pykbroker.log.directories.partition_directories import parse_directory_name
 
 
 def bootstrap_of(

@@ -32,20 +32,20 @@ from pykbroker.kraft.metadata_snapshot import (
     SnapshotId,
     decode_snapshot,
 )
-from pykbroker.kraft.quorum_state import (
+from pykbroker.kraft.raft.quorum_state import (
     QUORUM_STATE_FILE,
     ElectionState,
     decode_quorum_state,
     encode_quorum_state,
 )
-from pykbroker.kraft.raft_events import LogEnd
+from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
-from pykbroker.log.checkpoints import PARTITION_METADATA, PartitionMetadata
-from pykbroker.log.chores import Chores
-from pykbroker.log.damage import OffsetsOutOfPlace
-from pykbroker.log.flush import FlushJob
-from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.recovery import open_log
+from pykbroker.log.directories.checkpoints import PARTITION_METADATA, PartitionMetadata
+from pykbroker.log.directories.chores import Chores
+from pykbroker.log.partition.flush import FlushJob
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.damage import OffsetsOutOfPlace
+from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.control_records import decode_message
 from pykbroker.protocol.primitives import METADATA_TOPIC_ID
 from pykbroker.protocol.record_batch import (

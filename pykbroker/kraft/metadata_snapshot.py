@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.metadata_record_codec import decode_metadata_record, encode_metadata_record
-from pykbroker.kraft.voters import VoterSet
+from pykbroker.kraft.raft.voters import VoterSet
 from pykbroker.protocol.control_records import build_control_batch, decode_message
 from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
 from pykbroker.protocol.messages.snapshot_footer_record import SnapshotFooterRecord

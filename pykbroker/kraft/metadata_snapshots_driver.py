@@ -20,7 +20,7 @@ from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.kraft.metadata_snapshot import SnapshotId, encode_snapshot
 from pykbroker.kraft.publisher import MetadataLoader
-from pykbroker.kraft.raft_driver import RaftDriver
+from pykbroker.kraft.raft.raft_driver import RaftDriver
 
 # KafkaRaftClient.java: old snapshots are looked for once a minute.
 CLEAN_INTERVAL_MS = 60_000

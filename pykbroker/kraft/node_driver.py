@@ -30,7 +30,6 @@ from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller_channel_driver import ControllerChannel, value_of
 from pykbroker.kraft.controller_driver import ControllerDriver
 from pykbroker.kraft.image import MetadataImage
-from pykbroker.kraft.initial_voters import bootstrap_servers, local_voter
 from pykbroker.kraft.metadata_bootstrap import (
     bootstrap_of,
     refuse_lost_metadata,
@@ -46,17 +45,18 @@ from pykbroker.kraft.metadata_snapshot import (
 from pykbroker.kraft.metadata_snapshots_driver import MetadataSnapshots
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES, supports_controller_registration
 from pykbroker.kraft.publisher import MetadataLoader, Publisher, UnsupportedCluster
-from pykbroker.kraft.quorum_state import CorruptQuorumState
-from pykbroker.kraft.raft import Raft
-from pykbroker.kraft.raft_driver import RaftDriver
-from pykbroker.kraft.raft_peers import RaftPeers
+from pykbroker.kraft.raft.initial_voters import bootstrap_servers, local_voter
+from pykbroker.kraft.raft.quorum_state import CorruptQuorumState
+from pykbroker.kraft.raft.raft import Raft
+from pykbroker.kraft.raft.raft_driver import RaftDriver
+from pykbroker.kraft.raft.raft_peers import RaftPeers
+from pykbroker.kraft.raft.voters import QuorumHistory, VoterNode
 from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.kraft.storage_format import (
     Storage,
     StorageError,
     metadata_log_path,
 )
-from pykbroker.kraft.voters import QuorumHistory, VoterNode
 from pykbroker.protocol.messages import controller_registration_request as registration
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from pykbroker.protocol.messages.broker_registration_request import BrokerRegistrationRequest
@@ -64,8 +64,8 @@ from pykbroker.protocol.primitives import Message
 from pykbroker.purgatory import Purgatory
 
 if TYPE_CHECKING:  # imported when another replica asks
-    from pykbroker.kraft.raft_links import RaftLinks
-    from pykbroker.kraft.raft_service import RaftService
+    from pykbroker.kraft.raft.raft_links import RaftLinks
+    from pykbroker.kraft.raft.raft_service import RaftService
 
 # BrokerServer.scala: how long a broker tries to reach a controller, where no session limits it.
 _REQUEST_TIMEOUT_MS = 60_000
@@ -136,7 +136,7 @@ class KraftNodeDriver:
     @cached_property
     def service(self) -> RaftService:
         """Answers other replicas of the quorum; made when the first of them asks."""
-        from pykbroker.kraft.raft_service import RaftService
+        from pykbroker.kraft.raft.raft_service import RaftService
 
         return RaftService(
             driver=self.raft,
@@ -251,7 +251,7 @@ class KraftNodeDriver:
         )
 
     def _make_links(self) -> RaftLinks:
-        from pykbroker.kraft.raft_links import RaftLinks
+        from pykbroker.kraft.raft.raft_links import RaftLinks
 
         return RaftLinks(
             driver=self.raft,

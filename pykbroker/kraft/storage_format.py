@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.files import Files
-from pykbroker.kraft.initial_voters import default_voters
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, encode_snapshot
 from pykbroker.kraft.metadata_version import (
     FIRST_DIRECTORY_ASSIGNMENT,
@@ -27,8 +26,9 @@ from pykbroker.kraft.metadata_version import (
     metadata_version_name,
     supports_directory_assignment,
 )
-from pykbroker.kraft.voters import VoterSet
-from pykbroker.log.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
+from pykbroker.kraft.raft.initial_voters import default_voters
+from pykbroker.kraft.raft.voters import VoterSet
+from pykbroker.log.directories.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_str
 

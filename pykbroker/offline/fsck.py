@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from pykbroker.log.checkpoints import (
+from pykbroker.log.directories.checkpoints import (
     LEADER_EPOCH_CHECKPOINT,
     CorruptCheckpoint,
     parse_leader_epochs,

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pykbroker.log.checkpoints import (
+from pykbroker.log.directories.checkpoints import (
     LOG_START_OFFSET_CHECKPOINT,
     META_PROPERTIES,
     REPLICATION_OFFSET_CHECKPOINT,

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pykbroker.log.damage import MAYBE_BATCH
+from pykbroker.log.recovery.damage import MAYBE_BATCH
 from pykbroker.offline.batch_headers import HEADER_DTYPE, HeaderTable, framing_fault
 from pykbroker.offline.segment_index import batch_at
 from pykbroker.offline.storage import SegmentFile

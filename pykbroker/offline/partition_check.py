@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pykbroker.log.producer_entry import CorruptSnapshot, decode_snapshot
+from pykbroker.log.producers.producer_entry import CorruptSnapshot, decode_snapshot
 from pykbroker.offline.batch_headers import header_at
 from pykbroker.offline.file_identity import identity_of
 from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pykbroker.log.checkpoints import (
+from pykbroker.log.directories.checkpoints import (
     LEADER_EPOCH_CHECKPOINT,
     PARTITION_METADATA,
     CorruptCheckpoint,

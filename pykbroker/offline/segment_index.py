@@ -15,7 +15,7 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.log.segments.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.offline.batch_headers import Integers, header_fault
 from pykbroker.offline.split import MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import LocalFile, SegmentFile, open_file, read_small_file

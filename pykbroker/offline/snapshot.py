@@ -29,7 +29,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from pykbroker.log.checkpoints import (
+from pykbroker.log.directories.checkpoints import (
     LEADER_EPOCH_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
     META_PROPERTIES,
@@ -38,7 +38,7 @@ from pykbroker.log.checkpoints import (
     REPLICATION_OFFSET_CHECKPOINT,
     format_offsets,
 )
-from pykbroker.log.txn_index import TransactionIndex
+from pykbroker.log.segments.txn_index import TransactionIndex
 from pykbroker.offline.faults import OfflineError, UnknownTopic
 from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.layout import is_partition, read_partitions

@@ -17,7 +17,7 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.stored_batch import read_stored_header
 
 if TYPE_CHECKING:
-    from pykbroker.log.partition_log import AppendOutcome
+    from pykbroker.log.partition.partition_log import AppendOutcome
     from pykbroker.protocol.messages.fetch_response import PartitionData
     from pykbroker.replication.partition import Partition
 

@@ -24,7 +24,7 @@ from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
-from pykbroker.log.log_directory import PartitionUnidentified
+from pykbroker.log.directories.log_directory import PartitionUnidentified
 from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.partition_events import Effect, PartitionAssigned
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.partition_image import PartitionImage
-    from pykbroker.log.log_manager import LogManager
-    from pykbroker.log.partition_log import PartitionLog
+    from pykbroker.log.directories.log_manager import LogManager
+    from pykbroker.log.partition.partition_log import PartitionLog
 
 _log = logging.getLogger(__name__)
 

@@ -52,9 +52,9 @@ from pykbroker.replication.partition_events import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
-    from pykbroker.log.batch_validation import ValidationOutcome
-    from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
-    from pykbroker.log.verification import VerificationGuard
+    from pykbroker.log.partition.partition_log import AppendOrigin, AppendOutcome, PartitionLog
+    from pykbroker.log.producers.verification import VerificationGuard
+    from pykbroker.log.validation.batch_validation import ValidationOutcome
 
 _log = logging.getLogger(__name__)
 

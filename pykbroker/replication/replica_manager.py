@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.partition_log import AppendOrigin, AppendOutcome, PartitionLog
+from pykbroker.log.partition.partition_log import AppendOrigin, AppendOutcome, PartitionLog
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult, followed
 from pykbroker.replication.hosting import Hosting
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
-    from pykbroker.log.batch_validation import ValidationOutcome
-    from pykbroker.log.log_manager import LogManager
-    from pykbroker.log.verification import VerificationGuard
+    from pykbroker.log.directories.log_manager import LogManager
+    from pykbroker.log.producers.verification import VerificationGuard
+    from pykbroker.log.validation.batch_validation import ValidationOutcome
     from pykbroker.purgatory import Purgatory
     from pykbroker.replication.delayed_produce import DelayedProduce
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pykbroker.broker.coordinators import Coordinators, LateCoordinator
 from pykbroker.broker.outgoing import Outgoing
-from pykbroker.broker.transaction_support import TransactionSupport
+from pykbroker.broker.transactions.transaction_support import TransactionSupport
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
 from pykbroker.kraft.delta import delta_between

@@ -11,7 +11,7 @@ from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.errors import StartError
-from pykbroker.kraft.initial_voters import default_voters
+from pykbroker.kraft.raft.initial_voters import default_voters
 from pykbroker.kraft.storage_format import format_storage
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.produce_request import (

@@ -20,7 +20,7 @@ from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.real.scheduler import in_asyncio
 from pykbroker.environment.real.world import real_environment
 from pykbroker.errors import ErrorCode, KafkaError, StartError
-from pykbroker.log.log_manager import LogManager
+from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest

@@ -10,7 +10,7 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 from pykbroker.protocol.primitives import DecodeError, TooManyElements
-from tests.broker.test_worker import Node, answer, heartbeat
+from tests.broker.requests.test_worker import Node, answer, heartbeat
 
 
 def many_elements(*arguments: Any) -> Any:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from pykbroker.log.producer_entry import BatchMetadata, ProducerStateEntry, encode_snapshot
-from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.log.producers.producer_entry import (
+    BatchMetadata,
+    ProducerStateEntry,
+    encode_snapshot,
+)
+from pykbroker.log.segments.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
 

@@ -9,13 +9,13 @@ import pytest
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.real.files import RealFiles
-from pykbroker.log.checkpoints import PartitionMetadata
-from pykbroker.log.log_manager import LogManager
+from pykbroker.log.directories.checkpoints import PartitionMetadata
+from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from tests.cli.conftest import Run
+from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, make_manager
 from tests.log.log_makers import NOW_MS, append, open_orders
-from tests.log.test_log_manager import ORDERS, TOPIC_ID, make_manager
-from tests.log.test_lookup import transaction
+from tests.log.partition.test_lookup import transaction
 
 FIRST, SECOND, THIRD = (f"orders-0/{base:020d}" for base in (0, 2, 4))
 

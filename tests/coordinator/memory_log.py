@@ -15,7 +15,7 @@ from typing import Any
 from pykbroker.coordinator.coordinator_log import Appended, LogBounds
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.verification import VerificationGuard
+from pykbroker.log.producers.verification import VerificationGuard
 from pykbroker.protocol.record_batch import assign_offset, iter_records, read_header
 from pykbroker.types import TopicPartition
 

@@ -20,8 +20,8 @@ from functools import partial
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.damage import OffsetsOutOfPlace
-from pykbroker.log.partition_log import AppendOrigin, PartitionLog
+from pykbroker.log.partition.partition_log import AppendOrigin, PartitionLog
+from pykbroker.log.recovery.damage import OffsetsOutOfPlace
 from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, batch_of, memory_disk, open_orders

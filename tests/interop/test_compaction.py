@@ -18,9 +18,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.real.files import RealFiles
-from pykbroker.log.cleaner_state import CleanerState
-from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.recovery import open_log
+from pykbroker.log.compaction.cleaner_state import CleanerState
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from tests.harness.tools import java, kafka_classpath
 from tests.log.compaction_makers import (

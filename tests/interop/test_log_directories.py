@@ -19,9 +19,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.environment.real.files import RealFiles
-from pykbroker.log.log_manager import LogManager
-from pykbroker.log.partition_log import AppendOrigin, PartitionLog
-from pykbroker.log.recovery import open_log
+from pykbroker.log.directories.log_manager import LogManager
+from pykbroker.log.partition.partition_log import AppendOrigin, PartitionLog
+from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch, iter_batches, iter_records
 from pykbroker.types import TopicPartition as Partition

@@ -17,8 +17,8 @@ import pytest
 from pykbroker.config import TopicConfig
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.errors import ErrorCode
-from pykbroker.log.partition_log import AppendOutcome, PartitionLog
-from pykbroker.log.recovery import open_log
+from pykbroker.log.partition.partition_log import AppendOutcome, PartitionLog
+from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol import record_batch as rb
 from pykbroker.protocol.record import CorruptRecord
 from pykbroker.protocol.record_batch import NewRecord, build_batch, iter_batches, iter_records

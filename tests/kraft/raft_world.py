@@ -11,11 +11,17 @@ from collections import deque
 from typing import Any
 
 from pykbroker.errors import ErrorCode
-from pykbroker.kraft import raft_events as ev
-from pykbroker.kraft.quorum_state import ElectionState
-from pykbroker.kraft.raft import Raft
-from pykbroker.kraft.raft_events import LogEnd
-from pykbroker.kraft.voters import QuorumHistory, ReplicaKey, VoterEndpoint, VoterNode, VoterSet
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.quorum_state import ElectionState
+from pykbroker.kraft.raft.raft import Raft
+from pykbroker.kraft.raft.raft_events import LogEnd
+from pykbroker.kraft.raft.voters import (
+    QuorumHistory,
+    ReplicaKey,
+    VoterEndpoint,
+    VoterNode,
+    VoterSet,
+)
 
 ELECTION_TIMEOUT_MS = 1000
 FETCH_TIMEOUT_MS = 2000

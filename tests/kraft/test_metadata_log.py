@@ -12,8 +12,8 @@ from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.metadata_log import MetadataLog
 from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 from pykbroker.kraft.metadata_snapshot import SnapshotId, encode_snapshot
-from pykbroker.kraft.quorum_state import ElectionState
-from pykbroker.kraft.raft_events import LogEnd
+from pykbroker.kraft.raft.quorum_state import ElectionState
+from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.protocol.control_records import build_control_batch
 from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord

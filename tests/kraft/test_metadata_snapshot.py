@@ -11,8 +11,8 @@ from pykbroker.kraft.metadata_snapshot import (
     decode_snapshot,
     encode_snapshot,
 )
+from pykbroker.kraft.raft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 from pykbroker.kraft.storage_format import bootstrap_records
-from pykbroker.kraft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 
 DIRECTORY = bytes.fromhex("8c3e573fc31d46ad81de938fcd168e7a")
 VOTERS = VoterSet(

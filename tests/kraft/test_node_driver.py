@@ -7,12 +7,12 @@ import random
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.initial_voters import local_voter
 from pykbroker.kraft.metadata_bootstrap import static_voters
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, Snapshot, SnapshotId, encode_snapshot
 from pykbroker.kraft.publisher import UnsupportedCluster
+from pykbroker.kraft.raft.initial_voters import local_voter
+from pykbroker.kraft.raft.voters import VoterSet
 from pykbroker.kraft.storage_format import StorageError, bootstrap_records, ensure_storage
-from pykbroker.kraft.voters import VoterSet
 from pykbroker.testing.world.memory_files import SimulatedCrash
 from tests.kraft.node_world import NodeWorld
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pykbroker.kraft.initial_voters import default_voters
 from pykbroker.kraft.metadata_version import metadata_version_level, metadata_version_names
+from pykbroker.kraft.raft.initial_voters import default_voters
 from pykbroker.kraft.storage_format import format_storage
 from pykbroker.protocol.messages import incremental_alter_configs_request as configs
 from pykbroker.protocol.messages.update_features_request import (

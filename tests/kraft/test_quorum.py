@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft import raft_events as ev
+from pykbroker.kraft.raft import raft_events as ev
 from tests.kraft.quorum_world import QuorumWorld
 
 

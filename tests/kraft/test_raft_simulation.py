@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pykbroker.kraft import raft_events as ev
-from pykbroker.kraft.raft_roles import Leader
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.raft_roles import Leader
 from tests.kraft.raft_world import RaftWorld
 
 

@@ -10,8 +10,9 @@ import pytest
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.environment.real.files import RealFiles
-from pykbroker.kraft.initial_voters import default_voters, local_voter
 from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, decode_snapshot
+from pykbroker.kraft.raft.initial_voters import default_voters, local_voter
+from pykbroker.kraft.raft.voters import ReplicaKey, VoterSet
 from pykbroker.kraft.storage_format import (
     Formatted,
     Storage,
@@ -21,7 +22,6 @@ from pykbroker.kraft.storage_format import (
     format_storage,
     read_meta_properties,
 )
-from pykbroker.kraft.voters import ReplicaKey, VoterSet
 from pykbroker.protocol.primitives import uuid_to_str
 
 CLUSTER_ID = "e62swP6mSqqOBMmGnL4lng"

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
-from pykbroker.log.cleaner_state import CleanerState, LogToClean, make_job
-from pykbroker.log.compaction import CompactionJob, CompactionResult, Group, compact
-from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.recovery import open_log
-from pykbroker.log.segment_swap import replace_segments
-from pykbroker.log.validation_rules import COORDINATOR
+from pykbroker.log.compaction.cleaner_state import CleanerState, LogToClean, make_job
+from pykbroker.log.compaction.round import CompactionJob, CompactionResult, Group, compact
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.opening import open_log
+from pykbroker.log.segments.segment_swap import replace_segments
+from pykbroker.log.validation.validation_rules import COORDINATOR
 from pykbroker.protocol.control_records import EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record import Record
 from pykbroker.protocol.record_batch import BatchHeader, build_batch, iter_batches, iter_records

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
-from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.recovery import open_log
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.compression import GZIP, LZ4, NONE, SNAPPY
 from pykbroker.protocol.record import Record
 from pykbroker.protocol.stored_batch import iter_stored, stored_records

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from pykbroker.log.producer_entry import ProducerStateEntry, encode_snapshot
-from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.log.producers.producer_entry import ProducerStateEntry, encode_snapshot
+from pykbroker.log.segments.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
 from tests.offline.samples import BASE_MS, partition_directory, write_segment

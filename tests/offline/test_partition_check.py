@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.log.txn_index import AbortedTxn, TransactionIndex
+from pykbroker.log.segments.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.offline import partition_check
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck

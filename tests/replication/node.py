@@ -12,7 +12,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance
 from pykbroker.kraft.publisher import delta_of_all
-from pykbroker.log.log_manager import LogManager
+from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.fetch_response import PartitionData
 from pykbroker.protocol.messages.register_broker_record import RegisterBrokerRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.errors import ErrorCode
-from pykbroker.log.partition_log import AppendOrigin
+from pykbroker.log.partition.partition_log import AppendOrigin
 from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.isr import OUTDATED
 from pykbroker.replication.partition import Partition

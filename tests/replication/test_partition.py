@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.partition_log import AppendOrigin
+from pykbroker.log.partition.partition_log import AppendOrigin
 from pykbroker.replication.partition import (
     LOG_END,
     READ_COMMITTED,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.log.leader_epochs import LeaderEpochs
+from pykbroker.log.partition.leader_epochs import LeaderEpochs
 from pykbroker.protocol.record_batch import iter_records
 from pykbroker.replication import follower_log
 from pykbroker.replication.partition import Partition

@@ -24,7 +24,7 @@ from collections.abc import Callable
 import pytest
 
 from pykbroker.environment.files import LogDirFailure
-from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.record_batch import iter_batches, iter_records
 from pykbroker.testing.world.memory_files import MemoryFiles, SimulatedCrash
 from tests.log.log_makers import DIRECTORY, NOW_MS, batch_of, memory_disk, open_orders

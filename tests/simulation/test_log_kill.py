@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.real.files import RealFiles
-from pykbroker.log.partition_log import PartitionLog
-from pykbroker.log.recovery import open_log
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.record_batch import iter_batches, iter_records
 from pykbroker.types import TopicPartition
 from tests.log.log_makers import NOW_MS, batch_of

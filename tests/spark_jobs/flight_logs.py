@@ -21,7 +21,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
-from pykbroker.log.checkpoints import parse_offsets
+from pykbroker.log.directories.checkpoints import parse_offsets
 from pykbroker.types import TopicPartition as Partition
 from tests.harness.flights import Flight, flights
 from tests.harness.waiting import wait_for

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.config_admin import Alteration, alter, merge_whole
 from pykbroker.broker.handlers import Handler, Outcome
+from pykbroker.broker.metadata.config_admin import Alteration, alter, merge_whole
 from pykbroker.protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,

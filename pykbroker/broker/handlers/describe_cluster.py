@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from pykbroker.broker.handlers import Handler
+from pykbroker.broker.requests.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.describe_cluster_response import (
     DescribeClusterBroker,

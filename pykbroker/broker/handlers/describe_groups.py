@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.authorized_operations import GROUP_OPERATIONS
 from pykbroker.broker.handlers import Handler
+from pykbroker.broker.requests.authorized_operations import GROUP_OPERATIONS
 from pykbroker.coordinator.group.queries import describe_error
 from pykbroker.deferred import gather, then
 from pykbroker.protocol.messages.describe_groups_response import (

@@ -26,7 +26,7 @@ from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.log.directory_report import DirectoryReport, LogReport
+    from pykbroker.log.directories.directory_report import DirectoryReport, LogReport
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
 

@@ -15,7 +15,7 @@ from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import Handler
 from pykbroker.deferred import Deferred, resolved
 from pykbroker.errors import ErrorCode, error_message
-from pykbroker.kraft.raft_roles import Leader, VoterProgress
+from pykbroker.kraft.raft.raft_roles import Leader, VoterProgress
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
 from pykbroker.protocol.messages.describe_quorum_response import (
     DescribeQuorumResponse,
@@ -28,7 +28,7 @@ from pykbroker.protocol.messages.describe_quorum_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import NodeServices
-    from pykbroker.kraft.voters import ReplicaKey
+    from pykbroker.kraft.raft.voters import ReplicaKey
     from pykbroker.network.request import Request
 
 API_KEY = 55

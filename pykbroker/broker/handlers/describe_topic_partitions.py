@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.authorized_operations import TOPIC_OPERATIONS
 from pykbroker.broker.handlers import Handler
+from pykbroker.broker.requests.authorized_operations import TOPIC_OPERATIONS
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import is_internal, topic_name_fault
 from pykbroker.protocol.messages.describe_topic_partitions_response import (
@@ -25,7 +25,7 @@ from pykbroker.protocol.messages.describe_topic_partitions_response import (
 )
 
 if TYPE_CHECKING:
-    from pykbroker.broker.metadata_view import ListenerView
+    from pykbroker.broker.metadata.metadata_view import ListenerView
     from pykbroker.broker.services import BrokerServices
     from pykbroker.kraft.image import TopicImage
     from pykbroker.network.request import Request

@@ -32,7 +32,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler, InSlices, Outcome
-from pykbroker.broker.leader_hints import leader_hint
+from pykbroker.broker.requests.leader_hints import leader_hint
 from pykbroker.config.broker_keys_replication import RACK_AWARE
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import ColdRead
@@ -49,7 +49,7 @@ from pykbroker.replication.fetch_request import FetchParams, FetchResult
 from pykbroker.replication.read_replica import RackAwareSelector
 
 if TYPE_CHECKING:
-    from pykbroker.broker.fetch_sessions import FetchContext
+    from pykbroker.broker.requests.fetch_sessions import FetchContext
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.fetch_request import FetchRequest

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.config_admin import Alteration, alter, merge_incremental
 from pykbroker.broker.handlers import Handler, Outcome
+from pykbroker.broker.metadata.config_admin import Alteration, alter, merge_incremental
 from pykbroker.protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,

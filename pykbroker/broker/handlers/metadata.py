@@ -21,13 +21,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.authorized_operations import (
+from pykbroker.broker.handlers import Handler, InSlices
+from pykbroker.broker.metadata.metadata_view import kind_of
+from pykbroker.broker.requests.authorized_operations import (
     CLUSTER_OPERATIONS,
     NOT_ASKED,
     TOPIC_OPERATIONS,
 )
-from pykbroker.broker.handlers import Handler, InSlices
-from pykbroker.broker.metadata_view import kind_of
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, is_internal, topic_name_fault
 from pykbroker.protocol.messages.metadata_response import (
@@ -37,7 +37,7 @@ from pykbroker.protocol.messages.metadata_response import (
 from pykbroker.protocol.primitives import ZERO_UUID
 
 if TYPE_CHECKING:
-    from pykbroker.broker.metadata_view import ListenerView
+    from pykbroker.broker.metadata.metadata_view import ListenerView
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.commit_topics import CommitTopics, Forms
 from pykbroker.broker.handlers import Handler
+from pykbroker.broker.requests.commit_topics import CommitTopics, Forms
 from pykbroker.coordinator.group.offsets import commit_error
 from pykbroker.deferred import then
 from pykbroker.protocol.messages.offset_commit_request import (

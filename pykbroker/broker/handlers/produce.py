@@ -27,8 +27,9 @@ The other errors are per partition:
 A partition that the request names more than once gets the data that it names last, and one answer
 (Kafka gathers the data in a map).
 
-With a transactional id the batches are verified first (`broker/transactional_produce.py`): the
-partition has to be in the producer's transaction, or joins it with the request (version 12+).
+With a transactional id the batches are verified first
+(`broker/transactions/transactional_produce.py`): the partition has to be in the producer's
+transaction, or joins it with the request (version 12+).
 
 Batches that hold much once decompressed, or are compressed anew, are checked in a thread; the
 request as a whole is appended when that is done.
@@ -44,9 +45,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler, InSlices, Outcome
-from pykbroker.broker.leader_hints import leader_hint
-from pykbroker.broker.long_produce import append_in_pieces, is_long
-from pykbroker.broker.produce_checks import (
+from pykbroker.broker.requests.leader_hints import leader_hint
+from pykbroker.broker.requests.long_produce import append_in_pieces, is_long
+from pykbroker.broker.requests.produce_checks import (
     FIRST_WITH_ZSTD,
     MIN_BATCH_LENGTH,
     batch_head,
@@ -59,8 +60,8 @@ from pykbroker.broker.produce_checks import (
 from pykbroker.deferred import Deferred, chain
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
-from pykbroker.log.partition_log import AppendOrigin
-from pykbroker.log.validation_rules import HEAVY_RECOMPRESSED_BYTES
+from pykbroker.log.partition.partition_log import AppendOrigin
+from pykbroker.log.validation.validation_rules import HEAVY_RECOMPRESSED_BYTES
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.compression import ZSTD
 from pykbroker.protocol.messages.produce_response import (
@@ -83,11 +84,11 @@ from pykbroker.protocol.record_batch import (
 from pykbroker.replication.delayed_produce import DelayedProduce
 
 if TYPE_CHECKING:
+    from pykbroker.broker.requests.validation_pool import Check
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.broker.transaction_verification import Verified
-    from pykbroker.broker.validation_pool import Check
-    from pykbroker.log.batch_validation import ValidationOutcome
-    from pykbroker.log.partition_log import AppendOutcome
+    from pykbroker.broker.transactions.transaction_verification import Verified
+    from pykbroker.log.partition.partition_log import AppendOutcome
+    from pykbroker.log.validation.batch_validation import ValidationOutcome
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.produce_request import ProduceRequest
     from pykbroker.replication.partition import Partition
@@ -146,7 +147,7 @@ def is_heavy(request: Request) -> bool:
 
 def verify_and_append(services: BrokerServices, request: Request, long: bool) -> Outcome:
     """Append what belongs to a transaction once that is verified."""
-    from pykbroker.broker.transactional_produce import verify_batches
+    from pykbroker.broker.transactions.transactional_produce import verify_batches
 
     verified = verify_batches(services, request)
     if not isinstance(verified, Deferred):
@@ -402,7 +403,7 @@ class PendingProduce(DelayedProduce):
 
     def _unverified(self, index: int, code: int) -> PartitionProduceResponse:
         """The part of the reply for a partition that is not known to be in the transaction."""
-        from pykbroker.broker.transactional_produce import produce_error
+        from pykbroker.broker.transactions.transactional_produce import produce_error
 
         told, message = produce_error(code, self._request.api_version)
         reply = self.refuse(index, told)

@@ -2,9 +2,10 @@
 
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID per
 partition). The group's partition of `__consumer_offsets` has to be in the transaction, or joins it
-with the request (version 5+): see `broker/transaction_verification.py`; the coordinator of the
-transaction tells why not. Who may commit is in `coordinator/group/txn_offsets.py`. The reply
-follows once the records are committed, and lists every partition, refused ones first.
+with the request (version 5+): see `broker/transactions/transaction_verification.py`; the
+coordinator of the transaction tells why not. Who may commit is in
+`coordinator/group/txn_offsets.py`. The reply follows once the records are committed, and lists
+every partition, refused ones first.
 Versions: 0-6. 0-1 COORDINATOR_NOT_AVAILABLE in place of COORDINATOR_LOAD_IN_PROGRESS; 2+ leader
 epoch; 3+ member, generation and group.instance.id (KIP-447); 4+ TRANSACTION_ABORTABLE; 6 topic ids,
 GROUP_ID_NOT_FOUND in place of ILLEGAL_GENERATION.
@@ -15,10 +16,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.commit_topics import CommitTopics, Forms
 from pykbroker.broker.handlers import Handler
-from pykbroker.broker.transaction_support import TransactionSupport
-from pykbroker.broker.transaction_verification import Verified, verify
+from pykbroker.broker.requests.commit_topics import CommitTopics, Forms
+from pykbroker.broker.transactions.transaction_support import TransactionSupport
+from pykbroker.broker.transactions.transaction_verification import Verified, verify
 from pykbroker.coordinator.coordinator_log import coordinator_error
 from pykbroker.coordinator.group.txn_offsets import commit_error
 from pykbroker.deferred import Deferred, chain, then

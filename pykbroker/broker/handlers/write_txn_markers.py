@@ -1,7 +1,7 @@
 """WriteTxnMarkers (27): a transaction coordinator ends transactions in partitions of this broker.
 
-Behaviour: see `broker/transaction_markers.py`. Every partition of every producer id is answered
-once its marker is committed, or refused.
+Behaviour: see `broker/transactions/transaction_markers.py`. Every partition of every producer id
+is answered once its marker is committed, or refused.
 Versions: 1-2. From 2 on a marker carries the transaction version, which decides which producer
 epochs count as old.
 Not done: authorization.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
-from pykbroker.broker.transaction_markers import write_markers
+from pykbroker.broker.transactions.transaction_markers import write_markers
 from pykbroker.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,

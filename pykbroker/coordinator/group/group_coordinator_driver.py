@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
-    from pykbroker.log.verification import VerificationGuard
+    from pykbroker.log.producers.verification import VerificationGuard
     from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
     from pykbroker.replication.replica_manager import ReplicaManager
 

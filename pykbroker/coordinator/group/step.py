@@ -9,7 +9,7 @@ from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.group.settings import GroupSettings
 
 if TYPE_CHECKING:
-    from pykbroker.log.verification import VerificationGuard
+    from pykbroker.log.producers.verification import VerificationGuard
 
 
 @dataclass(slots=True, frozen=True)

@@ -3,7 +3,8 @@
 In:  AlterConfigs (the whole set of a resource) and IncrementalAlterConfigs (single operations).
 Out: a `ConfigRecord` for each key that changes; each resource succeeds or fails by itself.
 Broker resources are checked here for their names only: the broker itself has looked at the values
-before it forwarded them (`broker/config_admin.py`), as only it knows its static configuration.
+before it forwarded them (`broker/metadata/config_admin.py`), as only it knows its static
+configuration.
 Source: Kafka's `ConfigurationControlManager.java`, `ControllerConfigurationValidator.scala`,
 `ControllerApis.scala`.
 """

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.record_batch import iter_batches, iter_records
 from pykbroker.testing.world.world import Violation
 

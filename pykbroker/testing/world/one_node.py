@@ -38,7 +38,7 @@ from pykbroker.testing.world.world import Violation, World
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
-    from pykbroker.log.partition_log import PartitionLog
+    from pykbroker.log.partition.partition_log import PartitionLog
 
 SECOND = 1_000_000
 START_US = 60 * SECOND

@@ -16,7 +16,7 @@ from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.world import Violation, World
 
 if TYPE_CHECKING:
-    from pykbroker.kraft.raft_driver import RaftDriver
+    from pykbroker.kraft.raft.raft_driver import RaftDriver
 
 
 class Committed(NamedTuple):

@@ -16,7 +16,7 @@ from pykbroker.coordinator.record_codecs import (
     RecordCodec,
 )
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
-from pykbroker.log.partition_log import PartitionLog
+from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.record import Record
 from pykbroker.protocol.record_batch import BatchHeader, iter_batches, iter_records

@@ -9,10 +9,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from pykbroker.broker.dynamic_config import DynamicConfig
 from pykbroker.broker.handlers import Handler, InSlices, make_routes
-from pykbroker.broker.metadata_view import MetadataView
-from pykbroker.broker.topic_creation import TopicCreation
+from pykbroker.broker.metadata.dynamic_config import DynamicConfig
+from pykbroker.broker.metadata.metadata_view import MetadataView
+from pykbroker.broker.metadata.topic_creation import TopicCreation
 from pykbroker.config import BrokerConfig
 from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from pykbroker.broker.cold_reads import ColdReads
-from pykbroker.broker.fetch_sessions import FetchSessions
 from pykbroker.broker.handlers import Handler, InSlices
+from pykbroker.broker.requests.cold_reads import ColdReads
+from pykbroker.broker.requests.fetch_sessions import FetchSessions
 from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError
 from pykbroker.kraft.image import MetadataImage

@@ -13,7 +13,7 @@ from pykbroker.broker.handlers import (
     offset_commit,
     sync_group,
 )
-from pykbroker.broker.topic_creation import TopicCreation
+from pykbroker.broker.metadata.topic_creation import TopicCreation
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
 from pykbroker.environment.real.randomness import Entropy

@@ -9,7 +9,7 @@ import pytest
 
 from pykbroker.broker.handlers.alter_replica_log_dirs import HANDLER
 from pykbroker.errors import ErrorCode
-from pykbroker.log.housekeeping_driver import HousekeepingDriver
+from pykbroker.log.directories.housekeeping_driver import HousekeepingDriver
 from pykbroker.protocol.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.broker.authorized_operations import GROUP_OPERATIONS
 from pykbroker.broker.handlers.describe_groups import HANDLER
+from pykbroker.broker.requests.authorized_operations import GROUP_OPERATIONS
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
 from tests.broker.handlers.group_broker import GroupBroker

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.handlers.describe_producers import HANDLER
-from pykbroker.broker.transaction_markers import write_markers
+from pykbroker.broker.transactions.transaction_markers import write_markers
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.describe_producers_request import (
     DescribeProducersRequest,

@@ -1,4 +1,4 @@
-"""WriteTxnMarkers on the wire; what the markers do is in tests/broker/test_transaction_markers."""
+"""WriteTxnMarkers on the wire; what the markers do is tested beside `transaction_markers`."""
 
 from __future__ import annotations
 

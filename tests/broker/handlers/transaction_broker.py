@@ -9,8 +9,8 @@ from pykbroker.broker.handlers import (
     end_txn,
     init_producer_id,
 )
-from pykbroker.broker.transaction_joining_driver import TransactionJoining
-from pykbroker.broker.transaction_markers import write_markers
+from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
+from pykbroker.broker.transactions.transaction_markers import write_markers
 from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
     TransactionCoordinator,
 )

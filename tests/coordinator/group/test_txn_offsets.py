@@ -9,7 +9,7 @@ import pytest
 from pykbroker.coordinator.group import txn_offsets
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
-from pykbroker.log.verification import VerificationGuard
+from pykbroker.log.producers.verification import VerificationGuard
 from pykbroker.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,

@@ -97,7 +97,7 @@ def test_run_parallel_waits_and_raises() -> None:
 def test_a_worker_process_is_ended() -> None:
     async def main() -> None:
         process = RealBackground(asyncio.get_running_loop()).process(
-            "pykbroker.log.recovery_process"
+            "pykbroker.log.recovery.recovery_process"
         )
         await in_asyncio(process.send_line("[]"))
         answer = await in_asyncio(process.receive_line())

@@ -1,0 +1,1 @@
+"""What follows the metadata, and what asks the controller to change it."""

@@ -1,0 +1,161 @@
+"""What a Produce request is looked through for before any of its batches is appended.
+
+In: the request. Out: the request without repeated partitions; why a partition's bytes are not one
+batch; its light compressed batches, checked; how to check the heavy ones in a thread.
+
+A batch is heavy by what it holds, not by its size on the wire: a kilobyte of zstd may be a
+gigabyte. A compressed batch is therefore checked on the event loop with a limit on what comes out
+of it, at which decompression stops; a batch that holds more goes to a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from struct import Struct
+from typing import TYPE_CHECKING
+
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.compression import ZSTD
+from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
+    CODEC_MASK,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    RECORD_BATCH_OVERHEAD,
+    CorruptBatch,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.broker.requests.validation_pool import Check
+    from pykbroker.broker.services import BrokerServices
+    from pykbroker.log.validation.batch_validation import ValidationOutcome
+    from pykbroker.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+
+FIRST_WITH_ZSTD = 7
+MIN_BATCH_LENGTH = 14  # of magic 0
+
+#: So many light batches of one request are checked on the event loop; a thread checks the others.
+MOST_LIGHT_BATCHES = 32
+
+batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
+
+
+def merge_repeats(message: ProduceRequest, *, by_id: bool) -> None:
+    """Keep the last data of each partition, in one entry for its topic."""
+    topics: dict[str | bytes, TopicProduceData] = {}
+    repeated = False
+    for topic in message.topic_data:
+        key = topic.topic_id if by_id else topic.name
+        first = topics.setdefault(key, topic)
+        if first is not topic:
+            repeated = True
+            first.partition_data.extend(topic.partition_data)
+    for topic in topics.values():
+        last = {each.index: each for each in topic.partition_data}
+        if len(last) != len(topic.partition_data):
+            topic.partition_data = list(last.values())
+    if repeated:
+        message.topic_data = list(topics.values())
+
+
+def has_compressed_batch(message: ProduceRequest) -> bool:
+    """A few compressed bytes may hold a gigabyte: small requests are not light because of that."""
+    for topic in message.topic_data:
+        for asked in topic.partition_data:
+            records: memoryview | None = asked.records  # type: ignore[assignment]
+            if (
+                records is not None
+                and len(records) >= RECORD_BATCH_OVERHEAD
+                and records[ATTRIBUTES_AT + 1] & CODEC_MASK
+            ):
+                return True
+    return False
+
+
+def check_ahead(
+    services: BrokerServices,
+    message: ProduceRequest,
+    checked: dict[int, ValidationOutcome],
+    *,
+    by_id: bool,
+) -> dict[int, Check]:
+    """How to check the batches that would hold up the event loop; by the id of the entry.
+
+    Compressed batches that are light are found out by checking them: `checked` gets the outcomes.
+    """
+    if services.validation.is_stopped:
+        return {}
+    manager = services.replica_manager
+    found: dict[int, Check] = {}
+    for topic in message.topic_data:
+        name = manager.topic_name(topic.topic_id) if by_id else topic.name
+        for asked in topic.partition_data:
+            records: memoryview | None = asked.records  # type: ignore[assignment]
+            if name is None or records is None or len(records) < RECORD_BATCH_OVERHEAD:
+                continue
+            partition = manager.lookup(name, asked.index)
+            if isinstance(partition, int):
+                continue
+            _, magic, attributes = batch_head(records)
+            if magic != 2:
+                continue
+            log, wall_ms = partition.log, services.wall_ms()
+            outcome = None
+            if not log.is_heavy(attributes, len(records)):
+                if not attributes & CODEC_MASK:
+                    continue
+                if len(checked) < MOST_LIGHT_BATCHES:
+                    outcome = log.validate_light(records, attributes, wall_ms)
+            if outcome is None:
+                found[id(asked)] = partial(log.validate, records, wall_ms)
+            else:
+                checked[id(asked)] = outcome
+    return found
+
+
+def batch_sizes(records: memoryview) -> Iterator[int]:
+    """The size of each whole batch; bytes at the end that are no whole batch are left out.
+
+    CorruptBatch where Kafka's ByteBufferLogInputStream finds the bytes corrupt.
+    """
+    position = 0
+    left = len(records)
+    while left >= LOG_OVERHEAD:
+        length = int.from_bytes(records[position + 8 : position + 12], "big", signed=True)
+        if length < MIN_BATCH_LENGTH:
+            raise CorruptBatch(
+                f"Record size {length} is less than the minimum record overhead "
+                f"({MIN_BATCH_LENGTH})"
+            )
+        if left <= MAGIC_AT:
+            return
+        magic = int.from_bytes(
+            records[position + MAGIC_AT : position + MAGIC_AT + 1], "big", signed=True
+        )
+        if not 0 <= magic <= 2:
+            raise CorruptBatch(f"Invalid magic found in record: {magic}")
+        size = length + LOG_OVERHEAD
+        if left < size:
+            return
+        yield size
+        position += size
+        left -= size
+
+
+def code_of_records(records: memoryview | None, version: int) -> int:
+    """0 for one whole batch of magic 2 and no other; else why not (validateRecords of Kafka)."""
+    if records is None:
+        return int(ErrorCode.INVALID_RECORD)
+    sizes = batch_sizes(records)
+    try:
+        size = next(sizes, 0)
+        if not size or records[MAGIC_AT] != 2:
+            return int(ErrorCode.INVALID_RECORD)
+        if size < RECORD_BATCH_OVERHEAD:
+            return int(ErrorCode.CORRUPT_MESSAGE)
+        if version < FIRST_WITH_ZSTD and records[ATTRIBUTES_AT + 1] & CODEC_MASK == ZSTD:
+            return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        return int(ErrorCode.INVALID_RECORD) if next(sizes, 0) else 0
+    except CorruptBatch:
+        return int(ErrorCode.CORRUPT_MESSAGE)

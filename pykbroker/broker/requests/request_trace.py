@@ -1,0 +1,79 @@
+"""A worker that logs every request and every reply: to see what a client really does.
+
+State: when each request was taken that has no reply yet. Out: lines at DEBUG, one when a request is
+taken, one when its reply has been handed to the connection, or the connection was closed instead::
+
+    Heartbeat v4 correlation_id=7 client_id='app' of 127.0.0.1:40112: 41 bytes
+    Heartbeat v4 correlation_id=7 client_id='app' of 127.0.0.1:40112: reply of 16 bytes in 62 us
+
+Bytes are those on the wire, the length in front included; microseconds run from when the worker
+took the request.
+
+The node takes this worker in place of the plain one when it starts with the logger REQUEST_LOG at
+DEBUG (`PYKBROKER_LOG=pykbroker.request=DEBUG`): otherwise tracing costs nothing. Requests that no
+worker sees, because their frame or header cannot be read, are in the log of the network.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from pykbroker.broker.handlers import Route
+from pykbroker.broker.requests.worker import REQUEST_LOG, Worker
+from pykbroker.broker.services import NodeServices
+from pykbroker.network.request import Request
+from pykbroker.network.request_channel import RequestChannel
+from pykbroker.protocol.framing import LENGTH_BYTES
+
+_log = logging.getLogger(REQUEST_LOG)
+
+
+class TracingWorker(Worker):
+    """Serves as `Worker` does, and tells; see the module."""
+
+    __slots__ = ("_monotonic_ns", "_taken_ns")
+
+    def __init__(
+        self,
+        services: NodeServices,
+        channel: RequestChannel,
+        *,
+        turn_ended: Callable[[], None],
+        halt: Callable[[BaseException], None],
+    ) -> None:
+        super().__init__(services, channel, turn_ended=turn_ended, halt=halt)
+        self._monotonic_ns = services.environment.clock.monotonic_ns
+        self._taken_ns: dict[Request, int] = {}
+
+    def _serve(self, request: Request) -> None:
+        if not request.connection.closed:
+            self._taken_ns[request] = self._monotonic_ns()
+            _log.debug("%s: %d bytes", _name(request), LENGTH_BYTES + len(request.frame))
+        super()._serve(request)
+        if request.connection.closed:
+            self._over(request, "connection closed")
+
+    def _reply(self, request: Request, route: Route, outcome: Any) -> int:
+        size = super()._reply(request, route, outcome)
+        # An error answer comes by here twice, the inner call first: that one tells.
+        if request.connection.closed:
+            self._over(request, "connection closed")
+        else:
+            self._over(request, f"reply of {size} bytes" if size else "no reply")
+        return size
+
+    def _over(self, request: Request, how: str) -> None:
+        taken_ns = self._taken_ns.pop(request, None)
+        if taken_ns is not None:
+            spent_us = (self._monotonic_ns() - taken_ns) // 1000
+            _log.debug("%s: %s in %d us", _name(request), how, spent_us)
+
+
+def _name(request: Request) -> str:
+    """Which request a line is about."""
+    return (
+        f"{request.api.name} v{request.api_version} correlation_id={request.correlation_id} "
+        f"client_id={request.client_id!r} of {request.connection.peer}"
+    )

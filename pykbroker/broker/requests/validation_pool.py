@@ -1,0 +1,54 @@
+"""Threads in which big batches are decompressed, checked and compressed again.
+
+One batch of a megabyte may take tens of milliseconds: on the event loop all others would wait for
+it. The codecs do their work without the interpreter's lock, so a few threads are enough.
+
+Order is kept because a connection has one request in flight: whatever follows from the same
+producer is read only after the reply. Producers on other connections have no order among them.
+
+State: the threads, made when the first heavy batch comes.
+In:  `check(work, done)`. Out: `done(outcomes)` on the event loop; nothing after `stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from pykbroker.environment.background import Background
+from pykbroker.log.validation.validation_rules import ValidationOutcome
+
+Check = Callable[[], ValidationOutcome]
+Done = Callable[[list[ValidationOutcome]], None]
+
+MOST_THREADS = 4
+
+
+class ValidationPool:
+    """See the module."""
+
+    __slots__ = ("_halt", "_threads", "is_stopped")
+
+    def __init__(self, background: Background, halt: Callable[[BaseException], None]) -> None:
+        count = max(1, min(background.processors - 1, MOST_THREADS))  # one is for the loop
+        self._threads = background.threads("validation", count)
+        self._halt = halt
+        self.is_stopped = False
+
+    def check(self, work: list[Check], done: Done) -> None:
+        """Run all of `work` in one thread, then `done` with what each answered, on the loop."""
+        checking = self._threads.run(lambda: [each() for each in work])
+        checking.on_resolved(partial(self._finish, done))
+
+    def _finish(self, done: Done, outcome: list[ValidationOutcome] | BaseException) -> None:
+        try:
+            if isinstance(outcome, BaseException):
+                raise outcome
+            done(outcome)
+        except Exception as failure:  # a bug of ours: what the logs hold is uncertain now
+            self._halt(failure)
+
+    def stop(self) -> None:
+        """Wait for the threads; what they had in hand is appended nowhere."""
+        self.is_stopped = True
+        self._threads.close()

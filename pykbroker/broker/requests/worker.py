@@ -1,0 +1,324 @@
+"""The worker: takes requests from the channel, has them handled, sends the replies.
+
+A turn, run once per turn of the event loop in which something came::
+
+    round:  every request that is queued:  decode -> handle -> encode -> connection
+            end of the round:              every dirty log is written once, log ends and high
+                                           watermarks move, what waited for them is answered
+            a connection whose request was answered hands over its next frame: the next round
+    end:    one send per connection
+
+So the appends of all connections are gathered, and a client that pipelines is served in rounds
+within one turn. A turn ends after ROUNDS_PER_TURN rounds or TURN_NS, so that other sockets have
+their say; what is queued by then is served in the next one.
+
+How long each request, the end of each round and the sends held the event loop is recorded in the
+node's `LoopTime`: one reading of the clock each, and no more when it took less than a millisecond.
+
+Four kinds of error: `KafkaError` becomes the API's own error answer; in place of an answer that
+cannot be encoded (clients can make one, by names to which something is appended) they get
+UNKNOWN_SERVER_ERROR; a peer that sends what is no request loses its connection; anything else is a
+bug of ours: the connection is closed too (never an UNKNOWN_SERVER_ERROR and on as if nothing had
+happened), logged with its traceback and counted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from pykbroker.broker.handlers import InSlices, Route
+from pykbroker.broker.requests.long_requests import LOOP_ELEMENTS, LongRequests
+from pykbroker.broker.services import BrokerServices, NodeServices
+from pykbroker.deferred import Deferred
+from pykbroker.environment.loop_time import RECORDED_NS
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.network.request import CloseConnection, Request
+from pykbroker.network.request_channel import RequestChannel
+from pykbroker.protocol.api import API_VERSIONS
+from pykbroker.protocol.headers import encode_response
+from pykbroker.protocol.parts_writer import Parts
+from pykbroker.protocol.primitives import EncodeError, Message, ProtocolError, TooManyElements
+
+ROUNDS_PER_TURN = 32
+TURN_NS = 10_000_000
+REQUEST_LOG = "pykbroker.request"  # at DEBUG when a node starts: it takes `TracingWorker`
+_KEYS = 128
+
+_log = logging.getLogger("pykbroker.worker")
+
+
+class Worker:
+    """Serves the requests of one node; see the module."""
+
+    __slots__ = (
+        "_channel",
+        "_counters",
+        "_end_round",
+        "_finished",
+        "_halt",
+        "_long",
+        "_loop_time",
+        "_monotonic_ns",
+        "_now_ms",
+        "_on_broker",
+        "_on_controller",
+        "_services",
+        "_turn_ended",
+    )
+
+    def __init__(
+        self,
+        services: NodeServices,
+        channel: RequestChannel,
+        *,
+        turn_ended: Callable[[], None],
+        halt: Callable[[BaseException], None],
+    ) -> None:
+        self._services = services
+        self._now_ms = services.now_ms
+        self._monotonic_ns = services.environment.clock.monotonic_ns
+        self._loop_time = services.environment.loop_time
+        self._long = LongRequests(services.environment)
+        self._finished: Route | None = None  # the API of a parked request that was answered
+        self._counters = services.counters
+        self._halt = halt
+        self._channel = channel
+        self._end_round: Callable[[], None] = _nothing_to_write
+        self._turn_ended = turn_ended
+        self._on_broker: list[Route | None] = [None] * _KEYS
+        self._on_controller: list[Route | None] = [None] * _KEYS
+        for route in services.routes:
+            if route.on_broker:
+                self._on_broker[route.api.key] = route
+            if route.on_controller:
+                self._on_controller[route.api.key] = route
+        channel.attach_worker(self.run_turn)
+
+    def serve_brokers(self, services: BrokerServices, end_round: Callable[[], None]) -> None:
+        """The node is ready to serve as a broker; `end_round` writes what a round has appended."""
+        self._services = services
+        self._end_round = end_round
+
+    def close(self) -> None:
+        """End all that is done in slices or by the thread of long requests."""
+        self._long.close()
+
+    def run_turn(self) -> None:
+        """Serve what is queued; called by the event loop."""
+        channel = self._channel
+        queue = channel.queue
+        clock = self._monotonic_ns
+        now_ms = self._now_ms()
+        now_ns = clock()
+        turn_end_ns = now_ns + TURN_NS
+        try:
+            for _ in range(ROUNDS_PER_TURN):
+                for _ in range(len(queue)):
+                    request = queue.popleft()
+                    request.received_ms = now_ms
+                    self._serve(request)
+                    before_ns = now_ns
+                    now_ns = clock()
+                    if now_ns - before_ns >= RECORDED_NS:
+                        self._loop_time.record(request.api.name, before_ns, now_ns)
+                    if now_ns >= turn_end_ns:
+                        break
+                self._finished = None
+                before_ns = now_ns
+                channel.woken = False
+                self._end_round()
+                now_ns = clock()
+                if now_ns - before_ns >= RECORDED_NS:
+                    self._record_round(before_ns, now_ns)
+                if channel.waiting:
+                    channel.admit_waiting()
+                if not (queue or channel.woken) or now_ns >= turn_end_ns:
+                    break
+            channel.flush_connections()
+            self._turn_ended()
+            ended_ns = clock()
+            if ended_ns - now_ns >= RECORDED_NS:
+                self._loop_time.record("sends", now_ns, ended_ns)
+        except Exception as failure:
+            # What the logs and the machines hold is uncertain now: better no node than a wrong one.
+            # No turn comes after this one: nobody gets an answer that may be wrong.
+            self._halt(failure)
+        else:
+            channel.turn_finished()
+
+    def _record_round(self, started_ns: int, ended_ns: int) -> None:
+        """The end of a round took long: name the API of the last request that it answered."""
+        route = self._finished
+        unit = "end of a round" if route is None else f"delayed {route.api.name}"
+        self._loop_time.record(unit, started_ns, ended_ns)
+
+    def _serve(self, request: Request) -> None:
+        connection = request.connection
+        if connection.closed:
+            return
+        version = request.api_version
+        by_key = self._on_controller if connection.listener.is_controller else self._on_broker
+        route = by_key[request.api_key]
+        if route is None or not route.min_version <= version <= route.max_version:
+            self._refuse(request, route)
+            return
+        try:
+            if not route.loaded:
+                route.load()
+            route.request_count += 1
+            request.message = route.decode(request.frame, request.body_pos, version, LOOP_ELEMENTS)[
+                0
+            ]
+            outcome = route.handle(self._services, request)
+            if isinstance(outcome, Deferred):
+                if outcome.done:
+                    self._finish(request, route, outcome.value)
+                else:
+                    outcome.on_resolved(partial(self._finish, request, route))
+            else:
+                self._reply(request, route, outcome)
+        except KafkaError as error:
+            self._reply_error(request, route, error)
+        except EncodeError:
+            self._our_bug(request)
+        except TooManyElements:
+            decoding = self._long.decode(request, route)
+            decoding.on_resolved(partial(self._long_decoded, request, route))
+        except ProtocolError as malformed:
+            self._malformed(request, malformed)
+        except Exception:
+            self._our_bug(request)
+
+    def _long_decoded(self, request: Request, route: Route, message: Any) -> None:
+        """The thread has decoded a long request: handle it in slices."""
+        if isinstance(message, ProtocolError):
+            self._malformed(request, message)
+            return
+        if request.connection.closed:
+            return
+        request.message = message
+        self._handle_in_slices(request, route, partial(route.handle, self._services, request))
+
+    def _handle_in_slices(self, request: Request, route: Route, job: Callable[[], object]) -> None:
+        handling = self._long.handle(request, job)
+        handling.on_resolved(partial(self._long_handled, request, route))
+
+    def _long_handled(self, request: Request, route: Route, outcome: Any) -> None:
+        """A long request has its outcome: have the thread encode it."""
+        self._channel.wake()  # for what the handler appended
+        if isinstance(outcome, InSlices):
+            self._handle_in_slices(request, route, outcome.job)
+        elif isinstance(outcome, Deferred):
+            outcome.on_resolved(partial(self._long_handled, request, route))
+        elif isinstance(outcome, Message):
+            encoding = self._long.encode(request, outcome)
+            encoding.on_resolved(partial(self._long_encoded, request, route))
+        elif isinstance(outcome, KafkaError):
+            encoding = self._long.encode_error(request, route, outcome)
+            encoding.on_resolved(partial(self._long_encoded, request, route))
+        else:
+            self._finish(request, route, outcome)
+
+    def _long_encoded(self, request: Request, route: Route, encoded: Any) -> None:
+        try:
+            if isinstance(encoded, EncodeError):
+                out: Parts = []
+                encoded = out, self._encode_refusal(request, route, encoded, out)
+            elif not isinstance(encoded, tuple):
+                self._reply(request, route, encoded)
+                return
+            request.connection.reply_parts(*encoded)
+        except Exception:
+            self._our_bug(request)
+
+    def _finish(self, request: Request, route: Route, outcome: Any) -> None:
+        """A parked request has its outcome."""
+        self._finished = route
+        try:
+            self._reply(request, route, outcome)
+        except Exception:
+            self._our_bug(request)
+
+    def _reply(self, request: Request, route: Route, outcome: Any) -> int:
+        """Answer a request; how many bytes the reply has, 0 when there is none."""
+        if isinstance(outcome, Message):
+            out: Parts = []
+            api = route.api
+            version = request.api_version
+            try:
+                size = encode_response(api, version, request.correlation_id, outcome, out)
+            except EncodeError as fault:
+                out = []
+                size = self._encode_refusal(request, route, fault, out)
+            if len(out) == 1:
+                request.connection.reply(out[0])  # type: ignore[arg-type]
+            else:
+                request.connection.reply_parts(out, size)  # type: ignore[arg-type]
+            return size
+        if outcome is None:
+            request.connection.no_reply()
+        elif isinstance(outcome, KafkaError):
+            return self._reply_error(request, route, outcome)
+        elif isinstance(outcome, CloseConnection):
+            request.connection.abandon(outcome.reason)
+        elif isinstance(outcome, InSlices):
+            self._handle_in_slices(request, route, outcome.job)
+        elif isinstance(outcome, BaseException):
+            raise outcome
+        else:
+            raise TypeError(f"{route} answered with {outcome!r}")
+        return 0
+
+    def _encode_refusal(
+        self, request: Request, route: Route, fault: EncodeError, out: Parts
+    ) -> int:
+        """The answer holds what cannot be told, such as a name that was made too long."""
+        self._counters.unexpected_errors += 1
+        _log.error(
+            "cannot tell the answer to %r of %s: %s", request, request.connection.peer, fault
+        )
+        refusal = route.error_reply(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        if not isinstance(refusal, Message):
+            raise TypeError(f"{route} cannot answer with an error") from fault
+        return encode_response(route.api, request.api_version, request.correlation_id, refusal, out)
+
+    def _reply_error(self, request: Request, route: Route, error: KafkaError) -> int:
+        try:
+            return self._reply(
+                request, route, route.error_reply(request, error.code, error.message)
+            )
+        except Exception:
+            self._our_bug(request)
+            return 0
+
+    def _refuse(self, request: Request, route: Route | None) -> None:
+        """An API or version that is not served here."""
+        if request.api_key == API_VERSIONS and route is not None:
+            # The client asks what we speak: answer in the one version everybody reads (KIP-511).
+            if not route.loaded:
+                route.load()
+            request.api_version = 0
+            self._reply(
+                request, route, route.error_reply(request, ErrorCode.UNSUPPORTED_VERSION, None)
+            )
+            return
+        request.connection.refuse(
+            f"{request.api.name} version {request.api_version} is not served on this listener"
+        )
+
+    def _malformed(self, request: Request, malformed: ProtocolError) -> None:
+        request.connection.refuse(
+            f"malformed {request.api.name} request of version {request.api_version}: {malformed}"
+        )
+
+    def _our_bug(self, request: Request) -> None:
+        self._counters.unexpected_errors += 1
+        _log.exception("cannot serve %r of %s", request, request.connection.peer)
+        request.connection.close()
+
+
+def _nothing_to_write() -> None:
+    """A node that is no broker, or not yet one, appends nothing for its clients."""

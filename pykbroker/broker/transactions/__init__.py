@@ -1,0 +1,1 @@
+"""The broker side of transactions: verification, joining, markers."""

@@ -1,0 +1,1 @@
+"""The quorum: the machine (`raft.py`) and its drivers, voters, persistent state."""

@@ -1,0 +1,72 @@
+"""The voters that a quorum begins with: given when directories are formatted (kraft.version 1).
+
+Static voters (controller.quorum.voters, kraft.version 0) are not among these: they stay in the
+configuration.
+Source: Kafka's `StorageTool.scala`, `DynamicVoters.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from pykbroker.config import BrokerConfig
+from pykbroker.kraft.metadata_version import KRAFT_VERSION, SUPPORTED_FEATURES
+from pykbroker.kraft.raft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
+
+DEFAULT_CONTROLLER_PORT: Final = 9093
+
+
+def local_voter(
+    config: BrokerConfig, directory_id: bytes, ports: Mapping[str, int] | None = None
+) -> VoterNode:
+    """This node as a voter, at its advertised controller listeners.
+
+    `ports` are the ports really open, by listener name, where the configuration says 0. A node that
+    opens no controller listener still needs an endpoint that a quorum can name.
+    """
+    endpoints = []
+    for at in config.advertised_controller_endpoints:
+        # The advertised port is where others reach it; 0 stands for the one that was opened.
+        port = at.port or (ports or {}).get(at.listener_name, 0) or DEFAULT_CONTROLLER_PORT
+        endpoints.append(VoterEndpoint(at.listener_name, at.host or "localhost", port))
+    if not endpoints:
+        endpoints.append(VoterEndpoint("CONTROLLER", "localhost", DEFAULT_CONTROLLER_PORT))
+    key = ReplicaKey(config.node_id, directory_id)
+    return VoterNode(key, tuple(endpoints), SUPPORTED_FEATURES[KRAFT_VERSION])
+
+
+def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
+    """controller.quorum.bootstrap.servers: `host:port`."""
+    found = []
+    for entry in config.controller_quorum_bootstrap_servers:
+        host, _, port = str(entry).rpartition(":")
+        found.append((host.strip("[]"), int(port)))
+    return found
+
+
+def names_other_controllers(config: BrokerConfig) -> bool:
+    """Whether controller.quorum.bootstrap.servers has others than this node."""
+    own = {at.port for at in config.controller_endpoints}
+    own |= {at.port for at in config.advertised_controller_endpoints}
+    return any(port not in own for _, port in bootstrap_servers(config))
+
+
+def default_voters(config: BrokerConfig, new_uuid: Callable[[], bytes]) -> VoterSet | None:
+    """The voters for a fresh directory when nobody says which.
+
+    A controller that is told of no other is a quorum of its own; None stands for voters that are in
+    the configuration, or that others know.
+    """
+    if (
+        not config.is_controller
+        or config.controller_quorum_voters
+        or names_other_controllers(config)
+    ):
+        return None
+    return standalone_voters(config, new_uuid)
+
+
+def standalone_voters(config: BrokerConfig, new_uuid: Callable[[], bytes]) -> VoterSet:
+    """This node alone, with a directory id that its metadata directory is to get."""
+    return VoterSet([local_voter(config, new_uuid())])

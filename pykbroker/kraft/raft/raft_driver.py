@@ -1,0 +1,489 @@
+"""Carries the quorum out: the log, its fsyncs, the quorum-state file, and who is told of commits.
+
+State: the raft machine, the metadata log, the batches that are written but not yet committed.
+In:    `open`, `append` (the active controller's records), what the fetcher got from the leader,
+       `answer` (requests of other replicas), timers, the ends of fsyncs.
+Out:   `on_commit(batches)`, `on_snapshot` and `on_leader(leader_id, epoch)` of the listener;
+       messages of the messenger; `on_progress` when what other replicas fetch may have grown;
+       `on_fatal` when the disk fails: a node without its metadata log must stop.
+Invariants: batches are told in the order of the log, each once, and only once they are committed;
+       `on_leader` with this node's id comes after the last batch of the epochs before.
+
+One fsync runs at a time, in the one thread of `threads`; what is appended meanwhile is synced by
+the next one: a burst of changes costs two fsyncs, not one each.
+Source: Kafka's `KafkaRaftClient.java` (the parts with side effects), `BatchAccumulator.java`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol, assert_never
+
+from pykbroker.decision import MetadataRecord
+from pykbroker.deferred import Deferred
+from pykbroker.environment.background import Threads
+from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.scheduler import Scheduler, Timer
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.metadata_batches import PreparedAppend, cut_into_batches
+from pykbroker.kraft.metadata_log import (
+    ControlRecord,
+    LogBatch,
+    MetadataLog,
+    decode_log_batch,
+)
+from pykbroker.kraft.metadata_snapshot import Snapshot
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.raft import Raft
+from pykbroker.kraft.raft.raft_events import LogEnd
+from pykbroker.kraft.raft.raft_roles import Follower, Leader
+from pykbroker.kraft.raft.voters import VoterSet
+from pykbroker.log.partition.flush import FlushJob
+from pykbroker.protocol.control_records import build_control_batch
+from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
+from pykbroker.protocol.messages.voters_record import VotersRecord
+from pykbroker.protocol.record_batch import CorruptBatch, build_batch, iter_batches
+
+_log = logging.getLogger(__name__)
+
+
+class RaftListener(Protocol):
+    """Listener for committed records, loaded snapshots and leader changes."""
+
+    def on_commit(self, batches: Sequence[LogBatch]) -> None:
+        """These batches are committed, in the order of the log."""
+
+    def on_snapshot(self, snapshot: Snapshot) -> None:
+        """Everything up to the snapshot's end is committed, and is in it."""
+
+    def on_leader(self, leader_id: int, epoch: int) -> None:
+        """Who leads now; -1: no leader is known."""
+
+
+class Messenger(Protocol):
+    """What carries messages to other voters."""
+
+    def send_vote(self, effect: ev.SendVote) -> None:
+        """Ask a voter for its vote."""
+
+    def send_begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
+        """Tell a voter that this replica leads."""
+
+    def send_end_epoch(self, effect: ev.SendEndEpoch) -> None:
+        """Tell a voter that this replica resigns."""
+
+
+class RaftDriver:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        *,
+        log: MetadataLog,
+        raft: Raft,
+        scheduler: Scheduler,
+        threads: Threads,
+        now_ms: Callable[[], int],
+        listener: RaftListener,
+        on_fatal: Callable[[BaseException], None],
+    ) -> None:
+        self.log = log
+        self.raft = raft
+        self._scheduler = scheduler
+        self._threads = threads
+        self._now_ms = now_ms
+        self._listener = listener
+        self._on_fatal = on_fatal
+        self._uncommitted: deque[LogBatch] = deque()
+        self._delivered_offset = 0
+        self._news: ev.LeaderChanged | None = None
+        self._news_offset = 0
+        self._flushing = False
+        self._flush_again = False
+        self._timer: Timer | None = None
+        self._timer_ms = -1
+        self._stopped = False
+        self._opening = True
+        self._reply: ev.Reply | None = None
+        self._last_role: tuple[int, int, type] = (-1, -1, type(None))
+        self._flush_waiters: list[Deferred] = []
+        self.messenger: Messenger | None = None  # of a quorum of several
+        self.on_progress: Callable[[], None] = _nothing
+        self.on_role: Callable[[], None] = _nothing
+
+    @property
+    def is_stopped(self) -> bool:
+        """Does the node stop?"""
+        return self._stopped
+
+    @property
+    def is_caught_up(self) -> bool:
+        """Has the listener been told all that the leader, as it last answered, had committed?"""
+        role = self.raft.role
+        if isinstance(role, Leader):
+            return self._delivered_offset > role.epoch_start_offset
+        if not isinstance(role, Follower) or role.leader_high_watermark < 0:
+            return False
+        return self._delivered_offset >= role.leader_high_watermark
+
+    @property
+    def delivered_offset(self) -> int:
+        """The listener has been told everything before this offset."""
+        return self._delivered_offset
+
+    @property
+    def high_watermark(self) -> int:
+        """Everything below is committed; -1 before the first commit."""
+        return self.raft.high_watermark
+
+    def open(self, snapshot: Snapshot | None) -> None:
+        """Read the log behind the snapshot, take the role up, and commit what a quorum of one can.
+
+        Blocks for the fsyncs: nothing else can be done before.
+        """
+        history = self.raft.history
+        start = 0
+        if snapshot is not None:
+            start = snapshot.id.offset
+            # -1 for the bootstrap checkpoint, which marks its voters as not from the log.
+            history.add_kraft_version(start - 1, snapshot.kraft_version)
+            if snapshot.voters is not None:
+                history.add_voters(start - 1, snapshot.voters)
+        self._delivered_offset = start
+        end = self.log.end
+        for batch in self.log.batches(start, end.offset):
+            self._uncommitted.append(batch)
+            self._note_control(batch.control)
+        job = self.log.prepare_flush()
+        if job is not None:
+            # A node that was killed may have written more than it synced.
+            job.run()
+            self.log.log.mark_flushed(job.offset)
+        self._step(ev.Started(self.log.read_election(), self.log.end))
+        self._opening = False
+
+    def prepare(self, records: Sequence[MetadataRecord], *, atomic: bool) -> PreparedAppend:
+        """Encode records for `append`. KafkaError when they cannot be appended: this node does not
+        lead, or they are too many for one batch."""
+        if not self.raft.is_leader or self._stopped:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER)
+        return PreparedAppend(self.log.log.next_offset, cut_into_batches(records, atomic=atomic))
+
+    def append(self, prepared: PreparedAppend) -> None:
+        """Append as the leader, right after `prepare`. The records are committed when `on_commit`
+        has told them. KafkaError(KAFKA_STORAGE_ERROR) when the disk failed: the node stops."""
+        now_ms = self._now_ms()
+        for chunk in prepared.chunks:
+            base_offset = self.log.log.next_offset
+            values = [(None, value, now_ms, ()) for _, value in chunk]
+            batch = build_batch(values, base_offset=base_offset, leader_epoch=self.raft.epoch)
+            self._write(batch, [record for record, _ in chunk], [], now_ms)
+        self._start_flush()
+
+    def append_voters(self, voters: VoterSet) -> int:
+        """Append a new voter set as the leader; the offset of its record. It counts at once."""
+        offset = self.log.log.next_offset
+        self._append_control(ev.AppendControl(self.raft.epoch, (voters.to_record(),)))
+        return offset
+
+    def answer(self, event: ev.Event) -> ev.Reply:
+        """Take in a request of another replica; what to answer, which may be told at once.
+
+        KafkaError when this node stops, or its disk failed: it must not answer from memory alone.
+        """
+        if self._stopped:
+            raise KafkaError(ErrorCode.BROKER_NOT_AVAILABLE)
+        self._step(event)
+        reply, self._reply = self._reply, None
+        assert reply is not None, f"{event} got no reply"
+        return reply
+
+    def step(self, event: ev.Event) -> None:
+        """Take in any other event."""
+        if not self._stopped:
+            with contextlib.suppress(KafkaError):  # the disk failed: `on_fatal` was called
+                self._step(event)
+
+    # Following the leader.
+
+    def append_from_leader(self, content: bytes | memoryview) -> None:
+        """Append batches that were fetched. CorruptBatch: nothing was appended.
+
+        Batches of a later epoch than this replica's are not from the leader that it follows.
+        """
+        fetched = [
+            (decode_log_batch(header, batch), batch)
+            for header, batch in iter_batches(content, partial_tail=True)
+            if header.partition_leader_epoch <= self.raft.epoch
+        ]
+        now_ms = self._now_ms()
+        for decoded, batch in fetched:
+            if decoded.base_offset != self.log.log.next_offset:
+                raise CorruptBatch(
+                    f"a batch at offset {decoded.base_offset} does not follow the end of the log"
+                )
+            self.log.append(batch, now_ms)
+            self._note_control(decoded.control)
+            self._uncommitted.append(decoded)
+        if fetched:
+            self._start_flush()
+
+    def truncate(self, epoch: int, end_offset: int) -> None:
+        """The leader's log has `epoch` only up to `end_offset`: cut back to where both agree."""
+        offset = self.log.truncation_offset(epoch, end_offset)
+        if offset < self.raft.high_watermark:
+            raise DivergedBelowCommit(
+                f"the leader asks for a truncation to offset {offset}, below the high watermark "
+                f"{self.raft.high_watermark}: a committed record would be lost"
+            )
+        _log.info("Truncating the metadata log to offset %d", offset)
+        self.log.truncate_to(offset)
+        self.raft.history.truncate_to(offset)
+        while self._uncommitted and self._uncommitted[-1].last_offset >= offset:
+            self._uncommitted.pop()
+        self._step(ev.Truncated(self.log.end))
+
+    def load_snapshot(self, snapshot: Snapshot) -> None:
+        """A snapshot of the leader, which is on disk already, takes the place of the log."""
+        history = self.raft.history
+        self.log.snapshot_written(snapshot.id)
+        self.log.begin_at(snapshot.id)
+        self._uncommitted.clear()
+        history.truncate_to(-1)
+        history.add_kraft_version(snapshot.id.offset - 1, snapshot.kraft_version)
+        if snapshot.voters is not None:
+            history.add_voters(snapshot.id.offset - 1, snapshot.voters)
+        self._delivered_offset = snapshot.id.offset
+        self._tell(lambda: self._listener.on_snapshot(snapshot))
+        self._step(ev.SnapshotLoaded(self.log.end))
+
+    def flushed(self) -> Deferred:
+        """Resolved with None once everything that was appended is on disk."""
+        waiter = Deferred()
+        if self._flushing or self._flush_again:
+            self._flush_waiters.append(waiter)
+        else:
+            waiter.resolve(None)
+        return waiter
+
+    def resign(self) -> None:
+        """Give leadership up, before the node stops."""
+        self.step(ev.Resign())
+
+    def stop(self) -> None:
+        """No more timers and fsyncs; the log stays open."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # The machine.
+
+    def _step(self, event: ev.Event) -> None:
+        """KafkaError when the disk fails: then nothing of what was to follow happens, because a
+        vote that is not on disk must not be given."""
+        effects = self.raft.step(event, self._now_ms())
+        try:
+            for effect in effects:
+                self._carry_out(effect)
+        except (OSError, LogDirFailure) as failure:
+            if self._opening:
+                raise  # to who opens it
+            self.fail(failure)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
+        self._arm()
+        role = (self.raft.epoch, self.raft.leader_id, type(self.raft.role))
+        if role != self._last_role:
+            self._last_role = role
+            self.on_role()
+
+    def _carry_out(self, effect: ev.Effect) -> None:
+        match effect:
+            case ev.HighWatermarkMoved():
+                self._deliver()
+                self.on_progress()
+            case ev.SaveElection():
+                history = self.raft.history
+                self.log.write_election(effect.election, history.kraft_version, history.voters.ids)
+            case ev.AppendControl():
+                self._append_control(effect)
+            case ev.LeaderChanged():
+                self._news = effect
+                self._news_offset = self.log.log.next_offset
+                self._tell_leader()
+                self.on_progress()
+            case ev.Reply():
+                self._reply = effect
+            case ev.SendVote():
+                # An election must not be won with records that a crash then takes away.
+                self.flushed().on_resolved(lambda _: self._messenger.send_vote(effect))
+            case ev.SendBeginEpoch():
+                self._messenger.send_begin_epoch(effect)
+            case ev.SendEndEpoch():
+                self._messenger.send_end_epoch(effect)
+            case _:
+                assert_never(effect)
+
+    @property
+    def _messenger(self) -> Messenger:
+        assert self.messenger is not None, "a quorum of one has no other voters"
+        return self.messenger
+
+    def _append_control(self, effect: ev.AppendControl) -> None:
+        now_ms = self._now_ms()
+        base_offset = self.log.log.next_offset
+        self.log.log.assign_epoch_start(effect.epoch, base_offset)
+        batch = build_control_batch(
+            effect.messages, timestamp_ms=now_ms, base_offset=base_offset, leader_epoch=effect.epoch
+        )
+        control = [
+            ControlRecord(base_offset + index, message)
+            for index, message in enumerate(effect.messages)
+        ]
+        self._note_control(control)
+        self._write(batch, [], control, now_ms)
+        self._start_flush()
+
+    def _note_control(self, control: Sequence[ControlRecord]) -> None:
+        for offset, message in control:
+            if isinstance(message, KRaftVersionRecord):
+                self.raft.history.add_kraft_version(offset, message.kraft_version)
+            elif isinstance(message, VotersRecord):
+                self.raft.history.add_voters(offset, VoterSet.from_record(message))
+
+    def _write(
+        self,
+        batch: bytearray,
+        records: list[MetadataRecord],
+        control: list[ControlRecord],
+        now_ms: int,
+    ) -> None:
+        base_offset = self.log.log.next_offset
+        epoch, size = self.raft.epoch, len(batch)
+        try:
+            self.log.append(batch, now_ms)
+        except LogDirFailure as failure:
+            if self._opening:
+                raise  # to who opens it
+            self.fail(failure)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
+        end_offset = self.log.log.next_offset
+        self._uncommitted.append(
+            LogBatch(base_offset, end_offset - 1, epoch, now_ms, size, records, control)
+        )
+
+    # Durability and commits.
+
+    def _start_flush(self) -> None:
+        """Have what is written synced, then tell the machine."""
+        end = self.log.end
+        self._step_appended(end)
+        self.on_progress()
+        if self._opening:
+            job = self.log.prepare_flush()
+            if job is not None:
+                job.run()
+                self._flushed(job)
+            return
+        if self._flushing:
+            self._flush_again = True
+            return
+        job = self.log.prepare_flush()
+        if job is None:
+            return
+        self._flushing = True
+        self._threads.run(job.run).on_resolved(partial(self._flush_done, job))
+
+    def _step_appended(self, end: LogEnd) -> None:
+        for effect in self.raft.step(ev.Appended(end), self._now_ms()):
+            self._carry_out(effect)
+
+    def _flush_done(self, job: FlushJob, outcome: object) -> None:
+        self._flushing = False
+        if isinstance(outcome, BaseException):
+            self.fail(outcome)
+            return
+        if self._stopped:
+            return
+        again, self._flush_again = self._flush_again, False
+        self._flushed(job)
+        if again and not self._flushing:
+            self._start_flush()
+        if not (self._flushing or self._flush_again):
+            waiters, self._flush_waiters = self._flush_waiters, []
+            for waiter in waiters:
+                waiter.resolve(None)
+
+    def _flushed(self, job: FlushJob) -> None:
+        self.log.log.mark_flushed(job.offset, self._now_ms())
+        self.step(ev.Flushed(job.offset))
+
+    def _deliver(self) -> None:
+        """Tell the listener every batch below the high watermark."""
+        committed: list[LogBatch] = []
+        waiting = self._uncommitted
+        while waiting and waiting[0].last_offset < self.raft.high_watermark:
+            committed.append(waiting.popleft())
+        if committed:
+            self._delivered_offset = committed[-1].last_offset + 1
+            if not self._tell(lambda: self._listener.on_commit(committed)):
+                return
+        self._tell_leader()
+
+    def _tell(self, call: Callable[[], None]) -> bool:
+        """Whoever fails to take in what is committed does not know the cluster any more: the node
+        stops. While it opens the failure goes to who opens it."""
+        if self._opening:
+            call()
+            return True
+        try:
+            call()
+        except Exception as bug:
+            self.fail(bug)
+            return False
+        return True
+
+    def _tell_leader(self) -> None:
+        """The news of a leader, once everything before its epoch has been told."""
+        news = self._news
+        if news is None:
+            return
+        is_me = news.leader_id == self.raft.local.key.id
+        if is_me and self._delivered_offset < self._news_offset:
+            return
+        self._news = None
+        self._tell(lambda: self._listener.on_leader(news.leader_id, news.epoch))
+
+    # Time and faults.
+
+    def _arm(self) -> None:
+        deadline = None if self._stopped else self.raft.next_deadline_ms()
+        if deadline is None or (self._timer is not None and deadline == self._timer_ms):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_ms = deadline
+        self._timer = self._scheduler.call_later(deadline - self._now_ms(), self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self.step(ev.Tick())
+
+    def fail(self, failure: BaseException) -> None:
+        """The metadata cannot be followed: the node has to stop."""
+        if not self._stopped:
+            self.stop()
+            _log.critical("The metadata cannot be followed any more", exc_info=failure)
+            self._on_fatal(failure)
+
+
+class DivergedBelowCommit(Exception):
+    """The leader's log lacks a record that this replica knows to be committed."""
+
+
+def _nothing() -> None:
+    """Nobody listens."""

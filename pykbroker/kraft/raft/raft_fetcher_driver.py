@@ -1,0 +1,295 @@
+"""Fetches the metadata log from the leader: one request at a time, as Kafka's replicas do.
+
+    no leader known, or it is not reached --> ask any replica who leads (bootstrap servers, voters)
+    leader known                          --> Fetch from the log's end
+        records      appended, synced (voters), then the next Fetch
+        diverging    the log is cut back to where it agrees
+        snapshot id  the snapshot is fetched in slices, verified, and takes the log's place
+
+State: whether the leader was not reached lately. The rest is the machine's and the log's.
+In:    `wake` when the role may have changed. Out: requests through `send`; calls of the driver.
+Invariant: a voter's log is on disk before its next Fetch tells the leader how long it is.
+Source: Kafka's `KafkaRaftClient.java` (`pollFollower`, `handleFetchResponse`,
+`handleFetchSnapshotResponse`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from pykbroker.deferred import Deferred, Task, spawn
+from pykbroker.environment.background import Threads
+from pykbroker.environment.scheduler import Scheduler
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller_channel_driver import Send, value_of
+from pykbroker.kraft.metadata_log import MetadataLog
+from pykbroker.kraft.metadata_snapshot import CorruptSnapshot, Snapshot, SnapshotId, decode_snapshot
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft import raft_rpc
+from pykbroker.kraft.raft.raft import Raft
+from pykbroker.kraft.raft.raft_peers import RaftPeers
+from pykbroker.kraft.raft.raft_roles import Follower, Unattached
+from pykbroker.protocol.primitives import Message
+from pykbroker.protocol.record_batch import CorruptBatch
+from pykbroker.types import Peer
+
+# KafkaRaftClient.java: how long the leader holds a Fetch back that has nothing to answer.
+MAX_WAIT_MS = 500
+# What is decoded in one go on the event loop.
+MOST_BYTES = 1 << 20
+_CHANGED = "the role changed"
+
+_log = logging.getLogger(__name__)
+
+
+class Follows(Protocol):
+    """What the driver of the log does for its fetcher."""
+
+    log: MetadataLog
+    raft: Raft
+
+    def step(self, event: ev.Event) -> None:
+        """Take in an event."""
+
+    def append_from_leader(self, content: Any) -> None:
+        """Append fetched batches. CorruptBatch, or LogDirFailure."""
+
+    def truncate(self, epoch: int, end_offset: int) -> None:
+        """The leader's log has `epoch` up to `end_offset` only."""
+
+    def load_snapshot(self, snapshot: Snapshot) -> None:
+        """A snapshot takes the log's place."""
+
+    def flushed(self) -> Deferred:
+        """Resolved once everything appended is on disk."""
+
+
+class RaftFetcher:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        *,
+        driver: Follows,
+        peers: RaftPeers,
+        cluster_id: str,
+        send: Send,
+        scheduler: Scheduler,
+        threads: Threads,
+        now_ms: Callable[[], int],
+        request_timeout_ms: int,
+        retry_backoff_ms: int,
+        max_bytes: int,
+        max_snapshot_bytes: int,
+        on_fatal: Callable[[BaseException], None],
+    ) -> None:
+        self._driver = driver
+        self._raft = driver.raft
+        self._peers = peers
+        self._cluster_id = cluster_id
+        self._send = send
+        self._scheduler = scheduler
+        self._threads = threads
+        self._now_ms = now_ms
+        self._request_timeout_ms = request_timeout_ms
+        self._retry_backoff_ms = retry_backoff_ms
+        self._max_bytes = min(max_bytes, MOST_BYTES)
+        self._max_snapshot_bytes = min(max_snapshot_bytes, MOST_BYTES)
+        self._on_fatal = on_fatal
+        self._changed: Deferred | None = None
+        self._task: Task | None = None
+        self._lost_leader = False
+        self._told_epoch = -1  # whose leader has been told where this voter listens
+
+    def start(self) -> None:
+        """Fetch whenever this replica is one that has to."""
+        self._task = spawn(self._run())
+        self._task.on_resolved(self._ended)
+
+    def _ended(self, outcome: object) -> None:
+        """It runs until it is stopped; a failure means that the metadata is not followed."""
+        if isinstance(outcome, Exception):
+            self._on_fatal(outcome)
+
+    def stop(self) -> None:
+        """Fetch no more; what is in flight is dropped."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def wake(self) -> None:
+        """The role, the epoch or the leader changed: what is waited for may not matter any more."""
+        self._lost_leader = False
+        changed, self._changed = self._changed, None
+        if changed is not None:
+            # In a later turn: this is called from within a step of the machine.
+            self._scheduler.call_soon(changed.resolve, _CHANGED)
+
+    async def _run(self) -> None:
+        while True:
+            peer = self._target()
+            if peer is None:
+                await self._or_changed(Deferred())
+                continue
+            try:
+                done = await self._fetch_from(peer)
+            except (CorruptBatch, CorruptSnapshot) as damage:
+                _log.error("%s sends damaged metadata: %s", peer, damage)
+                done = False
+            if not done:
+                self._lost_leader = not self._lost_leader
+                await self._or_changed(self._scheduler.sleep(self._retry_backoff_ms))
+
+    def _target(self) -> Peer | None:
+        """Whom to fetch from now; None: this replica does not follow anybody."""
+        role = self._raft.role
+        if isinstance(role, Follower):
+            leader = self._peers.find(role.leader_id)
+            overdue = not self._raft.is_voter and self._now_ms() >= role.fetch_deadline_ms
+            if leader is not None and not self._lost_leader and not overdue:
+                return leader
+            return self._peers.anywhere() or leader
+        return self._peers.anywhere() if isinstance(role, Unattached) else None
+
+    async def _or_changed(self, awaited: Deferred) -> Any:
+        """The value of `awaited` (a KafkaError too), or _CHANGED when `wake` comes first."""
+        first = Deferred()
+
+        def arrive(value: Any) -> None:
+            if not first.done:
+                self._changed = None
+                first.resolve((value,))
+
+        changed = self._changed = Deferred()
+        changed.on_resolved(arrive)
+        awaited.on_resolved(arrive)
+        return (await first)[0]
+
+    async def _ask(self, peer: Peer, message: Message) -> Any:
+        """The response; _CHANGED, or None when there is none to be used."""
+        deadline_ms = self._now_ms() + self._request_timeout_ms
+        outcome = await self._or_changed(self._send(peer, message, deadline_ms))
+        if outcome is _CHANGED:
+            return outcome
+        if isinstance(outcome, KafkaError):
+            _log.debug("%s: %s", peer, outcome)
+            return None
+        if outcome.error_code:
+            code = ErrorCode(outcome.error_code).name
+            _log.error("%s refuses a fetch of the metadata: %s", peer, code)
+            return None
+        return outcome
+
+    async def _fetch_from(self, peer: Peer) -> bool:
+        """One Fetch and what comes of it; False: wait a little before the next."""
+        raft = self._raft
+        request = raft_rpc.make_fetch(
+            self._cluster_id,
+            raft.local.key,
+            raft.epoch,
+            self._driver.log.end,
+            raft.high_watermark,
+            max_wait_ms=MAX_WAIT_MS,
+            max_bytes=self._max_bytes,
+        )
+        response = await self._ask(peer, request)
+        if response is _CHANGED:
+            return True
+        partition = None if response is None else raft_rpc.only_partition(response)
+        if partition is None or not self._is_leader_here(response, partition):
+            return False
+        if partition.diverging_epoch is not None and partition.diverging_epoch.epoch >= 0:
+            diverging = partition.diverging_epoch
+            self._driver.truncate(diverging.epoch, diverging.end_offset)
+            self._alive(-1)
+        elif partition.snapshot_id is not None and partition.snapshot_id.epoch >= 0:
+            self._alive(-1)
+            wanted = partition.snapshot_id
+            return await self._fetch_snapshot(peer, SnapshotId(wanted.end_offset, wanted.epoch))
+        else:
+            if partition.records:
+                self._driver.append_from_leader(partition.records)
+            self._alive(partition.high_watermark)
+            if raft.is_voter:
+                if self._told_epoch != raft.epoch and peer.node_id == raft.leader_id:
+                    self._told_epoch = raft.epoch
+                    spawn(self._tell_leader(peer))
+                await self._driver.flushed()
+        return True
+
+    async def _tell_leader(self, leader: Peer) -> None:
+        """Each new leader learns where this voter listens: at kraft.version 0 no log says it."""
+        raft = self._raft
+        if (
+            raft.history.kraft_version > 0
+            and raft.voters.nodes.get(raft.local.key.id) == raft.local
+        ):
+            return
+        message = raft_rpc.make_update_voter(self._cluster_id, raft.local, raft.epoch)
+        deadline_ms = self._now_ms() + self._request_timeout_ms
+        outcome = await value_of(self._send(leader, message, deadline_ms))
+        code = outcome.code if isinstance(outcome, KafkaError) else outcome.error_code
+        if code and code != ErrorCode.UNSUPPORTED_VERSION:
+            _log.info("%s did not take where this voter listens: %s", leader, ErrorCode(code).name)
+            self._told_epoch = -1  # told again behind the next fetch
+
+    def _is_leader_here(self, response: Any, partition: Any) -> bool:
+        """Take in what the sender knows of the quorum; is it the leader that this node follows?"""
+        raft = self._raft
+        known = raft_rpc.known_by(response, partition)
+        self._peers.learn(known.leader_id, known.endpoint)
+        leader = self._peers.reachable(known.leader_id)
+        if partition.error_code:
+            if partition.error_code == ErrorCode.INVALID_REQUEST:
+                _log.error("the leader of epoch %d calls our fetch invalid", known.epoch)
+            elif partition.error_code != ErrorCode.UNKNOWN_LEADER_EPOCH:
+                self._driver.step(ev.NewsReceived(known.epoch, leader))
+            return False
+        if known.epoch == raft.epoch and not isinstance(raft.role, Follower):
+            self._driver.step(ev.NewsReceived(known.epoch, leader))
+        role = raft.role
+        return known.epoch == raft.epoch and isinstance(role, Follower)
+
+    def _alive(self, high_watermark: int) -> None:
+        """The leader has answered: it lives, and this much is committed."""
+        role = self._raft.role
+        assert isinstance(role, Follower)
+        self._driver.step(ev.LeaderAnswered(role.leader_id, self._raft.epoch, high_watermark))
+
+    async def _fetch_snapshot(self, peer: Peer, wanted: SnapshotId) -> bool:
+        """Fetch a snapshot slice by slice, verify it, and begin from it."""
+        raft, log = self._raft, self._driver.log
+        _log.info("Fetching the metadata snapshot %s from %s", wanted.file_name, peer)
+        content = bytearray()
+        while True:
+            request = raft_rpc.make_fetch_snapshot(
+                self._cluster_id,
+                raft.local.key,
+                raft.epoch,
+                wanted,
+                len(content),
+                self._max_snapshot_bytes,
+            )
+            response = await self._ask(peer, request)
+            if response is _CHANGED:
+                return True
+            partition = None if response is None else raft_rpc.only_partition(response)
+            if partition is None or not self._is_leader_here(response, partition):
+                return False  # it was deleted, or another one leads: begin again with a Fetch
+            if partition.position != len(content) or not partition.unaligned_records:
+                raise CorruptSnapshot(f"a slice at {partition.position} follows {len(content)}")
+            content += partition.unaligned_records
+            self._alive(-1)
+            if len(content) >= partition.size:
+                break
+        snapshot: Snapshot = await self._threads.run(lambda: _verified(wanted, bytes(content)))
+        await self._threads.run(lambda: log.write_snapshot(wanted, iter((content,))))
+        self._driver.load_snapshot(snapshot)
+        return True
+
+
+def _verified(snapshot_id: SnapshotId, content: bytes) -> Snapshot:
+    """In a thread: decode all of it. CorruptSnapshot."""
+    return decode_snapshot(snapshot_id, content)

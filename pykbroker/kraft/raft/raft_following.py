@@ -1,0 +1,106 @@
+"""What a leader tells the others: that it leads, that it resigns, how much is committed.
+
+Source: Kafka's `KafkaRaftClient.java` (`handleBeginQuorumEpochRequest`, `handleFetchResponse`,
+`maybeHandleCommonResponse`).
+"""
+
+from __future__ import annotations
+
+from pykbroker.errors import ErrorCode
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.quorum_state import UNKNOWN_LEADER
+from pykbroker.kraft.raft.raft_roles import Follower, Prospective, Unattached
+from pykbroker.kraft.raft.raft_state import RaftState
+from pykbroker.kraft.raft.voters import ReplicaKey
+
+
+def begin_epoch_requested(raft: RaftState, event: ev.BeginEpochRequested, now_ms: int) -> None:
+    """A leader makes itself known."""
+    if event.epoch < raft.epoch:
+        raft.reply(event.reply_to, ErrorCode.FENCED_LEADER_EPOCH)
+        return
+    follow_news(raft, event.epoch, event.leader_id, now_ms, from_leader=True)
+    raft.reply(event.reply_to, ErrorCode.NONE)
+
+
+def end_epoch_requested(raft: RaftState, event: ev.EndEpochRequested, now_ms: int) -> None:
+    """The leader resigns and names who should follow."""
+    if event.epoch < raft.epoch:
+        raft.reply(event.reply_to, ErrorCode.FENCED_LEADER_EPOCH)
+        return
+    follow_news(raft, event.epoch, event.leader_id, now_ms)
+    role = raft.role
+    if isinstance(role, Follower) and role.leader_id == event.leader_id and raft.is_voter:
+        backoff_ms = successor_backoff_ms(
+            event.preferred_successors, raft.local.key, raft.election_backoff_max_ms
+        )
+        if backoff_ms == 0:
+            raft.become_prospective(now_ms)
+        else:
+            role.fetch_deadline_ms = now_ms + backoff_ms
+    raft.reply(event.reply_to, ErrorCode.NONE)
+
+
+def successor_backoff_ms(
+    successors: tuple[ReplicaKey, ...], me: ReplicaKey, longest_ms: int
+) -> int:
+    """How long a voter waits before it stands for election after its leader has resigned.
+
+    The leader names its successors, best first: the first stands at once, each next one waits
+    twice as long, and a voter that is not named waits longest.
+    """
+    place = next((at for at, key in enumerate(successors) if key.matches(me)), len(successors))
+    if place == 0 and successors:
+        return 0
+    if place >= len(successors):
+        return longest_ms
+    shortest_ms = longest_ms >> (len(successors) - 1)
+    return min(longest_ms, shortest_ms << (place - 1))
+
+
+def leader_answered(raft: RaftState, event: ev.LeaderAnswered, now_ms: int) -> None:
+    """A Fetch answer of the leader: it lives, and this much is committed."""
+    follow_news(raft, event.epoch, event.leader_id, now_ms, from_leader=True)
+    role = raft.role
+    if not isinstance(role, Follower) or event.epoch != raft.epoch:
+        return
+    role.has_fetched = True
+    role.leader_high_watermark = max(role.leader_high_watermark, event.high_watermark)
+    role.fetch_deadline_ms = now_ms + raft.fetch_timeout_ms
+    offset = min(event.high_watermark, raft.log_end.offset)
+    if offset > raft.high_watermark:
+        raft.high_watermark = offset
+        raft.effects.append(ev.HighWatermarkMoved(offset))
+
+
+def snapshot_loaded(raft: RaftState, event: ev.SnapshotLoaded) -> None:
+    """The log begins behind a snapshot of the leader; what a snapshot holds is committed."""
+    raft.log_end = event.log_end
+    raft.flushed_offset = event.log_end.offset
+    raft.high_watermark = max(raft.high_watermark, event.log_end.offset)
+
+
+def follow_news(
+    raft: RaftState, epoch: int, leader_id: int, now_ms: int, *, from_leader: bool = False
+) -> bool:
+    """Another replica reported an epoch and a leader; True when the message counts no further.
+
+    `leader_id` is UNKNOWN_LEADER as well when this replica knows no way to reach that leader.
+    A replica that looks for another leader follows the old one again when that one speaks itself,
+    not because others still know it.
+    """
+    if epoch < raft.epoch:
+        return True  # old news: nothing in that message counts
+    if leader_id == raft.local.key.id:
+        return epoch > raft.epoch
+    known = leader_id != UNKNOWN_LEADER
+    if known and (epoch > raft.epoch or raft.leader_id == UNKNOWN_LEADER):
+        raft.become_follower(epoch, leader_id, now_ms)
+        return True
+    if known and from_leader and isinstance(raft.role, (Unattached, Prospective)):
+        raft.become_follower(epoch, leader_id, now_ms, voted=raft.role.voted)
+        return True
+    if epoch > raft.epoch:
+        raft.become_unattached(epoch, now_ms, leader_id)
+        return True
+    return False

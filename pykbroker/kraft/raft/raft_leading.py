@@ -1,0 +1,95 @@
+"""What a leader learns of its followers: that they know it, and how much of the log they have.
+
+Source: Kafka's `LeaderState.java`, `KafkaRaftClient.handleFetchRequest`.
+"""
+
+from __future__ import annotations
+
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.raft_following import follow_news
+from pykbroker.kraft.raft.raft_roles import Leader, VoterProgress
+from pykbroker.kraft.raft.raft_state import RaftState
+from pykbroker.kraft.raft.voters import ReplicaKey
+
+# LeaderState.java: an observer that did not fetch for so long is not described any more.
+OBSERVER_SESSION_MS = 300_000
+
+
+def begin_epoch_answered(raft: RaftState, event: ev.BeginEpochAnswered, now_ms: int) -> None:
+    """A voter knows that this replica leads."""
+    if follow_news(raft, event.epoch, event.leader_id, now_ms):
+        return
+    role = raft.role
+    if isinstance(role, Leader) and event.voter_id in role.progress:
+        role.progress[event.voter_id].acknowledged = True
+
+
+def follower_fetched(raft: RaftState, event: ev.FollowerFetched, now_ms: int) -> None:
+    """A replica fetched: it has everything before the offset, a voter on its disk."""
+    role = raft.role
+    if not isinstance(role, Leader):
+        return
+    if not raft.voters.is_voter(event.replica):
+        if event.replica.id < 0:
+            return  # a debugging consumer: nothing depends on it
+        forget_silent_observers(role, now_ms)
+        progress = role.observers.setdefault(event.replica, VoterProgress())
+    else:
+        progress = role.progress.setdefault(event.replica.id, VoterProgress())
+        progress.acknowledged = True
+        note_voter_alive(raft, role, event.replica, now_ms)
+    progress.last_fetch_ms = now_ms
+    if event.offset >= raft.log_end.offset:
+        progress.last_caught_up_ms = now_ms
+    progress.end_offset = max(progress.end_offset, event.offset)
+    advance_high_watermark(raft)
+
+
+def forget_silent_observers(role: Leader, now_ms: int) -> None:
+    """Observers come and go without a word."""
+    silent = [
+        key
+        for key, progress in role.observers.items()
+        if now_ms - progress.last_fetch_ms > OBSERVER_SESSION_MS
+    ]
+    for key in silent:
+        del role.observers[key]
+
+
+def follower_fetched_snapshot(
+    raft: RaftState, event: ev.FollowerFetchedSnapshot, now_ms: int
+) -> None:
+    """A replica that fetches a snapshot lives, although its log end does not move."""
+    role = raft.role
+    if isinstance(role, Leader) and raft.voters.is_voter(event.replica):
+        note_voter_alive(raft, role, event.replica, now_ms)
+
+
+def note_voter_alive(raft: RaftState, role: Leader, voter: ReplicaKey, now_ms: int) -> None:
+    """Check-quorum: the leader stays while a majority fetches from it, itself included."""
+    role.fetched_since_check.add(voter.id)
+    others_needed = raft.voters.majority - (1 if raft.is_voter else 0)
+    if len(role.fetched_since_check) >= others_needed:
+        role.fetched_since_check.clear()
+        role.check_quorum_deadline_ms = now_ms + raft.check_quorum_ms
+
+
+def advance_high_watermark(raft: RaftState) -> None:
+    """The offset that a majority of the voters, this one included, has on disk."""
+    role = raft.role
+    if not isinstance(role, Leader):
+        return
+    ends = []
+    for voter in raft.voters.nodes:
+        if voter == raft.local.key.id:
+            ends.append(raft.flushed_offset)
+        else:
+            progress = role.progress.get(voter)
+            ends.append(-1 if progress is None else progress.end_offset)
+    if not ends:
+        return
+    offset = sorted(ends, reverse=True)[len(ends) // 2]
+    # A record of this epoch must be among them (section 5.4.2 of the raft paper).
+    if offset > role.epoch_start_offset and offset > raft.high_watermark:
+        raft.high_watermark = offset
+        raft.effects.append(ev.HighWatermarkMoved(offset))

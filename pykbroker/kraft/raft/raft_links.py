@@ -1,0 +1,78 @@
+"""This replica's requests to the rest of its quorum: votes and epochs sent, the log fetched.
+
+State: none of its own; a messenger and a fetcher. Made only where there is a rest: a lone voter has
+nobody to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from pykbroker.config import BrokerConfig
+from pykbroker.deferred import Deferred
+from pykbroker.environment.background import Threads
+from pykbroker.environment.scheduler import Scheduler
+from pykbroker.kraft.raft.raft_driver import RaftDriver
+from pykbroker.kraft.raft.raft_fetcher_driver import RaftFetcher
+from pykbroker.kraft.raft.raft_messenger_driver import RaftMessenger
+from pykbroker.kraft.raft.raft_peers import RaftPeers
+
+
+class RaftLinks:
+    """`start` when the log is open. `send` takes the purpose of a connection by that name."""
+
+    def __init__(
+        self,
+        *,
+        driver: RaftDriver,
+        peers: RaftPeers,
+        cluster_id: str,
+        config: BrokerConfig,
+        send: Callable[..., Deferred],
+        scheduler: Scheduler,
+        threads: Threads,
+        now_ms: Callable[[], int],
+        on_fatal: Callable[[BaseException], None],
+    ) -> None:
+        self._messenger = RaftMessenger(
+            raft=driver.raft,
+            peers=peers,
+            cluster_id=cluster_id,
+            send=partial(send, purpose="votes"),
+            step=driver.step,
+            scheduler=scheduler,
+            now_ms=now_ms,
+            request_timeout_ms=config.controller_quorum_request_timeout_ms,
+            retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
+        )
+        self._fetcher = RaftFetcher(
+            driver=driver,
+            peers=peers,
+            cluster_id=cluster_id,
+            send=partial(send, purpose="metadata"),
+            scheduler=scheduler,
+            threads=threads,
+            now_ms=now_ms,
+            request_timeout_ms=config.controller_quorum_request_timeout_ms,
+            retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
+            max_bytes=config.controller_quorum_fetch_max_bytes,
+            max_snapshot_bytes=config.controller_quorum_fetch_snapshot_max_bytes,
+            on_fatal=on_fatal,
+        )
+        driver.messenger = self._messenger
+        driver.on_role = self._fetcher.wake
+
+    @property
+    def in_flight(self) -> int:
+        """How many messages to other voters are not answered yet."""
+        return self._messenger.in_flight
+
+    def start(self) -> None:
+        """Follow whoever leads."""
+        self._fetcher.start()
+
+    def stop(self) -> None:
+        """Ask and tell nothing any more."""
+        self._messenger.stop()
+        self._fetcher.stop()

@@ -1,0 +1,164 @@
+"""Carries raft's messages to other voters, and their answers back as events.
+
+    SendVote         asked again while the election is on and the voter has not answered
+    SendBeginEpoch   once: the machine sends it again by its own deadline
+    SendEndEpoch     asked again while this node is resigned in that epoch
+
+State: how many messages are in flight; each is a coroutine.
+In:    effects of the machine. Out: requests through `send`; events through `step`.
+Source: Kafka's `KafkaRaftClient.java` (`maybeSendVoteRequests`, `pollResigned`, `RequestManager`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from pykbroker.deferred import spawn
+from pykbroker.environment.scheduler import Scheduler
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.controller_channel_driver import Send, value_of
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft import raft_rpc
+from pykbroker.kraft.raft.raft import Raft
+from pykbroker.kraft.raft.raft_peers import RaftPeers
+from pykbroker.kraft.raft.raft_roles import Candidate, Prospective, Resigned
+from pykbroker.protocol.primitives import Message
+
+_log = logging.getLogger(__name__)
+
+
+class RaftMessenger:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        *,
+        raft: Raft,
+        peers: RaftPeers,
+        cluster_id: str,
+        send: Send,
+        step: Callable[[ev.Event], None],
+        scheduler: Scheduler,
+        now_ms: Callable[[], int],
+        request_timeout_ms: int,
+        retry_backoff_ms: int,
+    ) -> None:
+        self._raft = raft
+        self._peers = peers
+        self._cluster_id = cluster_id
+        self._send = send
+        self._step = step
+        self._scheduler = scheduler
+        self._now_ms = now_ms
+        self._request_timeout_ms = request_timeout_ms
+        self._retry_backoff_ms = retry_backoff_ms
+        self._stopped = False
+        self.in_flight = 0
+
+    def stop(self) -> None:
+        """Ask nobody again; the driver drops answers that still come."""
+        self._stopped = True
+
+    def send_vote(self, effect: ev.SendVote) -> None:
+        """Ask for a vote; the log must be on disk up to the end that the effect names."""
+        spawn(self._vote(effect))
+
+    def send_begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
+        """Tell a voter that this node leads."""
+        spawn(self._begin_epoch(effect))
+
+    def send_end_epoch(self, effect: ev.SendEndEpoch) -> None:
+        """Tell a voter that this node resigns."""
+        spawn(self._end_epoch(effect))
+
+    async def _vote(self, effect: ev.SendVote) -> None:
+        message = raft_rpc.make_vote(
+            self._cluster_id,
+            effect.voter,
+            self._raft.local.key,
+            effect.epoch,
+            effect.log_end,
+            effect.pre_vote,
+        )
+        while self._is_wanted(effect):
+            known, partition = await self._ask(effect.voter.id, message)
+            if partition is None:
+                await self._scheduler.sleep(self._retry_backoff_ms)
+                continue
+            self._step(
+                ev.VoteAnswered(
+                    effect.voter.id,
+                    known.epoch,
+                    self._peers.reachable(known.leader_id),
+                    partition.vote_granted,
+                    effect.pre_vote,
+                )
+            )
+            return
+
+    def _is_wanted(self, effect: ev.SendVote) -> bool:
+        """Is this very election still on, and has the voter not answered yet?"""
+        role = self._raft.role
+        wanted = Prospective if effect.pre_vote else Candidate
+        if self._stopped or self._raft.epoch != effect.epoch or not isinstance(role, wanted):
+            return False
+        return effect.voter.id not in role.granted | role.rejected
+
+    async def _begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
+        message = raft_rpc.make_begin_epoch(
+            self._cluster_id, effect.voter, self._raft.local, effect.epoch
+        )
+        known, partition = await self._ask(effect.voter.id, message)
+        if partition is not None:
+            leader = self._peers.reachable(known.leader_id)
+            if partition.error_code:
+                self._step(ev.NewsReceived(known.epoch, leader))
+            else:
+                self._step(ev.BeginEpochAnswered(effect.voter.id, known.epoch, leader))
+
+    async def _end_epoch(self, effect: ev.SendEndEpoch) -> None:
+        message = raft_rpc.make_end_epoch(
+            self._cluster_id, self._raft.local, effect.epoch, effect.preferred_successors
+        )
+        while True:
+            known, partition = await self._ask(effect.voter.id, message)
+            if partition is not None:
+                leader = self._peers.reachable(known.leader_id)
+                self._step(ev.EndEpochAnswered(effect.voter.id, known.epoch, leader))
+                return
+            role = self._raft.role
+            if self._stopped or self._raft.epoch != effect.epoch or not isinstance(role, Resigned):
+                return
+            await self._scheduler.sleep(self._retry_backoff_ms)
+
+    async def _ask(self, voter_id: int, message: Message) -> tuple[raft_rpc.Known, Any | None]:
+        """(what the voter knows, its entry); no entry when it was not reached or makes no sense."""
+        nothing = raft_rpc.Known(-1, -1, None)
+        peer = self._peers.find(voter_id)
+        if peer is None:
+            return nothing, None
+        deadline_ms = self._now_ms() + self._request_timeout_ms
+        self.in_flight += 1
+        outcome = await value_of(self._send(peer, message, deadline_ms))
+        self.in_flight -= 1
+        if isinstance(outcome, KafkaError):
+            return nothing, None
+        if outcome.error_code:
+            _log.error(
+                "%s refuses %s: %s",
+                peer,
+                type(message).__name__,
+                ErrorCode(outcome.error_code).name,
+            )
+            return nothing, None
+        partition = raft_rpc.only_partition(outcome)
+        if partition is None:
+            _log.error("%s answers %s without its partition", peer, type(message).__name__)
+            return nothing, None
+        if partition.error_code == ErrorCode.INVALID_VOTER_KEY:
+            _log.warning("%s is another voter than %d: its directory differs", peer, voter_id)
+        known = raft_rpc.known_by(outcome, partition)
+        self._peers.learn(known.leader_id, known.endpoint)
+        return known, partition

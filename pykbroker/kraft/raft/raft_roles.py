@@ -1,0 +1,121 @@
+"""The roles of a raft replica. Each holds the fields that have a meaning in that role alone.
+
+    role          a Vote request gets              left when
+    ------------  -------------------------------  ------------------------------------------------
+    Unattached    pre-vote: if its log is as long  a leader is known -> Follower; election timeout
+                  vote: the same, once an epoch    -> Prospective
+    Prospective   as Unattached                    a majority would vote -> Candidate; lost or
+                                                   timed out -> Follower of the known leader, else
+                                                   Unattached
+    Candidate     pre-vote: if its log is as long  a majority voted -> Leader; timed out ->
+                  vote: no (it voted for itself)   Prospective; a leader is known -> Follower
+    Leader        no                               a later epoch -> Unattached; no majority fetches,
+                                                   or asked to -> Resigned
+    Follower      pre-vote: until it has fetched   fetch timeout -> Prospective; a later epoch or
+                  vote: no, or its own vote again  a resigning leader -> Unattached, Prospective
+    Resigned      pre-vote: if its log is as long  election timeout -> Unattached in the next epoch
+                  vote: no
+
+An observer (no voter) is only ever Unattached or Follower. Every higher epoch leads to Unattached.
+Source: Kafka's `QuorumState.java` and the `…State.java` beside it; pre-votes: KIP-996.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pykbroker.kraft.raft.quorum_state import UNKNOWN_LEADER
+from pykbroker.kraft.raft.voters import ReplicaKey
+
+NEVER = 2**63 - 1
+
+
+@dataclass(slots=True)
+class Unattached:
+    """Knows the epoch, and perhaps its leader, but does not follow it."""
+
+    election_deadline_ms: int
+    leader_id: int = UNKNOWN_LEADER
+    voted: ReplicaKey | None = None
+
+
+@dataclass(slots=True)
+class Prospective:
+    """Asks whether an election would be won, without raising the epoch."""
+
+    election_deadline_ms: int
+    leader_id: int = UNKNOWN_LEADER
+    voted: ReplicaKey | None = None
+    granted: set[int] = field(default_factory=set)
+    rejected: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Candidate:
+    """Asks for votes in a new epoch."""
+
+    election_deadline_ms: int
+    granted: set[int] = field(default_factory=set)
+    rejected: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class VoterProgress:
+    """How far a voter has come, as the leader sees it."""
+
+    end_offset: int = -1
+    last_fetch_ms: int = -1
+    last_caught_up_ms: int = -1
+    acknowledged: bool = False
+
+
+@dataclass(slots=True)
+class Leader:
+    """Appends, and counts how far the voters are."""
+
+    epoch_start_offset: int
+    granting_voters: tuple[int, ...]
+    progress: dict[int, VoterProgress]
+    check_quorum_deadline_ms: int = NEVER
+    begin_epoch_deadline_ms: int = NEVER
+    fetched_since_check: set[int] = field(default_factory=set)
+    observers: dict[ReplicaKey, VoterProgress] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Follower:
+    """Fetches from the leader."""
+
+    leader_id: int
+    fetch_deadline_ms: int
+    voted: ReplicaKey | None = None
+    has_fetched: bool = False
+    leader_high_watermark: int = -1
+
+
+@dataclass(slots=True)
+class Resigned:
+    """Led this epoch and leads it no more; waits for another to be elected."""
+
+    election_deadline_ms: int
+    preferred_successors: tuple[ReplicaKey, ...] = ()
+
+
+Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
+
+
+def grants_vote(role: Role, candidate: ReplicaKey, up_to_date: bool, *, pre_vote: bool) -> bool:
+    """The second column of the table above; `up_to_date`: the candidate's log is as long."""
+    if isinstance(role, Leader):
+        return False
+    if isinstance(role, Follower):
+        if pre_vote:
+            return up_to_date and not role.has_fetched
+        return role.voted is not None and role.voted.matches(candidate)
+    if pre_vote:
+        return up_to_date
+    if isinstance(role, (Candidate, Resigned)):
+        return False
+    if role.voted is not None:
+        return role.voted.matches(candidate)
+    return up_to_date and role.leader_id == UNKNOWN_LEADER

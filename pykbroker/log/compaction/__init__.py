@@ -1,0 +1,1 @@
+"""Compaction: the cleaner, the worker process, what it leaves of a log."""

@@ -1,0 +1,77 @@
+"""Transactions as compaction meets them: which batches were aborted, which markers are spent.
+
+State   aborted transactions still to come; producers with a transaction open at this point of the
+        log, aborted or committed, and whether any of its batches are still there.
+In      batches in log order, of one pass over (a part of) the log.
+Out     whether a batch may be discarded; aborted transactions whose markers stay, for the new
+        transaction index.
+Invariants
+    A marker may go only when no batch of its transaction was met before it.
+
+Source: Kafka's CleanedTransactionMetadata.java.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pykbroker.log.segments.txn_index import AbortedTxn
+from pykbroker.protocol.control_records import ABORT, COMMIT, decode_type
+from pykbroker.protocol.crc32c import BytesLike
+from pykbroker.protocol.record_batch import TRANSACTIONAL_BIT, BatchHeader, iter_records
+
+
+class CleanedTransactions:
+    """One pass; `on_kept_abort` is told of the aborted transactions whose marker stays."""
+
+    __slots__ = ("_aborted", "_coming", "_committed", "_observed", "on_kept_abort")
+
+    def __init__(
+        self,
+        aborted: Iterable[AbortedTxn],
+        on_kept_abort: Callable[[AbortedTxn], None] | None = None,
+    ) -> None:
+        self._coming = sorted(set(aborted), key=lambda txn: txn.first_offset, reverse=True)
+        self._aborted: dict[int, AbortedTxn] = {}
+        self._observed: set[int] = set()
+        self._committed: set[int] = set()
+        self.on_kept_abort = on_kept_abort
+
+    def on_batch(self, header: BatchHeader) -> bool:
+        """A batch of data: True when its transaction was aborted."""
+        self._begin_up_to(header.last_offset)
+        if not header.attributes & TRANSACTIONAL_BIT:
+            return False
+        producer_id = header.producer_id
+        if producer_id in self._aborted:
+            self._observed.add(producer_id)
+            return True
+        self._committed.add(producer_id)
+        return False
+
+    def on_control_batch(self, header: BatchHeader, batch: BytesLike) -> bool:
+        """A control batch: True when nothing of its transaction is left before it."""
+        self._begin_up_to(header.last_offset)
+        producer_id = header.producer_id
+        for record in iter_records(batch, header):
+            control_type = decode_type(record.key)
+            if control_type == ABORT:
+                aborted = self._aborted.pop(producer_id, None)
+                if aborted is None or producer_id not in self._observed:
+                    return True
+                self._observed.discard(producer_id)
+                if self.on_kept_abort is not None:
+                    self.on_kept_abort(aborted)
+                return False
+            if control_type == COMMIT:
+                if producer_id not in self._committed:
+                    return True
+                self._committed.discard(producer_id)
+            return False
+        return True  # its record was cleaned away before
+
+    def _begin_up_to(self, offset: int) -> None:
+        coming = self._coming
+        while coming and coming[-1].first_offset <= offset:
+            aborted = coming.pop()
+            self._aborted.setdefault(aborted.producer_id, aborted)

@@ -1,0 +1,274 @@
+"""Which compacted log is the dirtiest, and how far each has been cleaned.
+
+State   per partition: the first dirty offset (`cleaner-offset-checkpoint`), what is being cleaned
+        now, and what cannot be cleaned until the node starts again.
+In      the logs of the node with their high watermarks, the time; how rounds ended.
+Out     LogToClean; the lines of a directory's checkpoint.
+Invariants
+    Nothing at or above the last stable offset, in the active segment, or younger than
+    min.compaction.lag.ms is cleaned. One round at a time for each log.
+
+    dirty ratio = cleanable bytes / (clean bytes + cleanable bytes): a log is due above
+    min.cleanable.dirty.ratio, or when its oldest dirty record passes max.compaction.lag.ms.
+
+Source: Kafka's LogCleanerManager.java.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from pykbroker.log.compaction.round import CompactionJob, SourceSegment
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.environment.files import Files
+    from pykbroker.log.partition.log_state import LogState
+    from pykbroker.log.partition.partition_log import PartitionLog
+    from pykbroker.log.segments.segment import Segment
+
+_log = logging.getLogger(__name__)
+
+_END_OF_TIME = 0x7FFF_FFFF_FFFF_FFFF
+
+
+class LogToClean(NamedTuple):
+    """A log that is due. Offsets as in CompactionJob."""
+
+    log: PartitionLog
+    first_dirty_offset: int
+    first_uncleanable_offset: int
+    clean_bytes: int
+    cleanable_bytes: int
+    is_overdue: bool
+
+    @property
+    def dirty_ratio(self) -> float:
+        total = self.clean_bytes + self.cleanable_bytes
+        return self.cleanable_bytes / total if total else 0.0
+
+    @property
+    def is_due(self) -> bool:
+        if self.is_overdue and self.cleanable_bytes > 0:
+            return True
+        return self.dirty_ratio > self.log.config.min_cleanable_dirty_ratio
+
+
+class CleanerState:
+    """See the module."""
+
+    def __init__(self) -> None:
+        self.first_dirty: dict[TopicPartition, int] = {}
+        self.in_progress: set[TopicPartition] = set()
+        self.uncleanable: set[TopicPartition] = set()
+        self._known: dict[TopicPartition, tuple[bytes | None, int]] = {}
+
+    def load(self, offsets: Mapping[TopicPartition, int], logs: Iterable[PartitionLog]) -> None:
+        """From the checkpoint of a log directory, of the logs that it is about."""
+        for log in logs:
+            partition = log.topic_partition
+            if partition in offsets:
+                self.first_dirty[partition] = offsets[partition]
+                self._known[partition] = _identity(log)
+
+    # -- choosing -------------------------------------------------------------------------------
+
+    def consider(self, log: PartitionLog, high_watermark: int, now_ms: int) -> LogToClean | None:
+        """The log, if it is due and may be cleaned now."""
+        partition = log.topic_partition
+        known = self._known.get(partition)
+        if known is not None and known[0] != log.topic_id:
+            self.removed(partition)  # the topic was deleted and made again
+        if (
+            not log.config.compact
+            or len(log.segments) < 2
+            or log.is_offline
+            or partition in self.in_progress
+            or partition in self.uncleanable
+        ):
+            return None
+        candidate = self.examine(log, high_watermark, now_ms)
+        return candidate if candidate.is_due else None
+
+    def begin(self, chosen: LogToClean) -> None:
+        self.in_progress.add(chosen.log.topic_partition)
+
+    def examine(self, log: PartitionLog, high_watermark: int, now_ms: int) -> LogToClean:
+        """How dirty a log is."""
+        first_dirty = self._first_dirty_of(log)
+        closed = [segment for segment in log.segments if segment is not log.active]
+        bound = min(log.last_stable_offset(high_watermark), log.active.base_offset)
+        lag_ms = log.config.min_compaction_lag_ms
+        if lag_ms > 0:
+            for segment in closed:
+                if (
+                    _ends_after(log, segment, first_dirty)
+                    and segment.largest_timestamp().timestamp > now_ms - lag_ms
+                ):
+                    bound = min(bound, segment.base_offset)
+                    break
+        bound = max(bound, first_dirty)
+        # Only whole segments are cleaned: up to the first that reaches beyond the bound.
+        uncleanable = log.active.base_offset
+        for segment in closed:
+            if _ends_after(log, segment, bound):
+                uncleanable = segment.base_offset
+                break
+        clean = sum(s.size for s in closed if not _ends_after(log, s, first_dirty))
+        cleanable = sum(
+            s.size
+            for s in closed
+            if _ends_after(log, s, first_dirty) and s.base_offset < uncleanable
+        )
+        return LogToClean(
+            log,
+            first_dirty,
+            uncleanable,
+            clean,
+            cleanable,
+            _is_overdue(log, closed, first_dirty, now_ms),
+        )
+
+    def _first_dirty_of(self, log: PartitionLog) -> int:
+        start = log.log_start_offset
+        partition = log.topic_partition
+        identity = _identity(log)
+        if self._known.setdefault(partition, identity) != identity:
+            # Truncated: how far it was cleaned says nothing any more, but that it was does.
+            self._known[partition] = identity
+            self.first_dirty[partition] = start
+        known = self.first_dirty.get(partition, start)
+        if start <= known <= log.log_end_offset:
+            return known
+        if known > log.log_end_offset or not log.config.delete:
+            _log.warning(
+                "%s: the first dirty offset is reset to the log start %d, %d is outside the log",
+                log.topic_partition,
+                start,
+                known,
+            )
+        self.first_dirty[log.topic_partition] = start
+        return start
+
+    # -- what happened --------------------------------------------------------------------------
+
+    def finished(self, partition: TopicPartition, end_offset: int) -> None:
+        self.in_progress.discard(partition)
+        self.first_dirty[partition] = end_offset
+
+    def aborted(self, partition: TopicPartition) -> None:
+        """The round came to nothing; the log is dirty as before."""
+        self.in_progress.discard(partition)
+
+    def failed(self, partition: TopicPartition) -> None:
+        """The log cannot be cleaned; it is left alone, the others go on."""
+        self.in_progress.discard(partition)
+        self.uncleanable.add(partition)
+
+    def removed(self, partition: TopicPartition) -> None:
+        self.uncleanable.discard(partition)
+        self.first_dirty.pop(partition, None)
+        self._known.pop(partition, None)
+
+    def checkpoint_of(self, logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
+        """The checkpoint of the directory that holds these logs.
+
+        Those that are compacted no more stay in it: recovery takes gaps for losses elsewhere.
+        """
+        return {
+            log.topic_partition: self.first_dirty[log.topic_partition]
+            for log in logs
+            if log.topic_partition in self.first_dirty and self._is_of(log)
+        }
+
+    def _is_of(self, log: PartitionLog) -> bool:
+        """Whether what is known is of this log, not of an older one of its name."""
+        known = self._known.get(log.topic_partition)
+        return known is None or known[0] == log.topic_id
+
+
+def _identity(log: PartitionLog) -> tuple[bytes | None, int]:
+    return log.topic_id, log.truncations
+
+
+def _ends_after(log: LogState, segment: Segment, offset: int) -> bool:
+    """Whether the segment may hold offsets at or behind `offset`."""
+    following = log.segments.higher(segment.base_offset)
+    return following is None or following.base_offset > offset
+
+
+def _is_overdue(log: PartitionLog, closed: list[Segment], first_dirty: int, now_ms: int) -> bool:
+    """max.compaction.lag.ms: the first record of the oldest dirty segment waited long enough."""
+    lag_ms = max(log.config.max_compaction_lag_ms, 0)
+    if lag_ms == _END_OF_TIME:
+        return False
+    oldest = _END_OF_TIME
+    for segment in closed:
+        if segment.size and _ends_after(log, segment, first_dirty):
+            if segment.first_timestamp is None:
+                segment.first_timestamp = segment.header_at(0).max_timestamp
+            if segment.first_timestamp > 0:
+                oldest = min(oldest, segment.first_timestamp)
+    return oldest < now_ms - lag_ms
+
+
+def make_job(
+    chosen: LogToClean,
+    high_watermark: int,
+    now_ms: int,
+    *,
+    map_bytes: int,
+    io_buffer_bytes: int,
+) -> tuple[CompactionJob, list[Segment]]:
+    """The job for a worker, and the segments that it is about."""
+    log = chosen.log
+    segments = [
+        segment
+        for segment in log.segments
+        if segment.base_offset < chosen.first_uncleanable_offset and segment is not log.active
+    ]
+    aborted = {
+        tuple(entry)
+        for segment in log.segments
+        for entry in segment.txn_index.index
+        if entry.first_offset < chosen.first_uncleanable_offset
+    }
+    config = log.config
+    job = CompactionJob(
+        directory=log.directory,
+        segments=tuple(
+            SourceSegment(
+                segment.base_offset,
+                segment.size,
+                _size_of(log.files, segment.offset_index.path),
+                _size_of(log.files, segment.time_index.path),
+                log.files.modified_ms(segment.file.path),
+            )
+            for segment in segments
+        ),
+        first_dirty_offset=chosen.first_dirty_offset,
+        first_uncleanable_offset=chosen.first_uncleanable_offset,
+        high_watermark=high_watermark,
+        now_ms=now_ms,
+        delete_retention_ms=config.delete_retention_ms,
+        segment_bytes=config.segment_bytes,
+        segment_index_bytes=config.segment_index_bytes,
+        index_interval_bytes=config.index_interval_bytes,
+        map_bytes=map_bytes,
+        io_buffer_bytes=io_buffer_bytes,
+        aborted=tuple(sorted(aborted)),  # type: ignore[arg-type]
+        last_records=tuple(
+            (entry.producer_id, entry.last_offset, entry.producer_epoch)
+            for entry in log.producers.active_producers()
+        ),
+    )
+    return job, segments
+
+
+def _size_of(files: Files, path: str) -> int:
+    try:
+        return files.size(path)
+    except FileNotFoundError:
+        return 0

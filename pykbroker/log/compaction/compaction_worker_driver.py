@@ -1,0 +1,67 @@
+"""One worker process of compaction as the node sees it: orders go in, messages come out.
+
+State   the process (started at the first order, ended when it idles) and the one thread that waits
+        for disks on behalf of this cleaner.
+In      CompactionJob. Out: the messages of cleaner_process.py, None when the process ended.
+Invariant: the event loop never waits for a pipe or a disk.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from pykbroker.deferred import Deferred
+from pykbroker.environment.background import Background, WorkerProcess
+from pykbroker.log.compaction.round import CompactionJob
+
+PROCESS_MODULE = "pykbroker.log.compaction.cleaner_process"
+
+
+class CompactionWorker:
+    """Does one job at a time; `close` when nothing awaits it any more."""
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self._thread = background.threads("cleaner")
+        self.process: WorkerProcess | None = None
+
+    def in_thread(self, job: Callable[[], object]) -> Deferred:
+        """Something that may wait for a disk."""
+        return self._thread.run(job)
+
+    async def send(self, job: CompactionJob, bytes_per_second: float) -> None:
+        """Order a job; a process that has ended is replaced."""
+        line = json.dumps({"job": job.to_json(), "bytes_per_second": bytes_per_second})
+        if self.process is not None:
+            try:
+                await self.process.send_line(line)
+            except OSError:  # it was killed
+                self.end_process()
+            else:
+                return
+        self.process = self._background.process(PROCESS_MODULE)
+        await self.process.send_line(line)
+
+    async def receive(self) -> dict[str, Any] | None:
+        """The next message of the process; None when it has ended."""
+        if self.process is None:
+            return None
+        line = await self.process.receive_line()
+        if line is None:
+            self.end_process()
+            return None
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def end_process(self) -> None:
+        """End the process; what it was doing is lost."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.end()
+
+    def close(self) -> None:
+        """End the process and the thread."""
+        self.end_process()
+        self._thread.close()

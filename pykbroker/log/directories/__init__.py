@@ -1,0 +1,1 @@
+"""Log directories: whose they are, checkpoints, all logs in them (`log_manager.py` first)."""

@@ -1,0 +1,72 @@
+"""What DescribeLogDirs tells of a log directory: sizes, lags of copies, room on the volume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from pykbroker.environment.files import LogDirFailure
+from pykbroker.errors import ErrorCode
+from pykbroker.log.directories.log_directory import LogDirectory
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.types import TopicPartition
+
+UNKNOWN = -1
+
+
+class LogReport(NamedTuple):
+    """`offset_lag`: how far a future log is behind the current one; 0 for a current log."""
+
+    topic_partition: TopicPartition
+    size_bytes: int
+    offset_lag: int
+    is_future: bool
+
+
+Wanted = Callable[[TopicPartition], bool] | None
+Breathe = Callable[[], None]
+
+
+def go_on() -> None:
+    """Do not breathe."""
+
+
+class DirectoryReport(NamedTuple):
+    """`error` is KAFKA_STORAGE_ERROR for an offline directory; unknown volumes are -1."""
+
+    path: str
+    error: int
+    total_bytes: int
+    usable_bytes: int
+    logs: list[LogReport]
+
+
+def report_directory(
+    directory: LogDirectory,
+    current: Mapping[TopicPartition, PartitionLog],
+    future: Mapping[TopicPartition, PartitionLog],
+    wanted: Wanted,
+    breathe: Breathe,
+) -> DirectoryReport:
+    """One directory and its logs; `wanted` says which, None: all.
+
+    `breathe` is called between the logs (`environment/slices.py`).
+    """
+    offline = DirectoryReport(directory.path, ErrorCode.KAFKA_STORAGE_ERROR, UNKNOWN, UNKNOWN, [])
+    if not directory.is_online:
+        return offline
+    try:
+        total, usable = directory.usage()
+    except LogDirFailure:
+        return offline
+    logs = []
+    for topic_partition, log in list(current.items()):
+        breathe()
+        if log.log_directory == directory.path and (wanted is None or wanted(topic_partition)):
+            logs.append(LogReport(topic_partition, log.size_bytes, 0, False))
+    for topic_partition, log in list(future.items()):
+        if log.log_directory == directory.path and (wanted is None or wanted(topic_partition)):
+            leader = current.get(topic_partition)
+            lag = 0 if leader is None else max(leader.log_end_offset - log.log_end_offset, 0)
+            logs.append(LogReport(topic_partition, log.size_bytes, lag, True))
+    return DirectoryReport(directory.path, ErrorCode.NONE, total, usable, logs)

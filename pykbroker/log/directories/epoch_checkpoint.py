@@ -1,0 +1,94 @@
+"""`leader-epoch-checkpoint`: the leader epochs of a log.
+
+State: leader_epochs.LeaderEpochs, read when first used; whether the file is behind it.
+In:    epochs, offsets. Out: what LeaderEpochs answers; the file's content for a flush.
+Invariants: the file on disk is right for all batches below the recovery point: a flush writes it
+       first. For what is above, recovery takes the epochs from the batches. So no change of an
+       epoch waits for an fsync.
+Source: Kafka's LeaderEpochFileCache.java.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from pykbroker.environment.files import Files
+from pykbroker.log.directories.checkpoints import LEADER_EPOCH_CHECKPOINT, CorruptCheckpoint
+from pykbroker.log.partition.leader_epochs import LeaderEpochs
+
+_log = logging.getLogger(__name__)
+
+
+class EpochCheckpoint:
+    """The epochs of one log. Changes may raise OSError."""
+
+    __slots__ = ("_epochs", "_files", "_has_durable_file", "is_dirty", "path")
+
+    def __init__(self, files: Files, directory: str) -> None:
+        self._files = files
+        self.path = f"{directory}/{LEADER_EPOCH_CHECKPOINT}"
+        self._epochs: LeaderEpochs | None = None
+        self._has_durable_file = False
+        self.is_dirty = False
+
+    @property
+    def epochs(self) -> LeaderEpochs:
+        if self._epochs is None:
+            try:
+                payload = self._files.read_file(self.path)
+                self._epochs = LeaderEpochs.from_bytes(payload, self.path)
+                self._has_durable_file = True
+            except FileNotFoundError:
+                self._epochs = LeaderEpochs()
+            except CorruptCheckpoint as fault:
+                # Recovery builds the epochs again from the batches that it checks.
+                _log.error("%s; starting without leader epochs", fault)
+                self._epochs = LeaderEpochs()
+        return self._epochs
+
+    def move_to(self, directory: str) -> None:
+        self.path = f"{directory}/{LEADER_EPOCH_CHECKPOINT}"
+
+    def _changed(self) -> None:
+        self.is_dirty = True
+        if not self._has_durable_file:  # nothing to lose if a crash tears it
+            self._files.write_file(self.path, self.epochs.to_bytes())
+
+    def take_content(self) -> bytes | None:
+        """What a flush must write with `replace_file`; None when the file is right already."""
+        if not self.is_dirty:
+            return None
+        self.is_dirty = False
+        self._has_durable_file = True
+        return self.epochs.to_bytes()
+
+    def assign(self, epoch: int, start_offset: int) -> None:
+        if self.epochs.assign(epoch, start_offset):
+            self._changed()
+
+    def truncate_from_end(self, end_offset: int) -> None:
+        if self.epochs.truncate_from_end(end_offset):
+            self._changed()
+
+    def truncate_from_start(self, start_offset: int) -> None:
+        if self.epochs.truncate_from_start(start_offset):
+            self._changed()
+
+    def clear(self) -> None:
+        if self.epochs.clear():
+            self._changed()
+
+    @property
+    def latest_epoch(self) -> int | None:
+        return self.epochs.latest_epoch
+
+    @property
+    def earliest(self) -> tuple[int, int] | None:
+        """(epoch, start offset) of the first entry."""
+        return self.epochs.earliest
+
+    def epoch_for_offset(self, offset: int) -> int | None:
+        return self.epochs.epoch_for_offset(offset)
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        return self.epochs.end_offset_for(epoch, log_end_offset)

@@ -1,0 +1,274 @@
+"""The one timer of the log floor: retention, flushes, checkpoints, deletions, expired producers.
+
+State: when each task is due next; which one waits in a thread.
+In:    the clock. Out: calls of LogManager on the loop; fsync, unlink and checkpoint
+       writes in threads, one task at a time.
+Invariants: no timer per partition; a task over all logs goes in slices, so that the loop serves in
+       between; a directory that fails is reported, and the others go on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pykbroker.deferred import Task, ended, spawn
+from pykbroker.environment import Environment
+from pykbroker.environment.background import Background
+from pykbroker.environment.files import Files, LogDirFailure
+from pykbroker.errors import KafkaError
+from pykbroker.log.directories.checkpoints import (
+    LOG_START_OFFSET_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+)
+from pykbroker.log.directories.chores import Deletion
+from pykbroker.log.directories.offset_checkpoints import (
+    high_watermarks,
+    log_starts,
+    recovery_points,
+)
+from pykbroker.log.partition.flush import FlushJob
+from pykbroker.log.partition.partition_log import PartitionLog
+
+if TYPE_CHECKING:
+    from pykbroker.log.directories.log_directory import LogDirectory
+    from pykbroker.log.directories.log_manager import LogManager
+    from pykbroker.log.directories.log_mover_driver import LogMover
+    from pykbroker.types import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+CHORES_INTERVAL_MS = 1000
+LOGS_PER_SLICE = 64
+FLUSH_THREADS = 16
+NEVER_MS = 1 << 53
+
+#: These run first when their interval has passed (ProducerStateManager: an idempotent producer of
+#: old records is known for a while after a start).
+LATER_TASKS = ("chores", "high watermarks", "producers")
+
+
+class HousekeepingDriver:
+    """`start` after the logs are loaded; `await stop()` before LogManager.shutdown.
+
+    Tasks are due by the clock of deadlines; timestamps of records are measured by the wall clock.
+    high_watermarks: the replica manager's, for retention and replication-offset-checkpoint.
+    on_failure: what takes a failed directory offline.
+    """
+
+    def __init__(
+        self,
+        log_manager: LogManager,
+        environment: Environment,
+        *,
+        high_watermarks: Callable[[], Mapping[TopicPartition, int]],
+        on_failure: Callable[[LogDirFailure], None],
+    ) -> None:
+        self._manager = log_manager
+        self._environment = environment
+        self._scheduler = environment.scheduler
+        self._now_ms = environment.clock.now_ms
+        self._wall_ms = environment.clock.wall_ms
+        self._high_watermarks = high_watermarks
+        self._on_failure = on_failure
+        self._threads = environment.background.threads("housekeeping")
+        self._mover: LogMover | None = None
+        self._task: Task | None = None
+        config = log_manager.config
+        self._tasks: list[tuple[str, int, Callable[[], Awaitable[None]]]] = [
+            ("chores", CHORES_INTERVAL_MS, self.do_chores),
+            (
+                "high watermarks",
+                config.replica_high_watermark_checkpoint_interval_ms,
+                self.checkpoint_high_watermarks,
+            ),
+            ("retention", config.log_retention_check_interval_ms, self.apply_retention),
+            ("flush", config.log_flush_scheduler_interval_ms, self.flush_old),
+            (
+                "recovery points",
+                config.log_flush_offset_checkpoint_interval_ms,
+                self.checkpoint_recovery_points,
+            ),
+            (
+                "log start offsets",
+                config.log_flush_start_offset_checkpoint_interval_ms,
+                self.checkpoint_log_start_offsets,
+            ),
+            (
+                "producers",
+                config.producer_id_expiration_check_interval_ms,
+                self.expire_producers,
+            ),
+        ]
+        self._due_ms: list[int] = []
+
+    def start(self) -> None:
+        """Most tasks run first log.initial.task.delay.ms after the start (30 s), as in Kafka."""
+        now_ms = self._now_ms()
+        delay_ms = self._manager.config.log_initial_task_delay_ms
+        self._due_ms = [
+            now_ms + (interval if name in LATER_TASKS else delay_ms)
+            for name, interval, _ in self._tasks
+        ]
+        self._task = spawn(self._run())
+        if self._manager.future_partitions():
+            self.mover.resume()
+
+    @property
+    def mover(self) -> LogMover:
+        """What moves partitions between log directories; made when first asked for."""
+        if self._mover is None:
+            from pykbroker.log.directories.log_mover_driver import LogMover
+
+            self._mover = LogMover(
+                self._manager,
+                self._environment,
+                self._on_failure,
+            )
+        return self._mover
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            task, self._task = self._task, None
+            task.cancel()
+            await ended([task])
+        if self._mover is not None:
+            await self._mover.stop()
+        self._threads.close()
+
+    async def _run(self) -> None:
+        while True:
+            await self._scheduler.sleep(min(self._due_ms) - self._now_ms())
+            await self.run_due()
+
+    async def run_due(self) -> None:
+        """Run the tasks whose time has come, one after the other."""
+        now_ms = self._now_ms()
+        for index, (name, interval_ms, task) in enumerate(self._tasks):
+            if self._due_ms[index] <= now_ms:
+                try:
+                    await task()
+                except LogDirFailure as failure:
+                    self._on_failure(failure)
+                except Exception:
+                    _log.exception("Housekeeping task %r failed", name)
+                # KafkaScheduler: without a period a task runs once.
+                self._due_ms[index] = self._now_ms() + interval_ms if interval_ms > 0 else NEVER_MS
+
+    async def _for_each_log(self, visit: Callable[[PartitionLog], None]) -> None:
+        """Visit every log, in slices of the loop; a failing directory is reported once."""
+        for number, log in enumerate(list(self._manager.logs())):
+            if log.is_offline:
+                continue
+            try:
+                visit(log)
+            except LogDirFailure as failure:
+                self._on_failure(failure)
+            except KafkaError:
+                # A damaged log, which its `corrupt` has told: the others get their turn.
+                continue
+            if number % LOGS_PER_SLICE == LOGS_PER_SLICE - 1:
+                await self._scheduler.sleep(0)
+
+    # -- tasks ----------------------------------------------------------------------------------
+
+    async def do_chores(self) -> None:
+        """fsync closed segments, unlink what was deleted long enough ago."""
+        for log in self._manager.chores.take_rolled():
+            assert isinstance(log, PartitionLog)
+            if not log.is_offline:
+                await self.flush(log, closed_only=True)
+        deletions = self._manager.chores.due_deletions(self._now_ms())
+        if deletions:
+            await self._threads.run(partial(delete_files, self._manager.files, deletions))
+
+    async def flush(self, log: PartitionLog, closed_only: bool = False) -> None:
+        """fsync one log in a thread."""
+        try:
+            job = log.prepare_flush(up_to_active=not closed_only)
+            if job is not None:
+                await self._threads.run(partial(run_flush, job))
+                log.complete_flush(job, self._now_ms())
+        except LogDirFailure as failure:
+            self._on_failure(failure)
+
+    async def flush_old(self) -> None:
+        """flush.ms: logs that have unflushed records for longer."""
+        now_ms = self._now_ms()
+        for log in list(self._manager.logs()):
+            if (
+                not log.is_offline
+                and log.log_end_offset > log.recovery_point
+                and now_ms - log.last_flush_ms >= log.config.flush_ms
+            ):
+                await self.flush(log)
+
+    async def apply_retention(self) -> None:
+        now_ms = self._wall_ms()
+        high_watermarks = self._high_watermarks()
+
+        def visit(log: PartitionLog) -> None:
+            log.delete_old_segments(now_ms, high_watermarks.get(log.topic_partition, 0))
+
+        await self._for_each_log(visit)
+
+    async def expire_producers(self) -> None:
+        now_ms = self._wall_ms()
+        await self._for_each_log(lambda log: log.expire_producers(now_ms))
+
+    async def checkpoint_high_watermarks(self) -> None:
+        offsets = dict(self._high_watermarks())
+        for directory in self._manager.directories:
+            if directory.is_online:
+                found = high_watermarks(self._manager.logs_in(directory), offsets)
+                await self._checkpoint(directory, REPLICATION_OFFSET_CHECKPOINT, found)
+
+    async def checkpoint_recovery_points(self) -> None:
+        for directory in self._manager.directories:
+            if directory.is_online:
+                found = recovery_points(self._manager.logs_in(directory))
+                await self._checkpoint(directory, RECOVERY_POINT_CHECKPOINT, found)
+
+    async def checkpoint_log_start_offsets(self) -> None:
+        for directory in self._manager.directories:
+            if directory.is_online:
+                found = log_starts(self._manager.logs_in(directory))
+                await self._checkpoint(directory, LOG_START_OFFSET_CHECKPOINT, found)
+
+    async def _checkpoint(
+        self, directory: LogDirectory, name: str, offsets: Mapping[TopicPartition, int]
+    ) -> None:
+        write = directory.checkpoints.begin(name, offsets)
+        try:
+            await self._threads.run(write.run)
+        finally:
+            directory.checkpoints.end(write)
+
+
+def run_flushes(background: Background, jobs: Sequence[FlushJob]) -> None:
+    """Many at once: the file system commits what waits for it together. OSError of the first."""
+    background.run_parallel([job.run for job in jobs], FLUSH_THREADS)
+
+
+def run_flush(job: FlushJob) -> None:
+    try:
+        job.run()
+    except OSError as error:
+        raise LogDirFailure(job.log.log_directory, "flushing", error) from error
+
+
+def delete_files(files: Files, deletions: list[Deletion]) -> None:
+    """Best effort: what cannot be deleted is tried again by the recovery of the next start."""
+    for deletion in deletions:
+        for path in deletion.paths:
+            try:
+                if deletion.is_directory:
+                    files.remove_tree(path)
+                else:
+                    files.unlink(path)
+            except OSError as error:
+                if not isinstance(error, FileNotFoundError):
+                    _log.error("Cannot delete %s: %s", path, error)

@@ -1,0 +1,492 @@
+"""All the logs of a node, over its log directories.
+
+State: the directories (one may be offline), the logs by partition, future logs (copies that move
+       between directories), chores.
+In:    partitions to create, delete, set aside, move; a directory that failed; the time.
+Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others go on);
+       DirectoryRefused when the node must not start.
+Invariants: a partition has one current log, in one directory; what a clean stop wrote is opened
+       without scanning; nothing here waits for a timer (housekeeping_driver does).
+Source: Kafka's LogManager.java.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.config import TopicConfig
+from pykbroker.environment.files import Files, LogDirFailure
+from pykbroker.log.directories.checkpoints import (
+    CLEANER_OFFSET_CHECKPOINT,
+    LOG_START_OFFSET_CHECKPOINT,
+    PARTITION_METADATA,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+    PartitionMetadata,
+)
+from pykbroker.log.directories.chores import Chores
+from pykbroker.log.directories.closing import close_logs, run_in_order
+from pykbroker.log.directories.directory_loader import DirectoryLoader, Loading
+from pykbroker.log.directories.directory_report import (
+    Breathe,
+    DirectoryReport,
+    Wanted,
+    go_on,
+    report_directory,
+)
+from pykbroker.log.directories.log_directory import (
+    DirectoryRefused,
+    LogDirectory,
+    PartitionUnidentified,
+)
+from pykbroker.log.directories.offset_checkpoints import (
+    high_watermarks,
+    log_starts,
+    recovery_points,
+)
+from pykbroker.log.directories.partition_directories import DELETE, FUTURE, STRAY, aside_name
+from pykbroker.log.partition.flush import FlushJob
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.opening import open_log
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.config import BrokerConfig
+
+_log = logging.getLogger(__name__)
+
+NO_BROKER_EPOCH = -1
+LOGS_CLOSED_AT_ONCE = 256
+
+
+class LogManager:
+    """See the module."""
+
+    def __init__(
+        self,
+        directories: Sequence[str],
+        config: BrokerConfig,
+        files: Files,
+        *,
+        topic_config: Callable[[str], TopicConfig] | None = None,
+        topic_id: Callable[[str], bytes | None] | None = None,
+        jitter: Callable[[int], int] | None = None,
+        loading: Loading | None = None,
+        on_offline: Callable[[LogDirectory], None] | None = None,
+    ) -> None:
+        """on_offline: called once for every directory that goes offline, at the start too."""
+        self.files = files
+        self.config = config
+        self.directories = [LogDirectory(files, path) for path in directories]
+        self.chores = Chores()
+        self.jitter = jitter
+        self._on_offline = on_offline
+        self._on_moved: Callable[[TopicPartition, PartitionLog], None] = _ignore_move
+        self._topic_config = topic_config
+        self._topic_id = topic_id
+        self._loading = loading
+        self._current: dict[TopicPartition, PartitionLog] = {}
+        self._future: dict[TopicPartition, PartitionLog] = {}
+        self._unidentified: dict[TopicPartition, str] = {}
+        """Logs that were not opened: whose they are, or their order, cannot be told."""
+        self._is_open = False
+
+    def on_config(self, config: BrokerConfig) -> None:
+        """The broker's dynamic configuration changed; the cleaner looks here at each round."""
+        self.config = config
+        for logs in (self._current, self._future):
+            for log in logs.values():
+                log.snapshots.expire_after(config.producer_id_expiration_ms)
+
+    # -- starting and stopping ------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Lock the directories and read whose they are; DirectoryRefused touches nothing."""
+        if self._is_open:
+            return
+        for directory in self.directories:
+            try:
+                directory.open()
+            except LogDirFailure as failure:
+                directory.failure = failure
+            except DirectoryRefused:
+                self.unlock()
+                raise
+        self._is_open = True
+        self._require_a_directory()
+        for directory in self.directories:
+            if directory.failure is not None:
+                _log.error("%s", directory.failure)
+
+    def unlock(self) -> None:
+        for directory in self.directories:
+            directory.close()
+        self._is_open = False
+
+    def load(self, now_ms: int) -> None:
+        """Open every log that is there, as `open_logs` does; for where no workers recover them."""
+        opening = self.open_logs(now_ms)
+        try:
+            opening.send(None)
+        except StopIteration:
+            return
+        opening.close()
+        raise RuntimeError("logs are being recovered elsewhere: await open_logs")
+
+    async def open_logs(self, now_ms: int) -> None:
+        """Open every log that is there; checks what an unclean stop may have left behind."""
+        self.open()
+        loader = DirectoryLoader(
+            self.files,
+            self.config,
+            self.chores,
+            topic_config=self._topic_config,
+            topic_id=self._topic_id,
+            jitter=self.jitter,
+            loading=self._loading,
+            now_ms=now_ms,
+            unidentified=self._unidentified,
+        )
+        for directory in self.directories:
+            if directory.is_online:
+                try:
+                    await loader.load(directory, self._current, self._future)
+                except LogDirFailure as failure:
+                    self.on_dir_failure(failure.directory, failure)
+        self._require_a_directory()
+        if all(directory.is_online for directory in self.directories):
+            for topic_partition in self._future.keys() - self._current.keys():
+                _log.info("Promoting the abandoned copy of %s", topic_partition)
+                self.promote_future(topic_partition)
+
+    def _require_a_directory(self) -> None:
+        if not any(directory.is_online for directory in self.directories):
+            self.unlock()
+            paths = ", ".join(directory.path for directory in self.directories)
+            reason = self.directories[0].failure if self.directories else None
+            raise DirectoryRefused(f"None of the log directories {paths} can be used: {reason}")
+
+    def shutdown(
+        self,
+        now_ms: int,
+        broker_epoch: int = NO_BROKER_EPOCH,
+        run_jobs: Callable[[Sequence[FlushJob]], None] | None = None,
+    ) -> None:
+        """Flush and close every log, write the checkpoints, then the mark of a clean stop.
+
+        run_jobs: runs many flushes at once (housekeeping_driver.run_flushes), default one by one.
+        """
+        run_jobs = run_jobs or run_in_order
+        for directory in self.directories:
+            if directory.is_online:
+                try:
+                    logs = self.logs_in(directory, with_future=True)
+                    for start in range(0, len(logs), LOGS_CLOSED_AT_ONCE):
+                        close_logs(directory, logs[start : start + LOGS_CLOSED_AT_ONCE], run_jobs)
+                    self.checkpoint_recovery_points(directory)
+                    self.checkpoint_log_start_offsets(directory)
+                    directory.write_clean_shutdown(broker_epoch)
+                except LogDirFailure as failure:
+                    _log.error("Not a clean stop: %s", failure)
+        self.unlock()
+
+    # -- logs -----------------------------------------------------------------------------------
+
+    def get(self, topic_partition: TopicPartition) -> PartitionLog | None:
+        return self._current.get(topic_partition)
+
+    def future(self, topic_partition: TopicPartition) -> PartitionLog | None:
+        return self._future.get(topic_partition)
+
+    def future_partitions(self) -> list[TopicPartition]:
+        """Those that are on their way to another directory."""
+        return list(self._future)
+
+    def logs(self) -> Iterable[PartitionLog]:
+        return self._current.values()
+
+    def logs_in(self, directory: LogDirectory, with_future: bool = False) -> list[PartitionLog]:
+        logs = list(self._current.values())
+        if with_future:
+            logs += self._future.values()
+        return [log for log in logs if log.log_directory == directory.path]
+
+    def create(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes | None,
+        config: TopicConfig,
+        directory: str | None = None,
+        now_ms: int = 0,
+        *,
+        is_new: bool = True,
+    ) -> PartitionLog:
+        """A new log, by default in the directory with the fewest; LogDirFailure of that one.
+        PartitionUnidentified: it cannot be made.
+
+        is_new False: the partition existed before the start. While a directory is offline its log
+        may be in there: an empty one elsewhere would be a loss now and a second log later.
+        """
+        if not is_new:
+            for each in self.directories:
+                if each.failure is not None:
+                    raise each.failure
+        self._require_free(topic_partition, is_new)
+        if not is_new:
+            _log.warning("%s is in no log directory: an empty log is made for it", topic_partition)
+        target = self.directory_for_new_log() if directory is None else self.directory(directory)
+        log = self._create_in(
+            target, str(topic_partition), topic_partition, topic_id, config, now_ms
+        )
+        self._current[topic_partition] = log
+        return log
+
+    def _require_free(self, topic_partition: TopicPartition, is_new: bool) -> None:
+        """A log that was not opened may be this one: PartitionUnidentified. It cannot be that of a
+        partition that is made just now: set aside then."""
+        path = self._unidentified.get(topic_partition)
+        if path is None:
+            return
+        if not is_new:
+            raise PartitionUnidentified(f"{path} was not opened at the start")
+        parent = path.rpartition("/")[0]
+        aside = f"{parent}/{aside_name(topic_partition, self.files.unique_id(), STRAY)}"
+        try:
+            self.files.rename(path, aside)
+        except OSError as error:
+            raise LogDirFailure(parent, f"renaming {path}", error) from error
+        del self._unidentified[topic_partition]
+        self.directory(parent).checkpoints.forget(topic_partition)
+        _log.warning("%s of another topic was moved to %s", path, aside)
+
+    def _create_in(
+        self,
+        target: LogDirectory,
+        name: str,
+        topic_partition: TopicPartition,
+        topic_id: bytes | None,
+        config: TopicConfig,
+        now_ms: int,
+    ) -> PartitionLog:
+        path = f"{target.path}/{name}"
+        target.checkpoints.settle(topic_partition)
+        try:
+            self.files.mkdir(path)
+            if topic_id is not None:
+                # Before any record, so that the records can always be told whose they are. It is
+                # synced with the first flush: a thousand partitions are made without one fsync.
+                self.files.write_file(
+                    f"{path}/{PARTITION_METADATA}", PartitionMetadata(topic_id).to_bytes()
+                )
+            return open_log(
+                self.files,
+                path,
+                topic_partition,
+                config,
+                now_ms=now_ms,
+                topic_id=topic_id,
+                chores=self.chores,
+                jitter=self.jitter,
+                producer_id_expiration_ms=self.config.producer_id_expiration_ms,
+            )
+        except OSError as error:
+            raise LogDirFailure(target.path, f"creating the log {name}", error) from error
+
+    def delete(self, topic_partition: TopicPartition) -> None:
+        """Set the directory aside at once; its files go after file.delete.delay.ms."""
+        for logs in (self._current, self._future):
+            log = logs.pop(topic_partition, None)
+            if log is not None:
+                self._forget(log)
+                self._set_aside(log, DELETE)
+                self.chores.delete_later(
+                    [log.directory], self._file_delete_delay_ms(), is_directory=True
+                )
+                log.release()
+
+    def make_stray(self, topic_partition: TopicPartition) -> None:
+        """Set a log aside for a person to look at."""
+        log = self._current.pop(topic_partition, None)
+        if log is not None:
+            self._forget(log)
+            self._set_aside(log, STRAY)
+            log.release()
+            _log.warning("Log of %s is stray and was moved to %s", topic_partition, log.directory)
+
+    def _forget(self, log: PartitionLog) -> None:
+        """What the checkpoints say of it must not be believed of the next log of its name."""
+        for directory in self.directories:
+            if directory.path == log.log_directory:
+                directory.checkpoints.forget(log.topic_partition)
+
+    def _set_aside(self, log: PartitionLog, kind: str, *, sync: bool = False) -> None:
+        name = aside_name(log.topic_partition, self.files.unique_id(), kind)
+        log.move_to(f"{log.log_directory}/{name}", sync=sync)
+
+    def _file_delete_delay_ms(self) -> int:
+        return self.config.log_segment_delete_delay_ms
+
+    # -- moving between directories -------------------------------------------------------------
+
+    def create_future(
+        self, topic_partition: TopicPartition, directory: str, now_ms: int = 0
+    ) -> PartitionLog:
+        """An empty copy in another directory, to be filled and then promoted."""
+        current = self._current[topic_partition]
+        target = self.directory(directory)
+        name = aside_name(topic_partition, self.files.unique_id(), FUTURE)
+        log = self._create_in(
+            target, name, topic_partition, current.topic_id, current.config, now_ms
+        )
+        if current.log_start_offset:
+            log.truncate_fully_and_start_at(current.log_start_offset, now_ms)
+        self._future[topic_partition] = log
+        return log
+
+    def follow_moves(self, moved: Callable[[TopicPartition, PartitionLog], None]) -> None:
+        """Call `moved` when a partition's log was replaced by its copy in another directory."""
+        self._on_moved = moved
+
+    def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
+        """The copy has caught up: it becomes the log, the old one is deleted.
+
+        The old one is renamed first: a crash between the two leaves a copy without a log, which
+        the next start promotes, and never two logs.
+        """
+        future = self._future[topic_partition]
+        old = self._current.get(topic_partition)
+        future.flush()
+        if old is not None:
+            self._hand_over(old, future)
+            self._set_aside(old, DELETE, sync=True)
+        future.move_to(f"{future.log_directory}/{topic_partition}")
+        del self._future[topic_partition]
+        self._current[topic_partition] = future
+        if old is not None:
+            self.chores.delete_later(
+                [old.directory], self._file_delete_delay_ms(), is_directory=True
+            )
+            old.release()
+        self._on_moved(topic_partition, future)
+        return future
+
+    def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
+        """How far it was compacted, and where it starts, must be as durable where it is now."""
+        partition = old.topic_partition
+        before, after = self.directory(old.log_directory), self.directory(future.log_directory)
+        cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)
+        if cleaned is not None:
+            after.checkpoints.put(CLEANER_OFFSET_CHECKPOINT, partition, cleaned)
+        if partition in before.checkpoints.offsets(LOG_START_OFFSET_CHECKPOINT):
+            start = future.log_start_offset
+            after.checkpoints.put(LOG_START_OFFSET_CHECKPOINT, partition, start)
+        before.checkpoints.forget(partition)
+
+    def drop_future(self, topic_partition: TopicPartition) -> None:
+        log = self._future.pop(topic_partition, None)
+        if log is not None:
+            self._set_aside(log, DELETE)
+            self.chores.delete_later(
+                [log.directory], self._file_delete_delay_ms(), is_directory=True
+            )
+            log.release()
+
+    # -- directories ----------------------------------------------------------------------------
+
+    def directory(self, path: str) -> LogDirectory:
+        for directory in self.directories:
+            if directory.path == path:
+                if directory.failure is not None:
+                    raise directory.failure
+                return directory
+        raise KeyError(path)
+
+    def directory_by_id(self, directory_id: bytes) -> LogDirectory | None:
+        for directory in self.directories:
+            if directory.is_online and directory.directory_id == directory_id:
+                return directory
+        return None
+
+    def directory_id_of(self, log: PartitionLog) -> bytes | None:
+        return self.directory(log.log_directory).directory_id
+
+    def directory_for_new_log(self) -> LogDirectory:
+        """The online one with the fewest logs (LogManager.nextLogDirs). LogDirFailure: none is."""
+        online = [directory for directory in self.directories if directory.is_online]
+        if not online and self.directories[0].failure is not None:
+            raise self.directories[0].failure
+        if len(online) == 1:
+            return online[0]
+        counts = {directory.path: 0 for directory in online}
+        for log in self._current.values():
+            if log.log_directory in counts:
+                counts[log.log_directory] += 1
+        return min(online, key=lambda directory: counts[directory.path])
+
+    def on_dir_failure(
+        self, path: str, failure: LogDirFailure | None = None
+    ) -> list[TopicPartition]:
+        """Take a directory offline; the partitions whose current log was in it."""
+        gone = []
+        for directory in self.directories:
+            if directory.path == path:
+                if directory.failure is None:
+                    directory.failure = failure or LogDirFailure(path, "using", OSError("failed"))
+                    _log.error("Log directory %s is offline: %s", path, directory.failure)
+                    if self._on_offline is not None:
+                        self._on_offline(directory)
+                directory.close()
+        for logs in (self._current, self._future):
+            for topic_partition, log in list(logs.items()):
+                if log.log_directory == path:
+                    log.release()
+                    del logs[topic_partition]
+                    if logs is self._current:
+                        gone.append(topic_partition)
+        return gone
+
+    def loss_of(self, directory: LogDirectory, metadata_directory: str) -> str | None:
+        """Why a node cannot go on when this directory failed; None when it can."""
+        if directory.path == metadata_directory:
+            return f"the metadata log is in {directory.path}, which failed"
+        if not any(each.is_online for each in self.directories):
+            return f"{directory.path}, the last log directory, failed"
+        return None
+
+    def reports(self, wanted: Wanted = None, breathe: Breathe = go_on) -> list[DirectoryReport]:
+        """What DescribeLogDirs tells of every directory; see `report_directory`."""
+        return [
+            report_directory(directory, self._current, self._future, wanted, breathe)
+            for directory in self.directories
+        ]
+
+    # -- checkpoints ----------------------------------------------------------------------------
+
+    def checkpointed_high_watermark(self, topic_partition: TopicPartition) -> int:
+        log = self._current.get(topic_partition)
+        for directory in self.directories:
+            if log is None or directory.path == log.log_directory:
+                found = directory.high_watermarks.get(topic_partition)
+                if found is not None:
+                    return found
+        return 0
+
+    def checkpoint_recovery_points(self, directory: LogDirectory) -> None:
+        offsets = recovery_points(self.logs_in(directory))
+        directory.checkpoints.write(RECOVERY_POINT_CHECKPOINT, offsets)
+
+    def checkpoint_log_start_offsets(self, directory: LogDirectory) -> None:
+        offsets = log_starts(self.logs_in(directory))
+        directory.checkpoints.write(LOG_START_OFFSET_CHECKPOINT, offsets)
+
+    def checkpoint_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
+        for directory in self.directories:
+            if directory.is_online:
+                found = high_watermarks(self.logs_in(directory), offsets)
+                directory.checkpoints.write(REPLICATION_OFFSET_CHECKPOINT, found)
+
+
+def _ignore_move(topic_partition: TopicPartition, log: PartitionLog) -> None:
+    """Nothing follows the moves yet."""

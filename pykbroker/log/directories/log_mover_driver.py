@@ -1,0 +1,194 @@
+"""Moving partitions between the log directories of a node while they are written (KIP-113).
+
+State: one task for each partition on its way. In: a partition and the directory it shall be in.
+Out:   a future log that is filled from the current one and takes its place when it has caught up;
+       LogManager.follow_moves says who is called then.
+Invariants: the current log serves until the very step in which the copy, complete and synced, takes
+       its place; a move survives a restart; another target, or the present directory, ends a move.
+Source: Kafka's ReplicaAlterLogDirsThread.java, ReplicaManager.alterReplicaLogDirs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykbroker.deferred import Task, ended, spawn
+from pykbroker.environment import Environment
+from pykbroker.environment.files import LogDirFailure
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.directories.partition_directories import FUTURE, MAX_NAME
+
+if TYPE_CHECKING:
+    from pykbroker.log.directories.log_manager import LogManager
+    from pykbroker.log.partition.partition_log import PartitionLog
+    from pykbroker.types import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+CHUNK_BYTES = 1 << 20
+ID_LENGTH = 32
+
+
+class LogMover:
+    """See the module."""
+
+    def __init__(
+        self,
+        manager: LogManager,
+        environment: Environment,
+        on_failure: Callable[[LogDirFailure], None],
+    ) -> None:
+        self._manager = manager
+        self._scheduler = environment.scheduler
+        self._threads = environment.background.threads("log-mover")
+        self._now_ms = environment.clock.now_ms
+        self._on_failure = on_failure
+        self._tasks: dict[TopicPartition, Task] = {}
+
+    def move(self, topic_partition: TopicPartition, path: str) -> None:
+        """Begin to move a partition's log, or do nothing where it is there or on its way there.
+
+        KafkaError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR (offline), REPLICA_NOT_AVAILABLE (no log
+        of this partition is here), INVALID_TOPIC_EXCEPTION (the name leaves no room, KAFKA-4893).
+        """
+        suffix = f".{'0' * ID_LENGTH}-{FUTURE}"
+        if len(str(topic_partition)) + len(suffix) > MAX_NAME:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, "The topic name is too long.")
+        try:
+            self._manager.directory(path)
+        except KeyError:
+            raise KafkaError(ErrorCode.LOG_DIR_NOT_FOUND) from None
+        except LogDirFailure as failure:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(failure)) from failure
+        current = self._manager.get(topic_partition)
+        if current is None:
+            raise KafkaError(ErrorCode.REPLICA_NOT_AVAILABLE)
+        future = self._manager.future(topic_partition)
+        if future is not None and future.log_directory != path:
+            self.cancel(topic_partition)
+            future = None
+        if current.log_directory == path:
+            return
+        if future is None:
+            if not all(directory.is_online for directory in self._manager.directories):
+                # The partition's copy of an earlier move may be in the offline one.
+                raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "a log directory is offline")
+            try:
+                self._manager.create_future(topic_partition, path, self._now_ms())
+            except LogDirFailure as failure:
+                self._on_failure(failure)
+                raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(failure)) from failure
+        self._begin(topic_partition)
+
+    def resume(self) -> None:
+        """Go on with what the last run had begun."""
+        for topic_partition in self._manager.future_partitions():
+            self._begin(topic_partition)
+
+    def _begin(self, topic_partition: TopicPartition) -> None:
+        if topic_partition not in self._tasks:
+            self._tasks[topic_partition] = spawn(self._move(topic_partition))
+
+    def cancel(self, topic_partition: TopicPartition) -> None:
+        """Give a move up; the partition stays where it is."""
+        task = self._tasks.pop(topic_partition, None)
+        if task is not None:
+            task.cancel()
+        self._manager.drop_future(topic_partition)
+
+    async def stop(self) -> None:
+        """Moves stand still; the next start resumes them."""
+        tasks = list(self._tasks.values())
+        self._tasks.clear()
+        for task in tasks:
+            task.cancel()
+        await ended(tasks)
+        self._threads.close()
+
+    @property
+    def moving(self) -> list[TopicPartition]:
+        return list(self._tasks)
+
+    async def _move(self, topic_partition: TopicPartition) -> None:
+        await self._scheduler.sleep(0)  # not within the turn of the request that asks for it
+        try:
+            await self._copy(topic_partition)
+        except LogDirFailure as failure:
+            self._on_failure(failure)
+        except KafkaError as fault:
+            _log.error("%s cannot be moved: %s", topic_partition, fault.message)
+        except Exception:
+            _log.exception("%s cannot be moved", topic_partition)
+        self._tasks.pop(topic_partition, None)
+
+    async def _copy(self, topic_partition: TopicPartition) -> None:
+        """Copy until the future log holds all that the current one does, then swap them."""
+        is_synced = False
+        truncations = None
+        while True:
+            source = self._manager.get(topic_partition)
+            future = self._manager.future(topic_partition)
+            if source is None or future is None:  # deleted, or a directory failed
+                return
+            if truncations is not None and source.truncations != truncations:
+                future.truncate_fully_and_start_at(source.log_start_offset, self._now_ms())
+            truncations = source.truncations
+            align(source, future, self._now_ms())
+            if future.log_end_offset == source.log_end_offset and not source.has_pending:
+                if is_synced:
+                    self._promote(topic_partition, source, future)
+                    return
+                await self._sync(future)
+                is_synced = True
+            else:
+                await self._copy_chunk(source, future)
+
+    async def _copy_chunk(self, source: PartitionLog, future: PartitionLog) -> None:
+        offset = future.log_end_offset
+        outcome = source.read(offset, CHUNK_BYTES, source.log_end_offset)
+        if outcome.slice is None:
+            if not source.has_pending:
+                raise KafkaError(
+                    ErrorCode.CORRUPT_MESSAGE, f"no batch from offset {offset} on in {source}"
+                )
+            await self._scheduler.sleep(0)  # the turn that is going on will write it
+            return
+        payload = await self._threads.run(outcome.slice.read)
+        if future.is_offline or future.log_end_offset != offset:
+            return
+        first = int.from_bytes(payload[:8], "big", signed=True)
+        if first < offset and future.log_start_offset == offset:
+            # The log starts within a batch (DeleteRecords): the copy must hold it whole.
+            future.truncate_fully_and_start_at(first, self._now_ms())
+        appended = future.append_as_follower(payload, self._now_ms())
+        if appended.error:
+            raise KafkaError(appended.error, appended.error_message)
+        future.write_pending()
+
+    async def _sync(self, future: PartitionLog) -> None:
+        """Most of it, while the partition goes on being written."""
+        job = future.prepare_flush()
+        if job is not None:
+            try:
+                await self._threads.run(job.run)
+            except OSError as error:
+                raise future.failure("syncing the copy of", error) from error
+            future.complete_flush(job, self._now_ms())
+
+    def _promote(
+        self, topic_partition: TopicPartition, source: PartitionLog, future: PartitionLog
+    ) -> None:
+        future.advance_log_start_offset(source.log_start_offset)
+        old = source.log_directory
+        log = self._manager.promote_future(topic_partition)
+        _log.info("%s moved from %s to %s", topic_partition, old, log.log_directory)
+
+
+def align(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:
+    """Retention, DeleteRecords or a truncation of the current log may have passed the copy by."""
+    if future.log_end_offset < source.log_start_offset:
+        future.truncate_fully_and_start_at(source.log_start_offset, now_ms)
+    elif future.log_end_offset > source.log_end_offset:
+        future.truncate_to(source.log_end_offset, now_ms)

@@ -1,0 +1,207 @@
+"""The offset checkpoints of one log directory, and what they say of logs that are no more.
+
+    recovery-point-offset-checkpoint     flushed up to
+    log-start-offset-checkpoint          log starts that are not at a segment's base
+    replication-offset-checkpoint        high watermarks
+    cleaner-offset-checkpoint            compacted up to
+
+A topic may be deleted and made again under its name. An entry of the old log, believed of the new
+one, would hide or lose its records.
+
+State   per file the offsets that stand in it, without those of logs that went since, and whether
+        such stand there still; writes that are under way in threads.
+In      offsets to write. Out: offsets as they were read.
+Invariants
+    No log is made in the directory while a file speaks of an older one of its name (`settle`).
+    A write that was under way when a log went is done again without it. A file is replaced as a
+    whole; one that says what it said is not written again.
+Source  Kafka's LogManager.java (asyncDelete), LogCleanerManager.java (updateCheckpoints).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from pykbroker.environment.files import Files, LogDirFailure
+from pykbroker.log.directories.checkpoints import (
+    CLEANER_OFFSET_CHECKPOINT,
+    LOG_START_OFFSET_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+    CorruptCheckpoint,
+    format_offsets,
+    parse_offsets,
+)
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.log.partition.log_state import LogState
+
+_log = logging.getLogger(__name__)
+
+NAMES = (
+    RECOVERY_POINT_CHECKPOINT,
+    LOG_START_OFFSET_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+    CLEANER_OFFSET_CHECKPOINT,
+)
+
+
+def recovery_points(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
+    return {log.topic_partition: log.recovery_point for log in logs}
+
+
+def log_starts(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
+    """Only those that the first segment's base offset does not say already."""
+    return {
+        log.topic_partition: log.log_start_offset
+        for log in logs
+        if log.log_start_offset > log.segments.first.base_offset
+    }
+
+
+def high_watermarks(
+    logs: Iterable[LogState], offsets: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int]:
+    """Those of a directory's logs, out of all of them."""
+    partitions = (log.topic_partition for log in logs)
+    return {partition: offsets[partition] for partition in partitions if partition in offsets}
+
+
+class CheckpointWrite:
+    """A write that runs in a thread: `run` there, then `OffsetCheckpoints.end` on the loop."""
+
+    __slots__ = ("_checkpoints", "name", "offsets", "written")
+
+    def __init__(
+        self, checkpoints: OffsetCheckpoints, name: str, offsets: dict[TopicPartition, int]
+    ) -> None:
+        self._checkpoints = checkpoints
+        self.name = name
+        self.offsets = offsets
+        self.written: dict[TopicPartition, int] | None = None
+
+    def run(self) -> None:
+        offsets = dict(self.offsets)
+        self._checkpoints.write(self.name, offsets)
+        self.written = offsets
+
+
+class OffsetCheckpoints:
+    """See the module. Everything raises LogDirFailure when the disk does not do it."""
+
+    def __init__(self, files: Files, directory: str) -> None:
+        self._files = files
+        self._directory = directory
+        self._on_disk: dict[str, dict[TopicPartition, int]] = {name: {} for name in NAMES}
+        self._unreadable: set[str] = set()
+        self._written: dict[str, bytes] = {}
+        self._under_way: dict[str, CheckpointWrite] = {}
+        self._gone: set[TopicPartition] = set()
+        self._unopened: set[TopicPartition] = set()
+        self._stale: set[str] = set()
+
+    def offsets(self, name: str) -> Mapping[TopicPartition, int]:
+        """What a file says, logs that went since left out."""
+        return self._on_disk[name]
+
+    def is_readable(self, name: str) -> bool:
+        return name not in self._unreadable
+
+    def read(self, present: Collection[str]) -> None:
+        """Read the files. `present`: the partitions whose logs, or copies of them, are there.
+
+        A checkpoint that cannot be read counts as empty, as in Kafka: more is checked then.
+        """
+        self._unreadable.clear()
+        for name in NAMES:
+            self._on_disk[name] = self._read(name)
+        for topic_partition in set().union(*self._on_disk.values()):
+            if str(topic_partition) not in present:
+                self.forget(topic_partition)
+
+    def _read(self, name: str) -> dict[TopicPartition, int]:
+        path = f"{self._directory}/{name}"
+        try:
+            return parse_offsets(self._files.read_file(path), path)
+        except FileNotFoundError:
+            return {}
+        except CorruptCheckpoint as fault:
+            _log.warning("Starting without a checkpoint: %s", fault)
+        except OSError as error:
+            if name != CLEANER_OFFSET_CHECKPOINT:  # without it there is more to compact
+                raise LogDirFailure(self._directory, f"reading {name}", error) from error
+        self._unreadable.add(name)
+        return {}
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def write(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Replace a file, durably."""
+        if self._unopened:
+            known = self._on_disk[name]
+            offsets = {tp: known[tp] for tp in self._unopened if tp in known} | dict(offsets)
+        content = format_offsets(offsets)
+        if self._written.get(name) != content:
+            try:
+                self._files.replace_file(f"{self._directory}/{name}", content)
+            except OSError as error:
+                raise LogDirFailure(self._directory, f"writing {name}", error) from error
+            self._written[name] = content
+        self._on_disk[name] = dict(offsets)
+        self._unreadable.discard(name)
+        self._stale.discard(name)
+
+    def put(self, name: str, topic_partition: TopicPartition, offset: int) -> None:
+        """Add an entry to a file."""
+        write = self._under_way.get(name)
+        if write is not None:
+            write.offsets[topic_partition] = offset
+        else:
+            self.write(name, {**self._on_disk[name], topic_partition: offset})
+
+    def begin(self, name: str, offsets: Mapping[TopicPartition, int]) -> CheckpointWrite:
+        """A write for a thread; one at a time for each file."""
+        write = self._under_way[name] = CheckpointWrite(self, name, dict(offsets))
+        return write
+
+    def end(self, write: CheckpointWrite) -> None:
+        """Also after a write that failed."""
+        if self._under_way.get(write.name) is write:
+            del self._under_way[write.name]
+        if write.written is not None and write.written != write.offsets:
+            self.write(write.name, write.offsets)
+
+    def keep(self, topic_partition: TopicPartition) -> None:
+        """Its log is there but was not opened: what the files say of it stays in them.
+
+        Its recovery point is told in any case: whoever opens it next has to check it from there.
+        """
+        self._unopened.add(topic_partition)
+        points = self._on_disk[RECOVERY_POINT_CHECKPOINT]
+        self._on_disk[RECOVERY_POINT_CHECKPOINT] = {topic_partition: 0, **points}
+
+    # -- logs that are no more ------------------------------------------------------------------
+
+    def forget(self, topic_partition: TopicPartition) -> None:
+        """Its log went, by deletion or to another directory. Nothing is written yet."""
+        self._gone.add(topic_partition)
+        self._unopened.discard(topic_partition)
+        for write in self._under_way.values():
+            write.offsets.pop(topic_partition, None)
+        for name, offsets in self._on_disk.items():
+            if topic_partition in offsets:
+                left = dict(offsets)  # a thread may be at it
+                del left[topic_partition]
+                self._on_disk[name] = left
+                self._stale.add(name)
+
+    def settle(self, topic_partition: TopicPartition) -> None:
+        """A log of this name is going to be made: the files must not speak of an older one."""
+        if topic_partition not in self._gone:
+            return
+        for name in self._stale - self._under_way.keys():
+            self.write(name, self._on_disk[name])
+        self._gone.clear()

@@ -1,0 +1,101 @@
+"""One fsync of a log up to an offset, apart from the log: a thread may do the waiting.
+
+The log prepares it (index entries written back), anyone runs it, the log marks it done; only then
+does the recovery point move (UnifiedLog.flush).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.environment.files import Files
+from pykbroker.log.directories.checkpoints import PARTITION_METADATA
+
+if TYPE_CHECKING:
+    from pykbroker.log.partition.log_state import LogState
+    from pykbroker.log.segments.segment import Segment
+
+
+class FlushJob:
+    """`run` blocks and raises OSError; `log.complete_flush(job)` comes after it."""
+
+    __slots__ = (
+        "_directories",
+        "_epochs",
+        "_epochs_path",
+        "_files",
+        "_paths",
+        "_syncs",
+        "log",
+        "offset",
+        "truncations",
+    )
+
+    def __init__(
+        self,
+        log: LogState,
+        offset: int,
+        segments: Sequence[Segment],
+        *,
+        with_parent: bool = True,
+    ) -> None:
+        """Without the parent, the caller syncs the log directory itself (a clean stop)."""
+        self.log = log
+        self.offset = offset
+        self.truncations = log.truncations
+        files = self._files = log.files
+        self._epochs_path = log.leader_epochs.path
+        self._epochs = log.leader_epochs.take_content()
+        self._syncs = [segment.file.pinned_sync() for segment in segments]
+        self._paths = [path for s in segments for path in s.paths()[1:] if has_content(files, path)]
+        snapshot = log.snapshots.latest_path()
+        if snapshot is not None:
+            self._paths.append(snapshot)
+        self._directories: list[str] = []
+        if any(segment.base_offset >= log.recovery_point for segment in segments):
+            # A segment made since the last flush: its name must be durable too.
+            self._directories.append(log.directory)
+        if not log.is_directory_durable:
+            metadata = f"{log.directory}/{PARTITION_METADATA}"
+            if files.exists(metadata):
+                self._paths.append(metadata)
+            self._directories = [log.directory]
+            if with_parent:
+                self._directories.append(os.path.dirname(log.directory))
+            log.is_directory_durable = True
+
+    def run(self) -> None:
+        for sync in self._syncs:
+            skip_missing(sync)
+        for path in self._paths:
+            skip_missing(self._files.sync_file, path)
+        if self._epochs is not None:
+            skip_missing(self._write_epochs, self._epochs)
+        for directory in self._directories:
+            skip_missing(self._files.sync_dir, directory)
+
+    def _write_epochs(self, content: bytes) -> None:
+        """As Files.replace_file, but the directory is synced once for everything."""
+        temporary = f"{self._epochs_path}.tmp"
+        self._files.write_file(temporary, content, sync=True)
+        self._files.rename(temporary, self._epochs_path)
+        if self.log.directory not in self._directories:
+            self._directories.insert(0, self.log.directory)
+
+
+def has_content(files: Files, path: str) -> bool:
+    """An index without entries need not be on disk: a missing or zeroed one is the same."""
+    try:
+        return files.size(path) > 0
+    except FileNotFoundError:
+        return False
+
+
+def skip_missing(call: Callable[..., None], *arguments: object) -> None:
+    """What was deleted or renamed away meanwhile needs no sync."""
+    try:
+        call(*arguments)
+    except FileNotFoundError:
+        return

@@ -1,0 +1,123 @@
+"""Which leader epoch began at which offset: the partition's `leader-epoch-checkpoint`.
+
+State   (epoch, start offset) pairs, both strictly ascending.
+In      epochs of appended batches, truncations at either end, questions of followers.
+Out     answers; True from a mutator when the checkpoint file has to be written again.
+Invariants
+    An epoch's records lie from its start offset up to the start offset of the next epoch, the
+    latest epoch's up to the log's end.
+
+The file (checkpoints.py): version 0, the number of entries, then `epoch start_offset` a line.
+Source: Kafka's LeaderEpochFileCache.java; KIP-101, KIP-279.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from pykbroker.log.directories.checkpoints import format_leader_epochs, parse_leader_epochs
+
+UNDEFINED_EPOCH = -1
+UNDEFINED_OFFSET = -1
+
+
+class LeaderEpochs:
+    """The leader epochs of one log; see the module's docstring."""
+
+    __slots__ = ("_epochs", "_starts")
+
+    def __init__(self, entries: Iterable[tuple[int, int]] = ()) -> None:
+        self._epochs: list[int] = []
+        self._starts: list[int] = []
+        for epoch, start_offset in entries:
+            self.assign(epoch, start_offset)
+
+    @classmethod
+    def from_bytes(cls, payload: bytes, name: str) -> LeaderEpochs:
+        """Read a checkpoint; CorruptCheckpoint names the line that is wrong."""
+        return cls(parse_leader_epochs(payload, name))
+
+    def to_bytes(self) -> bytes:
+        return format_leader_epochs(self.entries)
+
+    @property
+    def entries(self) -> list[tuple[int, int]]:
+        """(epoch, start offset), oldest first."""
+        return list(zip(self._epochs, self._starts, strict=True))
+
+    @property
+    def latest_epoch(self) -> int | None:
+        return self._epochs[-1] if self._epochs else None
+
+    @property
+    def earliest(self) -> tuple[int, int] | None:
+        return (self._epochs[0], self._starts[0]) if self._epochs else None
+
+    def assign(self, epoch: int, start_offset: int) -> bool:
+        """`epoch` has records from `start_offset` on; contradicting entries go."""
+        if epoch < 0 or start_offset < 0:
+            raise ValueError(f"leader epoch {epoch} at offset {start_offset}")
+        epochs = self._epochs
+        starts = self._starts
+        if epochs and epoch == epochs[-1] and start_offset >= starts[-1]:
+            return False
+        while epochs and (epochs[-1] >= epoch or starts[-1] >= start_offset):
+            epochs.pop()
+            starts.pop()
+        epochs.append(epoch)
+        starts.append(start_offset)
+        return True
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        """(the largest known epoch not above `epoch`, where it ends); (-1, -1) when not known.
+
+        An epoch older than all known ones ends where the oldest known one begins.
+        """
+        epochs = self._epochs
+        if epoch == UNDEFINED_EPOCH or not epochs:
+            return UNDEFINED_EPOCH, UNDEFINED_OFFSET
+        if epoch == epochs[-1]:
+            return epoch, log_end_offset
+        higher = bisect_right(epochs, epoch)
+        if higher == len(epochs):
+            return UNDEFINED_EPOCH, UNDEFINED_OFFSET
+        return (epoch if higher == 0 else epochs[higher - 1]), self._starts[higher]
+
+    def epoch_for_offset(self, offset: int) -> int | None:
+        """The epoch in which `offset` was written; None before the first one known."""
+        index = bisect_right(self._starts, offset)
+        return self._epochs[index - 1] if index else None
+
+    def next_epoch(self, epoch: int) -> int | None:
+        """The smallest known epoch above `epoch`."""
+        index = bisect_right(self._epochs, epoch)
+        return self._epochs[index] if index < len(self._epochs) else None
+
+    def truncate_from_end(self, end_offset: int) -> bool:
+        """Forget epochs that begin at or behind `end_offset`."""
+        changed = False
+        while end_offset >= 0 and self._starts and self._starts[-1] >= end_offset:
+            self._epochs.pop()
+            self._starts.pop()
+            changed = True
+        return changed
+
+    def truncate_from_start(self, start_offset: int) -> bool:
+        """Forget epochs that ended before `start_offset`; the one that holds it begins there."""
+        index = bisect_right(self._starts, start_offset)
+        if index == 0 or (index == 1 and self._starts[0] == start_offset):
+            return False
+        del self._epochs[: index - 1]
+        del self._starts[: index - 1]
+        self._starts[0] = start_offset
+        return True
+
+    def clear(self) -> bool:
+        changed = bool(self._epochs)
+        self._epochs.clear()
+        self._starts.clear()
+        return changed
+
+    def __repr__(self) -> str:
+        return f"LeaderEpochs({self.entries})"

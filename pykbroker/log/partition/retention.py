@@ -1,0 +1,94 @@
+"""Which old segments a log may give up; PartitionLog deletes them.
+
+In:  the log, the time, the high watermark. Out: rules, and the segments that breach one.
+Invariants: only whole segments from the start go, and none with an offset at or above the high
+     watermark.
+Source: UnifiedLog.deleteOldSegments.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+
+from pykbroker.log.partition.log_state import LogState
+from pykbroker.log.segments.segment import CorruptSegment, Segment
+
+_log = logging.getLogger(__name__)
+
+Condition = Callable[[Segment, Segment | None], bool]
+"""Whether a segment breaches the rule; it is told the one after it, too."""
+
+
+def retention_rules(log: LogState, now_ms: int) -> Iterator[tuple[str, Condition]]:
+    """What each rule is called, and the rule; made only when those before it were applied.
+
+    The log start offset counts always, size and time when cleanup.policy has "delete".
+    """
+    yield "log start offset", start_rule(log)
+    if log.config.delete:
+        if log.config.retention_bytes >= 0:
+            yield "retention size", size_rule(log)
+        if log.config.retention_ms >= 0:
+            yield "retention time", time_rule(log, now_ms)
+
+
+def start_rule(log: LogState) -> Condition:
+    def breached(_: Segment, following: Segment | None) -> bool:
+        return following is not None and following.base_offset <= log.log_start_offset
+
+    return breached
+
+
+def size_rule(log: LogState) -> Condition:
+    excess = log.size_bytes - log.config.retention_bytes
+
+    def breached(segment: Segment, _: Segment | None) -> bool:
+        nonlocal excess
+        if excess < segment.size:
+            return False
+        excess -= segment.size
+        return True
+
+    if excess < 0:
+        return lambda segment, following: False
+    return breached
+
+
+def time_rule(log: LogState, now_ms: int) -> Condition:
+    retention_ms = log.config.retention_ms
+
+    def breached(segment: Segment, _: Segment | None) -> bool:
+        if 0 <= now_ms - segment.indexed_timestamp() <= retention_ms:
+            return False  # without reading a batch
+        return now_ms - largest_timestamp(segment) > retention_ms
+
+    return breached
+
+
+def largest_timestamp(segment: Segment) -> int:
+    """Of its records, or when the file was last written where they carry none.
+
+    A damaged segment gets old like any other: what its index says is believed then, as in Kafka.
+    """
+    try:
+        largest = segment.largest_timestamp().timestamp
+    except CorruptSegment as fault:
+        _log.warning("%s; its age is taken from its time index", fault)
+        largest = segment.indexed_timestamp()
+    return largest if largest >= 0 else segment.files.modified_ms(segment.file.path)
+
+
+def deletable_segments(log: LogState, high_watermark: int, is_breached: Condition) -> list[Segment]:
+    """The oldest segments as long as they breach the rule."""
+    deletable = []
+    segments = list(log.segments)
+    for index, segment in enumerate(segments):
+        following = segments[index + 1] if index + 1 < len(segments) else None
+        upper_bound = following.base_offset if following is not None else log.log_end_offset
+        if high_watermark < upper_bound or not is_breached(segment, following):
+            break
+        if following is None and not segment.size:
+            break
+        deletable.append(segment)
+    return deletable

@@ -1,0 +1,1 @@
+"""Producers of one partition: sequences, transactions, snapshots, verification guards."""

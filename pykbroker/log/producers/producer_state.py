@@ -1,0 +1,407 @@
+"""Producers of one partition: their epochs, last five batches and open transactions.
+
+State   producers by id; transactions that are open; transactions that ended above the high
+        watermark; the offset up to which the log has been taken in (`map_end_offset`).
+In      headers of batches with a producer id, in log order; offsets of watermark and log start.
+Out     KafkaError for a batch that must not be appended, the duplicate that it repeats, or a
+        ProducerUpdate to apply; CompletedTxn when a marker ends a transaction; guards of
+        transactions that are being verified (verification.py); snapshot bytes.
+Invariants
+    `prepare` changes nothing. `apply` puts a new entry in place of the old, so `undo` (in reverse
+    order, after a failed write) restores the state exactly.
+    The first unstable offset never passes the first offset of an open transaction, nor that of
+    an ended one whose marker lies at or above the high watermark.
+
+Rules (ProducerAppendInfo.java): a producer that is not known, or has no epoch, may begin at any
+sequence; a new epoch begins at 0; an old epoch is fenced; sequences run on by one and wrap from
+2**31 - 1 to 0; an exact repetition of one of the last five batches is a duplicate. What came by
+replication is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.producers.producer_entry import (
+    BatchMetadata,
+    CompletedTxn,
+    CorruptSnapshot,
+    ProducerStateEntry,
+    decode_snapshot,
+    encode_snapshot,
+    stray_snapshots,
+)
+from pykbroker.log.producers.verification import VerificationGuard, Verifications
+from pykbroker.log.validation.validation_rules import CLIENT, REPLICATION
+from pykbroker.protocol.control_records import ABORT, EndTxnMarker, decode_marker
+from pykbroker.protocol.crc32c import BytesLike
+from pykbroker.protocol.record_batch import (
+    CONTROL_BIT,
+    NO_PRODUCER_EPOCH,
+    NO_SEQUENCE,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    increment_sequence,
+    iter_records,
+)
+
+__all__ = [
+    "BatchMetadata",
+    "CompletedTxn",
+    "CorruptSnapshot",
+    "ProducerStateEntry",
+    "ProducerStateManager",
+    "ProducerUpdate",
+    "decode_snapshot",
+    "encode_snapshot",
+    "stray_snapshots",
+]
+
+DEFAULT_EXPIRATION_MS = 86_400_000
+_MAX_EPOCH = 0x7FFF
+
+
+class ProducerUpdate:
+    """What one batch does to the state: `entry` in place of `previous`."""
+
+    __slots__ = ("completed", "entry", "previous", "started")
+
+    def __init__(
+        self,
+        entry: ProducerStateEntry,
+        previous: ProducerStateEntry | None,
+        started: int = -1,
+        completed: CompletedTxn | None = None,
+    ) -> None:
+        self.entry = entry
+        self.previous = previous
+        self.started = started
+        self.completed = completed
+
+
+class ProducerStateManager:
+    """The producers of one partition; see the module's docstring."""
+
+    def __init__(
+        self, partition: str, producer_id_expiration_ms: int = DEFAULT_EXPIRATION_MS
+    ) -> None:
+        self.partition = partition
+        self.producer_id_expiration_ms = producer_id_expiration_ms
+        self.producers: dict[int, ProducerStateEntry] = {}
+        self.verifications = Verifications()
+        self.map_end_offset = 0
+        self.last_snapshot_offset = 0
+        self._ongoing: dict[int, int] = {}  # first offset -> producer id, ascending
+        self._unreplicated: dict[int, int] = {}  # first offset -> offset of the marker
+
+    # -- appending ------------------------------------------------------------------------------
+
+    def find_duplicate(self, header: BatchHeader) -> BatchMetadata | None:
+        """The batch among the producer's last five that this one repeats."""
+        entry = self.producers.get(header.producer_id)
+        if entry is None or entry.producer_epoch != header.producer_epoch:
+            return None
+        first = header.base_sequence
+        last = header.last_sequence
+        for batch in entry.batches:
+            if batch.last_sequence == last and batch.first_sequence == first:
+                return batch
+        return None
+
+    def prepare(
+        self,
+        header: BatchHeader,
+        batch: BytesLike,
+        base_offset: int,
+        origin: int = CLIENT,
+        transaction_version: int = 0,
+        guard: VerificationGuard | None = None,
+    ) -> ProducerUpdate | None:
+        """What appending this batch at `base_offset` will do; KafkaError when it must not be.
+
+        None for a control batch without records: its transaction has been cleaned away.
+        `transaction_version` is a marker's. With a `guard`, a batch that opens a transaction must
+        have been verified; without one, nothing is verified.
+        """
+        entry = self.producers.get(header.producer_id)
+        if header.attributes & CONTROL_BIT:
+            for record in iter_records(batch, header):
+                marker = decode_marker(record.key, record.value)
+                return self._prepare_marker(
+                    header, marker, record.timestamp, base_offset, entry, origin,
+                    transaction_version,
+                )  # fmt: skip
+            return None
+        return self._prepare_data(header, base_offset, entry, origin, guard)
+
+    def _prepare_data(
+        self,
+        header: BatchHeader,
+        base_offset: int,
+        entry: ProducerStateEntry | None,
+        origin: int,
+        guard: VerificationGuard | None,
+    ) -> ProducerUpdate:
+        epoch = header.producer_epoch
+        transactional = header.attributes & TRANSACTIONAL_BIT
+        if entry is not None and epoch < entry.producer_epoch:
+            self._fence(header.producer_id, epoch, entry.producer_epoch, base_offset, origin, 0)
+        if guard is not None and transactional and not _is_open(entry, epoch):
+            self.verifications.check_guard(header.producer_id, guard)
+        if self.verifications.entries and origin == CLIENT:
+            has_batches = entry is not None and bool(entry.batches)
+            where = f"offset {base_offset} in partition {self.partition}"
+            self.verifications.check_sequence(header, has_batches, where)
+        if entry is not None:
+            if origin == CLIENT:
+                self._check_sequence(header, entry, base_offset)
+            current_txn = entry.current_txn_first_offset
+            coordinator_epoch = entry.coordinator_epoch
+            batches = entry.batches[-4:] if epoch == entry.producer_epoch else []
+        else:
+            current_txn = -1
+            coordinator_epoch = -1
+            batches = []
+        started = -1
+        if transactional:
+            if current_txn < 0:
+                started = current_txn = base_offset
+        elif current_txn >= 0:
+            raise KafkaError(
+                ErrorCode.INVALID_TXN_STATE,
+                f"Expected transactional write from producer {header.producer_id} at offset "
+                f"{base_offset} in partition {self.partition}",
+            )
+        delta = header.last_offset_delta
+        base_sequence = header.base_sequence
+        batches.append(
+            BatchMetadata(
+                NO_SEQUENCE if base_sequence < 0 else increment_sequence(base_sequence, delta),
+                base_offset + delta,
+                delta,
+                header.max_timestamp,
+            )
+        )
+        updated = ProducerStateEntry(
+            header.producer_id, epoch, coordinator_epoch, header.max_timestamp, current_txn, batches
+        )
+        return ProducerUpdate(updated, entry, started)
+
+    def _prepare_marker(
+        self,
+        header: BatchHeader,
+        marker: EndTxnMarker,
+        timestamp: int,
+        base_offset: int,
+        entry: ProducerStateEntry | None,
+        origin: int,
+        transaction_version: int,
+    ) -> ProducerUpdate:
+        producer_id = header.producer_id
+        epoch = header.producer_epoch
+        first_offset = -1
+        batches: list[BatchMetadata] = []
+        if entry is not None:
+            current = entry.producer_epoch
+            first_offset = entry.current_txn_first_offset
+            if epoch < current or (
+                transaction_version >= 2
+                and epoch == current
+                and first_offset >= 0
+                and epoch != _MAX_EPOCH
+            ):
+                self._fence(producer_id, epoch, current, base_offset, origin, transaction_version)
+            if entry.coordinator_epoch > marker.coordinator_epoch and origin != REPLICATION:
+                raise KafkaError(
+                    ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                    f"Invalid coordinator epoch for producerId {producer_id} at offset "
+                    f"{base_offset} in partition {self.partition}: {marker.coordinator_epoch} "
+                    f"(zombie), {entry.coordinator_epoch} (current)",
+                )
+            if epoch == current:
+                batches = entry.batches
+        completed = None
+        if first_offset >= 0:
+            completed = CompletedTxn(
+                producer_id, first_offset, base_offset, marker.control_type == ABORT
+            )
+        updated = ProducerStateEntry(
+            producer_id, epoch, marker.coordinator_epoch, timestamp, -1, batches
+        )
+        return ProducerUpdate(updated, entry, -1, completed)
+
+    def apply(self, update: ProducerUpdate) -> CompletedTxn | None:
+        """Make it so; the transaction that a marker ended, for the transaction index if aborted."""
+        entry = update.entry
+        self.producers[entry.producer_id] = entry
+        if update.started >= 0:
+            self._ongoing[update.started] = entry.producer_id
+        completed = update.completed
+        if completed is not None:
+            completed.last_stable_offset = self._last_stable_offset(completed)
+            self._ongoing.pop(completed.first_offset, None)
+            self._unreplicated[completed.first_offset] = completed.last_offset
+        return completed
+
+    def undo(self, update: ProducerUpdate) -> None:
+        """Take back the update applied last: its batch was not written after all."""
+        producer_id = update.entry.producer_id
+        if update.previous is None:
+            self.producers.pop(producer_id, None)
+        else:
+            self.producers[producer_id] = update.previous
+        if update.started >= 0:
+            self._ongoing.pop(update.started, None)
+        completed = update.completed
+        if completed is not None:
+            self._unreplicated.pop(completed.first_offset, None)
+            self._ongoing[completed.first_offset] = producer_id
+            self._ongoing = dict(sorted(self._ongoing.items()))
+
+    def _last_stable_offset(self, completed: CompletedTxn) -> int:
+        for first_offset, producer_id in self._ongoing.items():
+            if producer_id != completed.producer_id:
+                return first_offset
+        return completed.last_offset + 1
+
+    def _check_sequence(
+        self, header: BatchHeader, entry: ProducerStateEntry, base_offset: int
+    ) -> None:
+        sequence = header.base_sequence
+        known_epoch = entry.producer_epoch
+        if header.producer_epoch != known_epoch:
+            if sequence != 0 and known_epoch != NO_PRODUCER_EPOCH:
+                raise KafkaError(
+                    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                    f"Invalid sequence number for new epoch of producer {header.producer_id} at "
+                    f"offset {base_offset} in partition {self.partition}: {header.producer_epoch} "
+                    f"(request epoch), {sequence} (seq. number), {known_epoch} (current producer "
+                    "epoch)",
+                )
+            return
+        last = entry.last_sequence
+        if sequence != last + 1 and not (sequence == 0 and last == 0x7FFFFFFF):
+            raise KafkaError(
+                ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                f"Out of order sequence number for producer {header.producer_id} at offset "
+                f"{base_offset} in partition {self.partition}: {sequence} (incoming seq. number), "
+                f"{last} (current end sequence number)",
+            )
+
+    def _fence(
+        self,
+        producer_id: int,
+        epoch: int,
+        current: int,
+        offset: int,
+        origin: int,
+        transaction_version: int,
+    ) -> None:
+        if origin == REPLICATION:
+            return
+        comparison = "<=" if transaction_version >= 2 else "<"
+        raise KafkaError(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            f"Epoch of producer {producer_id} at offset {offset} in {self.partition} is {epoch}, "
+            f"which is {comparison} the last seen epoch {current}",
+        )
+
+    # -- transactions ---------------------------------------------------------------------------
+
+    def start_verification(
+        self, producer_id: int, sequence: int, epoch: int, supports_epoch_bump: bool, now_ms: int
+    ) -> VerificationGuard | None:
+        """The guard with which the producer may open a transaction once it is verified.
+
+        None: it is open already. KafkaError(INVALID_PRODUCER_EPOCH): the producer is fenced.
+        """
+        entry = self.producers.get(producer_id)
+        if entry is not None and epoch < entry.producer_epoch:
+            raise KafkaError(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"Epoch of producer {producer_id} is {epoch}, which is smaller than the last seen "
+                f"epoch {entry.producer_epoch}",
+            )
+        if _is_open(entry, epoch):
+            return None
+        return self.verifications.start(producer_id, sequence, epoch, supports_epoch_bump, now_ms)
+
+    def first_unstable_offset(self) -> int | None:
+        """Where the last stable offset has to stop; None when no transaction holds it."""
+        ongoing = next(iter(self._ongoing), None)
+        unreplicated = min(self._unreplicated) if self._unreplicated else None
+        if ongoing is None or unreplicated is None:
+            return unreplicated if ongoing is None else ongoing
+        return min(ongoing, unreplicated)
+
+    def on_high_watermark(self, high_watermark: int) -> None:
+        """Transactions whose markers are below it are stable now."""
+        if self._unreplicated:
+            self._unreplicated = {
+                first: last for first, last in self._unreplicated.items() if last >= high_watermark
+            }
+
+    def on_log_start_offset(self, log_start_offset: int) -> None:
+        self.on_high_watermark(log_start_offset)
+        self.map_end_offset = max(self.map_end_offset, log_start_offset)
+
+    # -- life of the state ----------------------------------------------------------------------
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.producers and not self._unreplicated
+
+    def active_producers(self) -> list[ProducerStateEntry]:
+        return list(self.producers.values())
+
+    def remove_expired(self, now_ms: int) -> int:
+        """Forget producers that were silent for too long; how many they were."""
+        expired = [
+            producer_id
+            for producer_id, entry in self.producers.items()
+            if self._is_expired(entry, now_ms)
+        ]
+        for producer_id in expired:
+            del self.producers[producer_id]
+        self.verifications.remove_expired(now_ms, self.producer_id_expiration_ms)
+        return len(expired)
+
+    def _is_expired(self, entry: ProducerStateEntry, now_ms: int) -> bool:
+        return (
+            entry.current_txn_first_offset < 0
+            and now_ms - entry.last_timestamp >= self.producer_id_expiration_ms
+        )
+
+    def clear(self, map_end_offset: int) -> None:
+        """As for a log without producers that ends at `map_end_offset`."""
+        self.producers.clear()
+        self._ongoing.clear()
+        self._unreplicated.clear()
+        self.map_end_offset = map_end_offset
+        self.last_snapshot_offset = map_end_offset
+
+    def load(self, entries: Iterable[ProducerStateEntry], offset: int) -> None:
+        """Begin again from a snapshot taken at `offset`.
+
+        Expired producers come along, until `remove_expired` is called: one that sends records of
+        old timestamps may be about to repeat its last batch (Kafka leaves it out, and the batch is
+        stored twice).
+        """
+        self.clear(offset)
+        for entry in entries:
+            self.producers[entry.producer_id] = entry
+            if entry.current_txn_first_offset >= 0:
+                self._ongoing[entry.current_txn_first_offset] = entry.producer_id
+        self._ongoing = dict(sorted(self._ongoing.items()))
+
+    def snapshot_bytes(self) -> bytes:
+        """The content of `<map_end_offset>.snapshot`."""
+        return encode_snapshot(self.producers.values())
+
+
+def _is_open(entry: ProducerStateEntry | None, epoch: int) -> bool:
+    """The producer has a transaction open in this very epoch."""
+    return (
+        entry is not None and entry.current_txn_first_offset >= 0 and entry.producer_epoch == epoch
+    )

@@ -1,0 +1,131 @@
+"""Opening a partition's log, after a crash too: here, or first mended by a worker process.
+
+In:    the directory, what the checkpoints say, whether the shutdown was clean. Out: a PartitionLog.
+Invariant: the same directory opened twice gives the same log (log_loader.py).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pykbroker.config import TopicConfig
+from pykbroker.environment.files import Files
+from pykbroker.log.directories.chores import Chores
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.recovery.log_loader import LogLoader, is_segment_name, offset_of
+from pykbroker.log.segments.segment import LOG_SUFFIX
+from pykbroker.types import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_PRODUCER_EXPIRATION_MS = 86_400_000
+
+
+def open_log(
+    files: Files,
+    directory: str,
+    topic_partition: TopicPartition,
+    config: TopicConfig,
+    *,
+    now_ms: int,
+    is_clean: bool = True,
+    recovery_point: int = 0,
+    log_start_offset: int = 0,
+    is_contiguous: bool = False,
+    topic_id: bytes | None = None,
+    chores: Chores | None = None,
+    jitter: Callable[[int], int] | None = None,
+    producer_id_expiration_ms: int = DEFAULT_PRODUCER_EXPIRATION_MS,
+) -> PartitionLog:
+    """Open or create the log in `directory`. OSError; OffsetsOutOfPlace, which changes nothing.
+
+    is_contiguous: the topic was never compacted, so that a gap between segments is told as a loss.
+    """
+    if not files.is_dir(directory):
+        files.mkdir(directory)
+    loader = LogLoader(
+        files,
+        directory,
+        topic_partition,
+        config,
+        now_ms=now_ms,
+        is_clean=is_clean,
+        recovery_point=recovery_point,
+        log_start_offset=log_start_offset,
+        is_contiguous=is_contiguous,
+        producer_id_expiration_ms=producer_id_expiration_ms,
+    )
+    end_offset = loader.load()
+    if recovery_point > end_offset:
+        lost = f"{end_offset} but was synced up to {recovery_point}: what is between is lost"
+        _log.error("%s: %s ends at offset %s", topic_partition, directory, lost)
+    return PartitionLog(
+        files=files,
+        directory=directory,
+        topic_partition=topic_partition,
+        config=config,
+        segments=loader.segments,
+        log_start_offset=loader.log_start_offset,
+        recovery_point=end_offset if is_clean else min(recovery_point, end_offset),
+        log_end_offset=end_offset,
+        leader_epochs=loader.epochs,
+        snapshots=loader.snapshots,
+        now_ms=now_ms,
+        topic_id=topic_id,
+        is_directory_durable=recovery_point > 0,
+        chores=chores,
+        jitter=jitter,
+    )
+
+
+class RecoveryTask(NamedTuple):
+    """The recovery of one log, as it is told to a worker process."""
+
+    directory: str
+    topic: str
+    partition: int
+    recovery_point: int
+    log_start_offset: int
+    is_contiguous: bool
+    now_ms: int
+    segment_bytes: int
+    segment_index_bytes: int
+    index_interval_bytes: int
+    producer_id_expiration_ms: int
+    size_bytes: int
+
+
+def recover_and_close(files: Files, task: RecoveryTask) -> int:
+    """Check a log as after a crash and leave it as after a clean stop; its end offset."""
+    config = TopicConfig.default(
+        segment_bytes=str(task.segment_bytes),
+        segment_index_bytes=str(task.segment_index_bytes),
+        index_interval_bytes=str(task.index_interval_bytes),
+    )
+    log = open_log(
+        files,
+        task.directory,
+        TopicPartition(task.topic, task.partition),
+        config,
+        now_ms=task.now_ms,
+        is_clean=False,
+        recovery_point=task.recovery_point,
+        log_start_offset=task.log_start_offset,
+        is_contiguous=task.is_contiguous,
+        producer_id_expiration_ms=task.producer_id_expiration_ms,
+    )
+    log.close()
+    return log.log_end_offset
+
+
+def unflushed_bytes(files: Files, directory: str, recovery_point: int) -> int:
+    """How much of a log its recovery has to read."""
+    sizes = {
+        offset_of(name): size
+        for name, size in files.list_sizes(directory).items()
+        if name.endswith(LOG_SUFFIX) and is_segment_name(name)
+    }
+    first = max((base for base in sizes if base <= recovery_point), default=0)
+    return sum(size for base, size in sizes.items() if base >= first)

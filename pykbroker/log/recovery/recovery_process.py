@@ -1,0 +1,37 @@
+"""The worker process that recovers logs with much unflushed data after a crash.
+
+    in    {RecoveryTask as a JSON array}                one a line, on its standard input
+    out   {"end_offset": 42} | {"failed": "message"}    one a line, on its standard output
+
+State   none between tasks. It ends at the end of its input, so also when its parent is gone.
+Run     python -m pykbroker.log.recovery.recovery_process    (recovery_driver.py starts it)
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import TextIO
+
+from pykbroker.environment.files import Files
+from pykbroker.environment.real.files import RealFiles
+from pykbroker.log.recovery.opening import RecoveryTask, recover_and_close
+
+
+def serve(files: Files, lines: TextIO, out: TextIO) -> None:
+    """The worker: do the tasks of `lines` until they end."""
+    for line in lines:
+        try:
+            answer: dict[str, object] = {
+                "end_offset": recover_and_close(files, RecoveryTask(*json.loads(line)))
+            }
+        except Exception as fault:  # the parent tries again and meets it with all it knows
+            answer = {"failed": f"{type(fault).__name__}: {fault}"}
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.WARNING, format="[%(asctime)s] %(levelname)s %(message)s")
+    serve(RealFiles(), sys.stdin, sys.stdout)

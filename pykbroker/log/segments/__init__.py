@@ -1,0 +1,1 @@
+"""Segments: a file of record batches, and the three indexes beside it."""

@@ -1,0 +1,285 @@
+"""The files behind the three indexes of a segment: read, written back, cut and dropped.
+
+State: the index itself (offset_index, time_index, txn_index: bytes in, bytes out), loaded when it
+       is first used; entries that are not in the file yet; whether the file is preallocated.
+In:    entries, look-ups. Out: what the index answers; OSError, CorruptIndex.
+Invariants: the file never holds less than it did at the last `write_back`; after a crash everything
+       behind the recovery point is built again, so entries may stay in memory until a flush.
+       Loaded indexes of closed segments are bounded in bytes for the whole node (`IndexMemory`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar, Generic, TypeVar
+
+from pykbroker.environment.files import Files
+from pykbroker.environment.index_memory import Droppable, IndexMemory
+from pykbroker.log.producers.producer_state import CompletedTxn
+from pykbroker.log.segments.offset_index import OffsetIndex
+from pykbroker.log.segments.time_index import TimeIndex
+from pykbroker.log.segments.txn_index import AbortedTxn, TransactionIndex
+
+IndexT = TypeVar("IndexT", OffsetIndex, TimeIndex, TransactionIndex)
+
+
+class CorruptIndex(Exception):
+    """An index file that cannot be right; its segment is indexed again."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"corrupt index {path}: {reason}")
+        self.path = path
+
+
+class IndexFile(Droppable, Generic[IndexT]):
+    """One index and its file."""
+
+    __slots__ = (
+        "_index",
+        "_is_writable",
+        "_preallocated",
+        "_unwritten",
+        "base_offset",
+        "files",
+        "max_bytes",
+        "memory",
+        "path",
+    )
+
+    def __init__(
+        self,
+        files: Files,
+        path: str,
+        base_offset: int,
+        max_bytes: int,
+        memory: IndexMemory | None = None,
+    ) -> None:
+        self.files = files
+        self.path = path
+        self.base_offset = base_offset
+        self.max_bytes = max_bytes
+        self.memory = memory
+        self._index: IndexT | None = None
+        self._unwritten = bytearray()
+        self._is_writable = False
+        self._preallocated = False
+
+    @abstractmethod
+    def make(self, payload: bytes) -> IndexT:
+        """The index over the content of the file."""
+
+    def fault_of(self, index: IndexT) -> str | None:
+        """What is wrong with what was read, if it can be seen in the index alone."""
+        return index.check()
+
+    @property
+    def index(self) -> IndexT:
+        index = self._index
+        if index is None:
+            try:
+                payload = self.files.read_file(self.path)
+            except FileNotFoundError:
+                payload = b""
+            try:
+                index = self.make(payload)
+            except ValueError as fault:
+                raise CorruptIndex(self.path, str(fault)) from None
+            reason = self.fault_of(index)
+            if reason is not None:
+                raise CorruptIndex(self.path, reason)
+            self._index = index
+            if self.memory is not None and not self._is_writable:
+                self.memory.loaded(self, index.size_bytes)
+        return index
+
+    def drop(self) -> None:
+        """Forget the content; it is in the file."""
+        if not self._unwritten and not self._is_writable:
+            self._index = None
+
+    def unload(self) -> None:
+        """Nobody will ask for a while, or ever: the segment is released."""
+        if self.memory is not None:
+            self.memory.forget(self)
+        self.drop()
+
+    def write_back(self) -> None:
+        unwritten = self._unwritten
+        if unwritten:
+            file = self.files.open(self.path, create=True)
+            file.pwritev([unwritten], self.index.size_bytes - len(unwritten))
+            file.close()
+            self._unwritten = bytearray()
+
+    def flush(self) -> None:
+        """Write back and fsync."""
+        self.write_back()
+        if self.files.exists(self.path):
+            self.files.sync_file(self.path)
+
+    def reset(self) -> None:
+        """Empty, whatever the file held."""
+        self._index = self.make(b"")
+        self._unwritten = bytearray()
+        self._cut()
+
+    def truncate_to(self, offset: int) -> None:
+        """Forget the entries of offsets >= `offset`."""
+        self.write_back()
+        index = self.index
+        before = index.size_bytes
+        index.truncate_to(offset)
+        if index.size_bytes != before:
+            self._cut()
+
+    def _cut(self) -> None:
+        if self.files.exists(self.path):
+            self.files.resize(self.path, self.index.size_bytes)
+        self._preallocated = False
+
+    def rename(self, new_path: str) -> None:
+        """The file may be missing: an index that never got an entry."""
+        try:
+            self.files.rename(self.path, new_path)
+        except FileNotFoundError:
+            if self.files.exists(self.path):
+                raise
+        self.path = new_path
+
+
+EntryIndexT = TypeVar("EntryIndexT", OffsetIndex, TimeIndex)
+
+
+class PreallocatedIndexFile(IndexFile[EntryIndexT]):
+    """An offset or time index: as large as it may become while its segment is active.
+
+    The tail is a hole of zeros, as Apache's memory-mapped indexes have it.
+    """
+
+    __slots__ = ()
+
+    ENTRY_BYTES: ClassVar[int]
+
+    @property
+    def is_full(self) -> bool:
+        return self.index.is_full
+
+    def preallocate(self) -> None:
+        """The segment became active."""
+        _ = self.index
+        if self.memory is not None:
+            self.memory.forget(self)
+        self._is_writable = True
+        if not self._preallocated:
+            self.files.resize(self.path, self.max_bytes - self.max_bytes % self.ENTRY_BYTES)
+            self._preallocated = True
+
+    def trim(self) -> None:
+        """The segment is closed: the file is cut to its entries."""
+        self.write_back()
+        self.files.resize(self.path, self.index.size_bytes)
+        self._preallocated = False
+        self._is_writable = False
+        if self.memory is not None:
+            self.memory.loaded(self, self.index.size_bytes)
+
+
+class OffsetIndexFile(PreallocatedIndexFile[OffsetIndex]):
+    """offset -> position."""
+
+    __slots__ = ()
+
+    ENTRY_BYTES = OffsetIndex.ENTRY.size
+
+    def make(self, payload: bytes) -> OffsetIndex:
+        return OffsetIndex(self.base_offset, self.max_bytes, payload)
+
+    def fault_of(self, index: OffsetIndex) -> str | None:
+        """Looking at every entry would take long, and each look-up checks the entry it uses."""
+        return None
+
+    @property
+    def last_offset(self) -> int:
+        return self.index.last_offset
+
+    def lookup(self, offset: int) -> tuple[int, int]:
+        """Entry with the greatest offset <= the asked one; (base offset, 0) when there is none."""
+        return self.index.lookup(offset)
+
+    def append(self, offset: int, position: int) -> None:
+        self._unwritten += self.index.append(offset, position)
+
+    def upper_bound(self, position: int, size: int) -> tuple[int, int] | None:
+        """The first entry at or behind position + size."""
+        return self.index.upper_bound(position, size)
+
+
+class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):
+    """timestamp -> offset."""
+
+    __slots__ = ()
+
+    ENTRY_BYTES = TimeIndex.ENTRY.size
+
+    def make(self, payload: bytes) -> TimeIndex:
+        return TimeIndex(self.base_offset, self.max_bytes, payload)
+
+    @property
+    def last_entry(self) -> tuple[int, int]:
+        """Retention asks every segment for it: read it alone when the rest is not loaded."""
+        if self._index is None:
+            entry = self._read_last_entry()
+            if entry is not None:
+                return entry
+        return self.index.last_entry
+
+    def _read_last_entry(self) -> tuple[int, int] | None:
+        try:
+            size = self.files.size(self.path)
+        except FileNotFoundError:
+            return None
+        if not size or size % self.ENTRY_BYTES:
+            return None
+        tail = self.files.read_range(self.path, size - self.ENTRY_BYTES, self.ENTRY_BYTES)
+        index = self.make(tail)
+        return index.last_entry if index.entry_count else None
+
+    def lookup(self, timestamp: int) -> tuple[int, int]:
+        return self.index.lookup(timestamp)
+
+    def append(self, timestamp: int, offset: int, *, force: bool = False) -> None:
+        """Only what is later than the last entry; `force` also where the index is full."""
+        self._unwritten += self.index.append(timestamp, offset, force=force)
+
+
+class TxnIndexFile(IndexFile[TransactionIndex]):
+    """The aborted transactions; the file exists from the first one on."""
+
+    __slots__ = ()
+
+    def make(self, payload: bytes) -> TransactionIndex:
+        return TransactionIndex(self.base_offset, payload)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.index.size_bytes
+
+    def append_aborted(self, completed: CompletedTxn) -> None:
+        self._unwritten += self.index.append(
+            AbortedTxn(
+                completed.producer_id,
+                completed.first_offset,
+                completed.last_offset,
+                completed.last_stable_offset,
+            )
+        )
+        self.write_back()
+
+    def collect(self, fetch_offset: int, upper_bound: int) -> tuple[list[AbortedTxn], bool]:
+        """The transactions of [fetch_offset, upper_bound), and whether later ones cannot matter."""
+        return self.index.collect(fetch_offset, upper_bound)
+
+    def reset(self) -> None:
+        self._index = self.make(b"")
+        self._unwritten = bytearray()
+        self.files.unlink(self.path)

@@ -1,0 +1,68 @@
+"""Compacted segments take the place of the ones they were made from.
+
+    .cleaned -> .swap   the last one first: from the first rename on a restart finishes the swap
+    old ones -> .deleted, unlinked after file.delete.delay.ms
+    .swap -> the name   and the directory is synced
+
+In      a log, the base offsets of the `.cleaned` segments (synced), those of the old ones.
+Out     True when it was done; False when the log no longer has those old segments (it was
+        truncated, or retention took some), and the `.cleaned` files were thrown away.
+Invariants
+    At every instant the names on the disk are either the old segments or a swap that the next
+    start completes; readers of old segments keep their open files.
+
+Source: Kafka's LocalLog.replaceSegments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pykbroker.environment.files import Files
+from pykbroker.log.partition.log_state import LogState
+from pykbroker.log.segments.segment import (
+    CLEANED_SUFFIX,
+    INDEX_SUFFIXES,
+    LOG_SUFFIX,
+    SWAP_SUFFIX,
+    Segment,
+    segment_path,
+)
+
+
+def replace_segments(
+    log: LogState, old: Sequence[Segment], new: Sequence[int], *, sync: bool = True
+) -> bool:
+    """See the module. LogDirFailure when the disk fails in between.
+
+    Without `sync` the caller syncs the directory: until then a crash may bring the old names back.
+    """
+    with log.guard("swapping compacted segments in"):
+        if log.is_offline or any(segment not in log.segments for segment in old):
+            discard_cleaned(log.files, log.directory, new)
+            return False
+        swapped = [_to_swap(log, base_offset) for base_offset in sorted(new, reverse=True)]
+        for segment in old:
+            # A producer snapshot goes with a segment whose base offset goes.
+            log.remove_segment(segment, with_snapshot=segment.base_offset not in new)
+        for segment in reversed(swapped):
+            segment.change_suffix(SWAP_SUFFIX, "")
+            log.segments.add(segment)
+        if sync:
+            log.files.sync_dir(log.directory)
+    return True
+
+
+def _to_swap(log: LogState, base_offset: int) -> Segment:
+    segment = Segment(
+        log.files, log.directory, base_offset, log.config, log._now_ms, suffix=CLEANED_SUFFIX
+    )
+    segment.change_suffix(CLEANED_SUFFIX, SWAP_SUFFIX)
+    return segment
+
+
+def discard_cleaned(files: Files, directory: str, base_offsets: Iterable[int]) -> None:
+    """Throw away what a round made that is not wanted any more."""
+    for base_offset in base_offsets:
+        for kind in (LOG_SUFFIX, *INDEX_SUFFIXES):
+            files.unlink(segment_path(directory, base_offset, kind) + CLEANED_SUFFIX)

@@ -1,0 +1,183 @@
+"""The walk over the encoded records of one batch that validation needs: structure, times, keys.
+
+In      the decompressed records of a batch, as bytes, and how many there should be.
+Out     RecordSurvey: the extremes of the timestamp deltas, whether offset deltas run 0, 1, 2 …,
+        the first record without a key, the largest record.
+Invariants
+    A payload that is surveyed without CorruptRecord decodes with any client: every length, varint
+    and header count is sound, and the last record ends where the payload ends.
+
+The loop is long on purpose: its varints are written out for one and two bytes because a call costs
+more than the read. It takes half a microsecond a record, where record.read_records, which copies
+keys and values, takes more than one. Runs of records of one shape (record_runs.py) are taken at
+once, at 50 ns a record.
+"""
+
+from __future__ import annotations
+
+from pykbroker.log.validation.record_runs import equal_run
+from pykbroker.protocol.record import CorruptRecord, read_zigzag
+
+_FEW = 32
+_LONGEST_PAUSE = 256
+
+
+class RecordSurvey:
+    """What one walk found out; deltas are against the batch's base timestamp.
+
+    While the walk goes on, `top` and `low` hold zigzag values: the largest positive one and the
+    most negative one.
+    """
+
+    __slots__ = ("dense", "first_keyless", "highest_negative", "largest", "low", "top")
+
+    def __init__(self) -> None:
+        self.dense = True  # offset deltas are 0, 1, 2 ...
+        self.first_keyless = -1  # index of the first record without a key
+        self.largest = 0  # bytes of the largest record
+        self.top = -1
+        self.low = 0
+        self.highest_negative = -0x8000_0000_0000_0000
+
+    @property
+    def max_delta(self) -> int:
+        return self.top >> 1 if self.top >= 0 else self.highest_negative
+
+    @property
+    def min_delta(self) -> int:
+        return ~(self.low >> 1) if self.low else 0
+
+
+def survey_records(buf: bytes, count: int) -> RecordSurvey:
+    """Walk `count` records that fill `buf` exactly; CorruptRecord when they do not."""
+    survey = RecordSurvey()
+    try:
+        if count < _FEW:
+            pos = _walk(buf, 0, range(count), survey)
+        else:
+            pos = _walk_runs(buf, count, survey)
+    except IndexError:
+        raise CorruptRecord("the records end early") from None
+    if pos != len(buf):
+        raise CorruptRecord(f"{count} records leave {len(buf) - pos} bytes over")
+    return survey
+
+
+def _walk_runs(buf: bytes, count: int, survey: RecordSurvey) -> int:
+    """Take runs of equal records at once; the more rarely looked for the rarer they are."""
+    pos = index = 0
+    pause = 1
+    while index < count:
+        until = min(index + pause, count)
+        template = pos
+        if until - index > 1:
+            template = _walk(buf, pos, range(index, until - 1), survey)
+        pos = _walk(buf, template, range(until - 1, until), survey)
+        index = until
+        taken, largest = equal_run(buf, template, pos, index, count - index)
+        survey.top = max(survey.top, largest)
+        pos += taken * (pos - template)
+        index += taken
+        pause = 1 if taken >= _FEW else min(pause * 2, _LONGEST_PAUSE)
+    return pos
+
+
+def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  # noqa: C901
+    """One record after another from `pos`; answers where the last one ends. Or IndexError."""
+    top = survey.top
+    low = survey.low
+    largest = 0
+    for index in indexes:
+        raw = buf[pos]  # length
+        pos += 1
+        if raw > 0x7F:
+            if (byte := buf[pos]) > 0x7F:
+                raw, pos = _read_long(buf, pos - 1)
+            else:
+                raw += (byte - 1) << 7
+                pos += 1
+        if raw > largest:
+            largest = raw
+        end = -1 if raw & 1 else pos + (raw >> 1)
+
+        raw = buf[pos + 1]  # timestamp delta, behind attributes that have no meaning yet
+        pos += 2
+        if raw > 0x7F:
+            if (byte := buf[pos]) > 0x7F:
+                raw, pos = read_zigzag(buf, pos - 1)
+            else:
+                raw += (byte - 1) << 7
+                pos += 1
+        if raw & 1:
+            low = max(low, raw)
+            survey.highest_negative = max(survey.highest_negative, ~(raw >> 1))
+        elif raw > top:
+            top = raw
+
+        raw = buf[pos]  # offset delta
+        pos += 1
+        if raw > 0x7F:
+            if (byte := buf[pos]) > 0x7F:
+                raw, pos = _read_long(buf, pos - 1)
+            else:
+                raw += (byte - 1) << 7
+                pos += 1
+        if raw != index << 1:
+            survey.dense = False
+
+        raw = buf[pos]  # key
+        pos += 1
+        if raw > 0x7F:
+            raw, pos = _read_long(buf, pos - 1)
+        if not raw & 1:
+            pos += raw >> 1
+        elif survey.first_keyless < 0:
+            survey.first_keyless = index
+
+        raw = buf[pos]  # value
+        pos += 1
+        if raw > 0x7F:
+            if (byte := buf[pos]) > 0x7F:
+                raw, pos = _read_long(buf, pos - 1)
+            else:
+                raw += (byte - 1) << 7
+                pos += 1
+        if not raw & 1:
+            pos += raw >> 1
+
+        pos = _skip_headers(buf, pos, end) if buf[pos] else pos + 1
+        if pos != end:
+            raise CorruptRecord(f"record {index} does not end where its length says")
+    survey.top = top
+    survey.low = low
+    survey.largest = max(survey.largest, largest >> 1)
+    return pos
+
+
+def _read_long(buf: bytes, pos: int) -> tuple[int, int]:
+    """The 32-bit varint at `pos` that may have more than two bytes, still zigzag."""
+    raw = 0
+    for shift in (0, 7, 14, 21, 28):
+        byte = buf[pos]
+        pos += 1
+        raw |= (byte & 0x7F) << shift
+        if byte < 0x80 and raw < 0x1_0000_0000:
+            return raw, pos
+    raise CorruptRecord("varint of more than 32 bits")
+
+
+def _skip_headers(buf: bytes, pos: int, end: int) -> int:
+    raw, pos = _read_long(buf, pos)
+    if raw & 1 or raw >> 1 > end - pos:
+        raise CorruptRecord("impossible number of headers")
+    for _ in range(raw >> 1):
+        raw, pos = _read_long(buf, pos)
+        if raw & 1:
+            raise CorruptRecord("header without a key")
+        pos += raw >> 1
+        raw, pos = _read_long(buf, pos)
+        if not raw & 1:
+            pos += raw >> 1
+        if pos > end:
+            raise CorruptRecord("header longer than its record")
+    return pos

@@ -1,0 +1,108 @@
+"""Interaction scripts of the quorum: each command of `raft_*.txt` and every effect of it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.raft import Raft
+from pykbroker.kraft.raft.raft_events import LogEnd
+from pykbroker.kraft.raft.raft_following import successor_backoff_ms
+from pykbroker.kraft.raft.raft_roles import Leader
+from pykbroker.kraft.raft.voters import QuorumHistory, ReplicaKey, VoterSet
+from tests.harness.scenarios import replayed, scripts
+from tests.kraft.raft_world import RaftWorld, voter
+
+
+@pytest.mark.parametrize("path", scripts("raft", at_least=6), ids=lambda path: path.stem)
+def test_script(path: Path) -> None:
+    now, expected = replayed(path, RaftWorld())
+    assert now == expected
+
+
+def lone_leader() -> Raft:
+    node = voter(1)
+    history = QuorumHistory(VoterSet([node]))
+    raft = Raft(
+        local=node,
+        history=history,
+        election_timeout_ms=1000,
+        fetch_timeout_ms=2000,
+        election_backoff_max_ms=1000,
+        random=random.Random(1),
+    )
+    raft.step(ev.Started(None, LogEnd(0, 0)), 0)
+    return raft
+
+
+def test_a_leader_counts_only_what_is_on_disk() -> None:
+    raft = lone_leader()
+    raft.step(ev.Appended(LogEnd(1, 5)), 0)
+    assert raft.high_watermark == -1
+    assert raft.step(ev.Flushed(3), 0) == [ev.HighWatermarkMoved(3)]
+    assert raft.step(ev.Flushed(3), 0) == []
+    assert raft.step(ev.Flushed(5), 0) == [ev.HighWatermarkMoved(5)]
+
+
+def test_the_high_watermark_never_goes_back() -> None:
+    raft = lone_leader()
+    raft.step(ev.Flushed(5), 0)
+    assert raft.step(ev.Flushed(2), 0) == []
+    assert raft.high_watermark == 5
+
+
+def test_a_vote_meant_for_another_directory_is_refused() -> None:
+    raft = lone_leader()
+    stranger = ReplicaKey(1, bytes(15) + b"\xff")
+    request = ev.VoteRequested(ReplicaKey(2), 7, LogEnd(3, 9), False, stranger, "r")
+    effects = raft.step(request, 0)
+    replies = [effect for effect in effects if isinstance(effect, ev.Reply)]
+    assert [reply.error_code for reply in replies] == [125]  # INVALID_VOTER_KEY
+
+
+@pytest.mark.parametrize("pre_vote", [False, True])
+def test_a_vote_with_an_impossible_log_is_refused(pre_vote: bool) -> None:
+    raft = lone_leader()
+    request = ev.VoteRequested(ReplicaKey(2), 4, LogEnd(5, 9), pre_vote, None, "r")
+    (reply,) = raft.step(request, 0)
+    assert isinstance(reply, ev.Reply)
+    assert (reply.error_code, reply.granted) == (42, False)  # INVALID_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("place", "count", "backoff_ms"),
+    [(0, 3, 0), (1, 3, 250), (2, 3, 500), (3, 3, 1000), (0, 1, 0), (1, 2, 500), (0, 0, 1000)],
+)
+def test_successors_of_a_leader_stand_one_after_the_other(
+    place: int, count: int, backoff_ms: int
+) -> None:
+    successors = tuple(voter(node_id).key for node_id in range(1, count + 1))
+    assert successor_backoff_ms(successors, voter(place + 1).key, 1000) == backoff_ms
+
+
+def test_observers_that_fell_silent_are_forgotten() -> None:
+    raft = lone_leader()
+    raft.step(ev.FollowerFetched(ReplicaKey(7), 0), 0)
+    raft.step(ev.FollowerFetched(ReplicaKey(8), 0), 200_000)
+    assert isinstance(raft.role, Leader)
+    assert [key.id for key in raft.role.observers] == [7, 8]
+    raft.step(ev.FollowerFetched(ReplicaKey(8), 0), 300_001)
+    assert [key.id for key in raft.role.observers] == [8]
+    raft.step(ev.FollowerFetched(ReplicaKey(-1), 0), 300_001)
+    assert [key.id for key in raft.role.observers] == [8]
+
+
+def test_a_loaded_snapshot_is_committed_and_on_disk() -> None:
+    raft = lone_leader()
+    raft.step(ev.SnapshotLoaded(LogEnd(9, 100)), 0)
+    assert (raft.log_end, raft.flushed_offset, raft.high_watermark) == (LogEnd(9, 100), 100, 100)
+
+
+def test_an_unknown_event_is_a_bug_and_deposes_nobody() -> None:
+    raft = lone_leader()
+    with pytest.raises(AssertionError):
+        raft.step("something", 0)  # type: ignore[arg-type]
+    assert raft.is_leader

@@ -1,0 +1,234 @@
+"""Which directories are opened how; which logs go to worker processes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pykbroker.config import BrokerConfig, TopicConfig
+from pykbroker.config.load import standalone_properties
+from pykbroker.deferred import Deferred, spawn
+from pykbroker.log.directories import directory_loader
+from pykbroker.log.directories.chores import Chores
+from pykbroker.log.directories.directory_loader import (
+    SLICE_NS,
+    DirectoryLoader,
+    Loading,
+    Logs,
+    RecoverMany,
+)
+from pykbroker.log.directories.log_directory import LogDirectory, PartitionUnidentified
+from pykbroker.log.recovery.opening import RecoveryTask, recover_and_close
+from pykbroker.testing.world.memory_files import MemoryFiles
+from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
+from tests.log.log_makers import NOW_MS, append
+
+
+def load(files: MemoryFiles, recover_many: RecoverMany | None = None, **overrides: str) -> Logs:
+    loader = DirectoryLoader(
+        files,
+        BrokerConfig.from_properties(standalone_properties("/a")),
+        Chores(),
+        topic_config=lambda topic: TopicConfig.default(**overrides),
+        jitter=None,
+        loading=None if recover_many is None else Loading(recover_many, lambda: None),
+        now_ms=NOW_MS,
+    )
+    current: Logs = {}
+    loading = spawn(loader.load(LogDirectory(files, "/a"), current, {}))
+    assert loading.done
+    if isinstance(loading.value, BaseException):
+        raise loading.value
+    return current
+
+
+def killed(count: int, records: int = 3) -> MemoryFiles:
+    """A directory with some logs of a node that was killed."""
+    files = MemoryFiles()
+    manager = loaded(files)
+    for tp in ORDERS[:count]:
+        log = manager.create(tp, TOPIC_ID, TopicConfig.default())
+        for _ in range(records):
+            append(log, b"v" * 100)
+    files.kill()
+    return files
+
+
+def test_progress_of_a_recovery_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    files = killed(3)
+    with caplog.at_level(logging.INFO):
+        logs = load(files)
+    assert [log.log_end_offset for log in logs.values()] == [3, 3, 3]
+    assert "Recovering 3 logs from /a since no clean shutdown file was found" in caplog.text
+    assert "Recovered orders-2 (3/3)" in caplog.text
+
+
+def test_heavy_logs_go_to_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directory_loader, "HEAVY_LOG_BYTES", 300)
+    files = killed(3)
+    seen: list[RecoveryTask] = []
+
+    async def recover(tasks: Sequence[RecoveryTask], workers: int) -> dict[str, int]:
+        seen.extend(tasks)
+        return {task.directory: recover_and_close(files, task) for task in tasks[1:]}
+
+    logs = load(files, recover)
+    assert [task.directory for task in seen] == ["/a/orders-0", "/a/orders-1", "/a/orders-2"]
+    assert seen[0].is_contiguous
+    # The one that the workers left out was recovered here.
+    assert [(log.log_end_offset, log.recovery_point) for log in logs.values()] == [
+        (3, 0),
+        (3, 3),
+        (3, 3),
+    ]
+
+
+def test_one_heavy_log_is_not_worth_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directory_loader, "HEAVY_LOG_BYTES", 300)
+
+    async def refuse(tasks: object, workers: int) -> dict[str, int]:
+        raise AssertionError("no worker is needed")
+
+    assert len(load(killed(1), refuse)) == 1
+
+
+def test_gaps_may_be_what_compaction_left_whatever_the_policy_is_now() -> None:
+    files = killed(1)
+    path = "/a/orders-0/00000000000000000000.log"
+    content = files.read_file(path)
+    third = len(content) // 3
+    files.write_file(path, content[:third] + content[2 * third :])
+    assert load(files, cleanup_policy="compact")[ORDERS[0]].log_end_offset == 3
+    files.write_file(path, content[:third] + content[2 * third :])
+    assert load(files)[ORDERS[0]].log_end_offset == 3
+
+
+def test_a_topic_id_that_a_crash_may_have_lost_is_none() -> None:
+    files = killed(1)
+    files.write_file("/a/orders-0/partition.metadata", b"")
+    assert load(files)[ORDERS[0]].topic_id is None
+
+
+@pytest.mark.parametrize("content", [b"garbage", b"", None])
+def test_records_without_a_topic_id_are_left_where_they_are(
+    content: bytes | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = MemoryFiles()
+    manager = loaded(files)
+    for tp in ORDERS[:2]:
+        append(manager.create(tp, TOPIC_ID, TopicConfig.default()), b"v")
+    manager.shutdown(NOW_MS)
+    name = "/a/orders-0/partition.metadata"
+    if content is None:
+        files.unlink(name)
+    else:
+        files.write_file(name, content)
+    again = loaded(files)
+    assert name in caplog.text
+    assert [tp for tp in ORDERS[:2] if again.get(tp) is not None] == ORDERS[1:2]
+    with pytest.raises(PartitionUnidentified):
+        again.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), is_new=False)
+    assert files.size("/a/orders-0/00000000000000000000.log") > 0
+    again.create(ORDERS[0], b"another id of 16", TopicConfig.default())
+    assert [n for n in files.listdir("/a") if n.endswith("-stray")]
+    assert files.size("/a/orders-0/00000000000000000000.log") == 0
+
+
+def test_a_log_out_of_order_is_left_where_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    files = MemoryFiles()
+    manager = loaded(files)
+    for tp in ORDERS[:2]:
+        log = manager.create(tp, TOPIC_ID, TopicConfig.default())
+        for _ in range(4):
+            append(log, b"v")
+        log.advance_log_start_offset(1)
+    manager.checkpoint_log_start_offsets(manager.directories[0])
+    files.kill()
+    path = "/a/orders-0/00000000000000000000.log"
+    content = files.read_file(path)
+    size = len(content) // 4
+    damaged = content[:-size] + content[:size]  # offset 0 comes again
+    files.write_file(path, damaged)
+    for _ in range(2):  # also when the node was stopped cleanly in between
+        caplog.clear()
+        again = loaded(files)
+        assert (
+            f"{path}: the batch at position {3 * size} is whole, but its offsets 0" in caplog.text
+        )
+        assert "nothing was changed, and the partition is offline" in caplog.text
+        assert [tp for tp in ORDERS[:2] if again.get(tp) is not None] == ORDERS[1:2]
+        with pytest.raises(PartitionUnidentified):
+            again.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), is_new=False)
+        assert files.read_file(path) == damaged
+        again.shutdown(NOW_MS)
+    files.write_file(path, content[:-size])
+    log = loaded(files).get(ORDERS[0])
+    assert log is not None
+    assert (log.log_start_offset, log.log_end_offset) == (1, 3)
+
+
+def test_a_log_that_was_copied_here_unclean_is_checked() -> None:
+    """The mark of a clean stop is of the node; what is behind the recovery point was not synced."""
+    files = MemoryFiles()
+    manager = loaded(files)
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default()), b"v")
+    manager.shutdown(NOW_MS)
+    path = "/a/orders-0/00000000000000000000.log"
+    whole = files.read_file(path)
+    damaged = bytearray(whole)
+    damaged[7] = 1
+    damaged[-1] ^= 1
+    files.write_file(path, whole + damaged)
+    log = loaded(files).get(ORDERS[0])
+    assert log is not None
+    assert log.log_end_offset == 1
+    assert files.size(path) == len(whole)
+
+
+def test_between_two_logs_others_have_a_turn() -> None:
+    files = killed(3)
+    waiting: list[Deferred] = []
+
+    def rest() -> Deferred:
+        waiting.append(Deferred())
+        return waiting[-1]
+
+    loader = DirectoryLoader(
+        files,
+        BrokerConfig.from_properties(standalone_properties("/a")),
+        Chores(),
+        topic_config=None,
+        jitter=None,
+        loading=Loading(directory_loader.recover_in_workers(None), rest),  # type: ignore[arg-type]
+        now_ms=NOW_MS,
+    )
+    current: Logs = {}
+    loading = spawn(loader.load(LogDirectory(files, "/a"), current, {}))
+    for count in (0, 0, 0, 1, 2, 3):  # looked at for workers, then opened
+        assert (len(current), loading.done) == (count, False)
+        waiting[-1].resolve(None)
+    assert (loading.done, loading.value) == (True, None)
+
+
+def test_a_rest_is_due_when_a_slice_is_used_up() -> None:
+    now_ns = 0
+    slept: list[Deferred] = []
+
+    def sleep(delay_ms: float) -> Deferred:
+        slept.append(Deferred())
+        return slept[-1]
+
+    environment: Any = SimpleNamespace(
+        clock=SimpleNamespace(monotonic_ns=lambda: now_ns), scheduler=SimpleNamespace(sleep=sleep)
+    )
+    rest = directory_loader.rest_in_turns(environment)
+    assert rest() is None
+    now_ns = SLICE_NS
+    assert rest() is slept[0]
+    assert rest() is None
+    now_ns = 2 * SLICE_NS
+    assert rest() is slept[1]

@@ -1,0 +1,269 @@
+"""Partitions on their way from one log directory to another."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from pykbroker.config import TopicConfig
+from pykbroker.environment.files import LogDirFailure
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.directories import log_mover_driver
+from pykbroker.log.directories.log_mover_driver import LogMover
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.protocol.record_batch import iter_batches
+from pykbroker.testing.world.memory_files import MemoryFiles
+from pykbroker.types import TopicPartition
+from tests.harness.environments import environment_at, run
+from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
+from tests.log.log_makers import NOW_MS, append, batch_of
+
+
+class Moving:
+    """A manager of two directories, one log with some records in /a, and a mover."""
+
+    def __init__(self, files: MemoryFiles | None = None) -> None:
+        self.files = files or MemoryFiles()
+        self.manager = loaded(self.files, "/a", "/b")
+        self.failures: list[LogDirFailure] = []
+        self.moved: list[PartitionLog] = []
+        self.manager.follow_moves(lambda tp, log: self.moved.append(log))
+
+    def fill(self, records: int = 20) -> PartitionLog:
+        log = self.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+        for number in range(records):
+            append(log, b"%d" % number, epoch=number // 8)
+            if number % 7 == 6:
+                log.roll(NOW_MS)
+        return log
+
+    def on_failure(self, failure: LogDirFailure) -> None:
+        self.failures.append(failure)
+        self.manager.on_dir_failure(failure.directory, failure)
+
+    def run(self, story: Callable[[LogMover], Awaitable[None]]) -> None:
+        async def main() -> None:
+            mover = LogMover(self.manager, environment_at(lambda: NOW_MS), self.on_failure)
+            try:
+                await story(mover)
+            finally:
+                await mover.stop()
+
+        run(main)
+
+
+async def finished(mover: LogMover) -> None:
+    while mover.moving:
+        await mover._scheduler.sleep(0)
+
+
+def offsets(log: PartitionLog) -> list[int]:
+    found: list[int] = []
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        outcome = log.read(offset, 1 << 20, log.log_end_offset)
+        assert outcome.slice is not None
+        for header, _ in iter_batches(outcome.slice.read(), partial_tail=True):
+            found.append(header.base_offset)
+            offset = header.next_offset
+    return found
+
+
+def test_a_move_while_the_partition_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_mover_driver, "CHUNK_BYTES", 200)
+    moving = Moving()
+    log = moving.fill()
+    log.append_as_leader(batch_of(b"p", producer=(5, 0, 0)), 2, NOW_MS)
+    log.write_pending()
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        for number in range(10):
+            append(log, b"more %d" % number, epoch=3)
+            await mover._scheduler.sleep(0)
+        await finished(mover)
+
+    moving.run(story)
+    new = moving.manager.get(ORDERS[0])
+    assert new is not None
+    assert moving.moved == [new]
+    assert (new.directory, log.is_offline) == ("/b/orders-0", True)
+    assert offsets(new) == list(range(31))
+    assert new.leader_epochs.epochs.entries == [(0, 0), (1, 8), (2, 16), (3, 21)]
+    assert new.producers.producers[5].last_sequence == 0
+    assert new.topic_id == TOPIC_ID
+    assert [name for name in moving.files.listdir("/a") if name.endswith("-delete")]
+    assert append(new, b"next", epoch=3) == 31
+
+
+def test_records_that_are_deleted_before_the_copy_gets_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """DeleteRecords within a segment: its base offset says nothing of where the log starts."""
+    monkeypatch.setattr(log_mover_driver, "CHUNK_BYTES", 200)
+    moving = Moving()
+    log = moving.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    for number in range(40):
+        append(log, b"%d" % number)
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        await mover._scheduler.sleep(0)
+        log.advance_log_start_offset(35)
+        await finished(mover)
+
+    moving.run(story)
+    new = moving.manager.get(ORDERS[0])
+    assert new is not None
+    assert (new.log_directory, new.log_start_offset, new.log_end_offset) == ("/b", 35, 40)
+    assert offsets(new) == list(range(35, 40))
+
+
+def test_a_log_start_that_was_durable_still_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    moving = Moving()
+    log = moving.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    append(log, b"a", b"b", b"c")
+    append(log, b"d")
+    log.advance_log_start_offset(1)
+    moving.manager.checkpoint_log_start_offsets(moving.manager.directory("/a"))
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        await finished(mover)
+
+    moving.run(story)
+    moving.files.kill()
+    again = loaded(moving.files, "/a", "/b").get(ORDERS[0])
+    assert again is not None
+    assert (again.log_directory, again.log_start_offset) == ("/b", 1)
+
+
+def test_log_start_within_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    moving = Moving()
+    log = moving.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    append(log, b"a", b"b", b"c")
+    append(log, b"d")
+    log.advance_log_start_offset(1)
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        await finished(mover)
+
+    moving.run(story)
+    new = moving.manager.get(ORDERS[0])
+    assert new is not None
+    assert (new.log_start_offset, new.log_end_offset) == (1, 4)
+
+
+def test_what_cannot_be_moved() -> None:
+    moving = Moving()
+    moving.fill()
+
+    async def story(mover: LogMover) -> None:
+        long = TopicPartition("t" * 249, 0)
+        for partition, path, code in (
+            (ORDERS[0], "/c", ErrorCode.LOG_DIR_NOT_FOUND),
+            (ORDERS[1], "/b", ErrorCode.REPLICA_NOT_AVAILABLE),
+            (long, "/b", ErrorCode.INVALID_TOPIC_EXCEPTION),
+        ):
+            with pytest.raises(KafkaError) as caught:
+                mover.move(partition, path)
+            assert caught.value.code == code
+        mover.move(ORDERS[0], "/a")
+        assert mover.moving == []
+        moving.manager.on_dir_failure("/b")
+        with pytest.raises(KafkaError) as caught:
+            mover.move(ORDERS[0], "/b")
+        assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+
+    moving.run(story)
+
+
+def test_a_move_survives_a_restart_and_can_be_called_back() -> None:
+    moving = Moving()
+    moving.fill()
+
+    async def begin(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        await mover._scheduler.sleep(0)
+
+    moving.run(begin)
+    assert moving.manager.future(ORDERS[0]) is not None
+    moving.files.kill()
+    again = Moving(moving.files)
+
+    async def resume(mover: LogMover) -> None:
+        mover.resume()
+        await finished(mover)
+
+    again.run(resume)
+    new = again.manager.get(ORDERS[0])
+    assert new is not None
+    assert new.directory == "/b/orders-0"
+
+    async def regret(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/a")
+        assert mover.moving == [ORDERS[0]]
+        mover.move(ORDERS[0], "/b")
+        assert mover.moving == []
+        assert again.manager.future(ORDERS[0]) is None
+
+    again.run(regret)
+    assert offsets(new) == list(range(20))
+
+
+def test_a_target_that_fails_leaves_the_partition_where_it_was() -> None:
+    moving = Moving()
+    log = moving.fill()
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        moving.files.fail = lambda name, path: (
+            OSError(errno.ENOSPC, "full") if path.startswith("/b") else None
+        )
+        await finished(mover)
+
+    moving.run(story)
+    assert [failure.directory for failure in moving.failures] == ["/b"]
+    assert moving.manager.get(ORDERS[0]) is log
+    assert moving.manager.future(ORDERS[0]) is None
+    assert not log.is_offline
+
+
+def test_truncation_of_the_log_while_it_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_mover_driver, "CHUNK_BYTES", 100)
+    moving = Moving()
+    log = moving.fill()
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        future = moving.manager.future(ORDERS[0])
+        assert future is not None
+        while future.log_end_offset < 9:
+            await mover._scheduler.sleep(0)
+        log.truncate_to(5)
+        append(log, b"other", epoch=7)
+        await finished(mover)
+
+    moving.run(story)
+    new = moving.manager.get(ORDERS[0])
+    assert new is not None
+    assert offsets(new) == [0, 1, 2, 3, 4, 5]
+    assert new.leader_epochs.latest_epoch == 7
+
+
+def test_a_deleted_partition_is_not_moved_on() -> None:
+    moving = Moving()
+    moving.fill()
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        moving.manager.delete(ORDERS[0])
+        await finished(mover)
+
+    moving.run(story)
+    assert moving.moved == []
+    assert moving.failures == []
+    assert moving.manager.get(ORDERS[0]) is None

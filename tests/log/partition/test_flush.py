@@ -1,0 +1,81 @@
+"""What one flush makes durable."""
+
+from __future__ import annotations
+
+import random
+
+from pykbroker.config import TopicConfig
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.testing.world.memory_files import MemoryFiles
+from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
+from tests.log.log_makers import DIRECTORY, append, memory_disk, open_orders
+
+
+def synced_by(files: MemoryFiles, log: PartitionLog) -> list[str]:
+    """The paths that a flush syncs, below the log directory."""
+    paths: list[str] = []
+    files.fail = lambda name, path: paths.append(path) if name == "sync" else None  # type: ignore[func-returns-value]
+    log.flush()
+    files.fail = None
+    return sorted(path.removeprefix(f"{log.directory}/") for path in paths)
+
+
+def test_first_flush_syncs_names_as_well() -> None:
+    files = MemoryFiles()
+    log = loaded(files).create(ORDERS[0], TOPIC_ID, TopicConfig.default())
+    append(log, b"a")
+    assert synced_by(files, log) == sorted(
+        [
+            "/a",
+            "/a/orders-0",
+            f"{0:020d}.index",
+            f"{0:020d}.log",
+            f"{0:020d}.timeindex",
+            "leader-epoch-checkpoint.tmp",
+            "partition.metadata",
+        ]
+    )
+    append(log, b"b")
+    assert synced_by(files, log) == [f"{0:020d}.index", f"{0:020d}.log", f"{0:020d}.timeindex"]
+    assert synced_by(files, log) == []
+
+
+def test_after_a_roll_the_closed_segment_and_the_new_name() -> None:
+    files = memory_disk()
+    log = open_orders(files)
+    append(log, b"a")
+    log.flush()
+    log.roll(0)
+    append(log, b"b")
+    job = log.prepare_flush(up_to_active=False)
+    assert job is not None
+    assert job.offset == 1
+    names = synced_by(files, log)
+    assert f"{1:020d}.log" in names
+    assert f"{1:020d}.snapshot" in names
+    assert "/d/orders-3" in names
+
+
+def test_what_was_flushed_survives_any_crash() -> None:
+    for seed in range(30):
+        files = memory_disk()
+        log = open_orders(files)
+        for number in range(5):
+            append(log, b"v%d" % number, epoch=number // 2)
+        log.flush()
+        append(log, b"unflushed", epoch=9)
+        files.crash(random.Random(seed), reorder=True)
+        again = open_orders(files, is_clean=False, recovery_point=5)
+        assert again.log_end_offset >= 5
+        assert again.leader_epochs.epochs.entries[:3] == [(0, 0), (1, 2), (2, 4)]
+
+
+def test_files_that_went_away_meanwhile_are_skipped() -> None:
+    files = memory_disk()
+    log = open_orders(files)
+    append(log, b"a")
+    job = log.prepare_flush()
+    assert job is not None
+    files.remove_tree(DIRECTORY)
+    job.run()
+    assert not files.exists(DIRECTORY)
