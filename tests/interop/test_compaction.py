@@ -23,7 +23,7 @@ from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from tests.harness.tools import java, kafka_classpath
-from tests.log.compaction_makers import (
+from tests.log.compaction.compaction_makers import (
     DAY,
     NOW,
     PARTITION,

@@ -21,8 +21,7 @@ from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.types import TopicPartition
 from tests.harness.environments import environment_at
 from tests.harness.environments import run as run_driver
-
-from .compaction_makers import NOW, Writer, records
+from tests.log.compaction.compaction_makers import NOW, Writer, records
 
 ACCOUNTS = TopicPartition("accounts", 0)
 OTHERS = TopicPartition("others", 1)

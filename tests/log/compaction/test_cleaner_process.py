@@ -14,8 +14,7 @@ from pykbroker.log.compaction.cleaner_state import CleanerState, make_job
 from pykbroker.log.compaction.round import CompactionJob
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.testing.world.memory_files import MemoryFiles
-
-from .compaction_makers import NOW, Writer, open_accounts
+from tests.log.compaction.compaction_makers import NOW, Writer, open_accounts
 
 
 def dirty() -> tuple[PartitionLog, CompactionJob]:

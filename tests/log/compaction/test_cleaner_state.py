@@ -11,8 +11,7 @@ from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.control_records import COMMIT
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
-
-from .compaction_makers import DAY, NOW, PARTITION, Writer, clean, open_accounts
+from tests.log.compaction.compaction_makers import DAY, NOW, PARTITION, Writer, clean, open_accounts
 
 
 @pytest.fixture

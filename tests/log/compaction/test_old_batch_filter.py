@@ -22,9 +22,16 @@ from pykbroker.protocol.record_batch import (
 from pykbroker.protocol.stored_batch import iter_stored, read_stored_header, stored_records
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.harness.old_messages import OLD_MS, Old, compressed, message
-
-from .compaction_makers import DAY, NOW, Writer, clean, job_of, open_accounts, records
-from .test_batch_filter import retention
+from tests.log.compaction.compaction_makers import (
+    DAY,
+    NOW,
+    Writer,
+    clean,
+    job_of,
+    open_accounts,
+    records,
+)
+from tests.log.compaction.test_batch_filter import retention
 
 CODECS = [GZIP, SNAPPY, LZ4]
 THREE = [Old(b"a", b"1", OLD_MS + 7), Old(b"b", b"2", OLD_MS + 3), Old(b"a", b"3", OLD_MS + 5)]

@@ -24,8 +24,16 @@ from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from pykbroker.testing.world.memory_files import MemoryFiles
-
-from .compaction_makers import DAY, NOW, PARTITION, Writer, clean, open_accounts, records, stored
+from tests.log.compaction.compaction_makers import (
+    DAY,
+    NOW,
+    PARTITION,
+    Writer,
+    clean,
+    open_accounts,
+    records,
+    stored,
+)
 
 
 def memory() -> MemoryFiles:

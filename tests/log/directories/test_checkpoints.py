@@ -21,7 +21,7 @@ from pykbroker.log.directories.checkpoints import (
 from pykbroker.protocol.primitives import uuid_from_str
 from pykbroker.types import TopicPartition
 
-APACHE = Path(__file__).parent.parent / "fixtures" / "apache"
+APACHE = Path(__file__).parents[2] / "fixtures" / "apache"
 DIRECTORY_ID = uuid_from_str("jD5XP8MdRq2B3pOPzRaOeg")
 APACHES_META_PROPERTIES = b"""#
 #Sat Nov 28 01:31:37 UTC 2026

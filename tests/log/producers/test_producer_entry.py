@@ -18,7 +18,7 @@ from pykbroker.log.producers.producer_entry import (
     stray_snapshots,
 )
 
-APACHE = Path(__file__).parent.parent / "fixtures" / "apache"
+APACHE = Path(__file__).parents[2] / "fixtures" / "apache"
 SNAPSHOT = (APACHE / "00000000000000001300.snapshot").read_bytes()
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pykbroker.log.segments.offset_index import OffsetIndex
 
-APACHE = Path(__file__).parent.parent / "fixtures" / "apache"
+APACHE = Path(__file__).parents[2] / "fixtures" / "apache"
 
 
 def test_apaches_file_with_its_preallocated_tail() -> None:

@@ -13,8 +13,7 @@ from pykbroker.log.recovery.opening import open_log
 from pykbroker.log.segments.segment import Segment
 from pykbroker.log.segments.segment_swap import discard_cleaned, replace_segments
 from pykbroker.testing.world.memory_files import MemoryFiles, SimulatedCrash
-
-from .compaction_makers import NOW, PARTITION, Writer, open_accounts, records
+from tests.log.compaction.compaction_makers import NOW, PARTITION, Writer, open_accounts, records
 
 
 def written() -> PartitionLog:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pykbroker.log.segments.time_index import TimeIndex
 
-APACHE = Path(__file__).parent.parent / "fixtures" / "apache"
+APACHE = Path(__file__).parents[2] / "fixtures" / "apache"
 
 
 def test_apaches_file() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pykbroker.log.segments.txn_index import AbortedTxn, CorruptTransactionIndex, TransactionIndex
 
-APACHE = Path(__file__).parent.parent / "fixtures" / "apache"
+APACHE = Path(__file__).parents[2] / "fixtures" / "apache"
 ABORTED = [AbortedTxn(4242, 1100, 1200, 1150), AbortedTxn(4243, 1150, 1300, 1301)]
 
 
