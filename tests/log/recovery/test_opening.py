@@ -8,7 +8,7 @@ from pykbroker.config import TopicConfig
 from pykbroker.errors import KafkaError
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.damage import OffsetsOutOfPlace
-from pykbroker.log.segments.segment import Segment
+from pykbroker.log.segments.segment import Segment, placed
 from pykbroker.protocol.record_batch import assign_offset, iter_batches, read_header
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, batch_of, memory_disk, open_orders
@@ -190,7 +190,7 @@ def write_compacted(files: MemoryFiles, suffix: str, base_offset: int = 0) -> No
     for offset in (base_offset + 1, base_offset + 3):
         batch = batch_of(b"kept", timestamp=NOW_MS)
         assign_offset(batch, offset, 0)
-        segment.append([batch], [read_header(batch)])
+        segment.append([batch], [placed(read_header(batch))])
     segment.become_inactive()
 
 
