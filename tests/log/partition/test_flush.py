@@ -20,7 +20,7 @@ def synced_by(files: MemoryFiles, log: PartitionLog) -> list[str]:
 def synced_in(files: MemoryFiles, log: PartitionLog, flush: Callable[[], None]) -> list[str]:
     """The paths that `flush` syncs, below the log directory."""
     paths: list[str] = []
-    files.fail = lambda name, path: paths.append(path) if name == "sync" else None  # type: ignore[func-returns-value]
+    files.fail = lambda name, path: paths.append(path) if name == "sync" else None
     flush()
     files.fail = None
     return sorted(path.removeprefix(f"{log.directory}/") for path in paths)

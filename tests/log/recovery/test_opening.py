@@ -49,7 +49,7 @@ def three_segments(files: MemoryFiles, close: bool = True) -> PartitionLog:
 def test_a_clean_log_is_not_scanned(files: MemoryFiles) -> None:
     three_segments(files)
     reads: list[str] = []
-    files.fail = lambda name, path: reads.append(path) if name == "pread" else None  # type: ignore[func-returns-value]
+    files.fail = lambda name, path: reads.append(path) if name == "pread" else None
     log = open_orders(files)
     assert (log.log_end_offset, log.recovery_point) == (6, 6)
     assert {path for path in reads if path.endswith(".log")} == {path_of(4)}

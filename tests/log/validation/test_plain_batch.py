@@ -85,12 +85,13 @@ def test_what_is_plain_passes_validation_unchanged() -> None:
 
 
 def test_most_sound_batches_are_plain() -> None:
-    for records in (
-        [(None, b"v" * 100, NOW_MS, [])],
-        [(b"key", b"v" * 8000, NOW_MS, [])],
+    batches: list[list[Any]] = [
+        [(None, b"v" * 100, NOW_MS, ())],
+        [(b"key", b"v" * 8000, NOW_MS, ())],
         [(b"key", None, NOW_MS, [("h", b"v")])],
         [(b"k%d" % n, b"v" * n, NOW_MS + n, []) for n in range(200)],
-    ):
+    ]
+    for records in batches:
         assert plain_header(memoryview(build_batch(records)), RULES, NOW_MS) is not None
 
 
@@ -159,7 +160,7 @@ def life(chance: random.Random) -> list[Any]:
             }
             if not step:
                 sequences[producer] = (sequences[producer] + count) & 0x7FFFFFFF
-        records = [(None, b"v", NOW_MS, []) for _ in range(count)]
+        records = [(None, b"v", NOW_MS, ()) for _ in range(count)]
         batch = build_batch(records, **fields)
         epoch = chance.choice((0, 0, 0, 1))
         outcome = log.append_as_leader(batch, epoch, NOW_MS)
