@@ -1,5 +1,5 @@
 # The commands of CONTRIBUTING.md by short names; each is one line of shell.
-.PHONY: run test check format generate bench
+.PHONY: run test check quick format generate bench
 
 run:            ## install into .venv and start a broker
 	scripts/run.sh
@@ -9,6 +9,9 @@ test:           ## install into .venv, run every check and test
 
 check:          ## linters, types, floors, generated files
 	PATH="$$PWD/.venv/bin:$$PATH" scripts/check.sh
+
+quick:          ## an answer within two minutes: the checks, and the tests of the core
+	PATH="$$PWD/.venv/bin:$$PATH" scripts/quick.sh
 
 format:
 	.venv/bin/ruff check --fix . && .venv/bin/ruff format .

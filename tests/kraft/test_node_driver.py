@@ -192,7 +192,7 @@ def test_a_disk_that_takes_no_more_answers_everybody_once_and_closes() -> None:
     assert world.watcher.image.topic("u") is None
 
 
-@pytest.mark.parametrize("call", range(4, 24))
+@pytest.mark.parametrize("call", range(4, 22))
 def test_a_disk_that_is_full_forbids_the_start_in_one_line(call: int) -> None:
     world = formatted()
     count = 0
