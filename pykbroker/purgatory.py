@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 
 from pykbroker.timing_wheel import TimerTask, TimingWheel
 
@@ -62,6 +62,10 @@ class Purgatory:
     def __len__(self) -> int:
         """Operations with a deadline that still wait."""
         return len(self._timers)
+
+    def waiting(self) -> Iterator[DelayedOperation]:
+        """The operations with a deadline that still wait."""
+        return self._timers.items()
 
     @property
     def watched_keys(self) -> int:

@@ -21,6 +21,7 @@ deadline may be days away.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -76,6 +77,13 @@ class TimingWheel(Generic[Item]):
         self._live += 1
         self._place(task)
         return task
+
+    def items(self) -> Iterator[Item]:
+        """Everything that waits, in no order."""
+        for tasks in self._buckets.values():
+            for task in tasks:
+                if task.pending:
+                    yield task.item
 
     def next_deadline_ms(self) -> int | None:
         """When to call `advance` next, at the latest; None when nothing is pending.

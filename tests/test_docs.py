@@ -44,7 +44,7 @@ OTHER_KEYS = {
     "transactional.id",
 }
 KEYS = {*BROKER_KEYS, *DYNAMIC_ONLY_KEYS, *TOPIC_KEYS, *GROUP_KEYS}
-FIRST_WORDS = {key.partition(".")[0] for key in KEYS}
+FIRST_WORDS = {key.partition(".")[0] for key in KEYS} - {"pykbroker"}  # it has modules, too
 FILE_ENDINGS = (".py", ".md", ".toml", ".json", ".properties")
 
 

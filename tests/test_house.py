@@ -36,6 +36,7 @@ TESTED_IN = {
     "coordinator/transaction/shard": (
         "coordinator/transaction/test_transaction_coordinator_driver.py"
     ),
+    "broker/monitoring/node": "broker/monitoring/test_endpoint.py",
     "broker/handlers/begin_quorum_epoch": "kraft/raft/test_raft_service.py",
     "broker/handlers/end_quorum_epoch": "kraft/raft/test_raft_service.py",
     "broker/handlers/fetch_metadata": "kraft/raft/test_raft_service.py",

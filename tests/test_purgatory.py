@@ -25,9 +25,11 @@ def test_completes_when_a_watched_key_is_checked() -> None:
     waiter = Waiter()
     purgatory.watch(waiter, ["a", "b"], 100)
     assert purgatory.check("a") == 0
+    assert list(purgatory.waiting()) == [waiter]
     waiter.ready = True
     assert purgatory.check("b") == 1
     assert purgatory.check("a") == 0
+    assert list(purgatory.waiting()) == []
     assert purgatory.advance(200) == 0
     assert waiter.events == ["completed"]
     assert purgatory.watched_keys == 0

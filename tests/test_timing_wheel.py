@@ -38,6 +38,16 @@ def test_a_cancelled_task_never_fires_and_cancelling_twice_is_harmless() -> None
     assert wheel.next_deadline_ms() is None
 
 
+def test_what_waits_can_be_looked_at() -> None:
+    wheel: TimingWheel[str] = TimingWheel(0)
+    wheel.add(10, "soon")
+    wheel.add(1_000_000, "late")
+    wheel.add(20, "cancelled").cancel()
+    assert sorted(wheel.items()) == ["late", "soon"]
+    wheel.advance(10)
+    assert list(wheel.items()) == ["late"]
+
+
 def test_a_coarse_tick_rounds_up() -> None:
     wheel: TimingWheel[str] = TimingWheel(0, tick_ms=10)
     wheel.add(11, "x")

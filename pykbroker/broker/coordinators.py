@@ -56,6 +56,11 @@ class LateCoordinator(Generic[CoordinatorT]):
         self._image = MetadataImage()
         self._coordinator: CoordinatorT | None = None
 
+    @property
+    def made(self) -> CoordinatorT | None:
+        """The coordinator, None while nobody has asked for it."""
+        return self._coordinator
+
     def get(self) -> CoordinatorT:
         """The coordinator; made now when there is none."""
         coordinator = self._coordinator

@@ -22,6 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.coordinators import Coordinators
+from pykbroker.broker.endpoints import advertised_listeners, client_endpoints
 from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.metadata.dynamic_config import DynamicConfig
 from pykbroker.broker.metadata.metadata_view import MetadataView
@@ -43,7 +44,6 @@ from pykbroker.errors import KafkaError, StartError
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.node_driver import KraftNodeDriver
 from pykbroker.kraft.publisher import UnsupportedCluster
-from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
 from pykbroker.kraft.storage_format import (
     Storage,
     StorageError,
@@ -62,6 +62,7 @@ from pykbroker.purgatory import EFFORT_PER_TURN, Purgatory
 from pykbroker.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:  # imported when the node serves
+    from pykbroker.broker.monitoring.endpoint import MonitoringEndpoint
     from pykbroker.log.compaction.cleaner_driver import CleanerDriver
 
 CONTROLLED_SHUTDOWN_MS = 30_000
@@ -102,6 +103,7 @@ class BrokerServer:
         self._haste = Deferred()  # resolved when the controller is not to be waited for
         self._in_doubt = False  # a bug of ours: what the logs and machines hold is not to be used
         self._watches_directories = False
+        self.monitoring: MonitoringEndpoint | None = None
         self.network: SocketServer
         self.log_manager: LogManager
         self.storage: Storage
@@ -170,6 +172,12 @@ class BrokerServer:
         self.network.bind()
         self.dynamic_config.follow(self.network.on_config)
         self._undo.append(self.network.stop)
+        if self.config.pykbroker_metrics_listen:
+            from pykbroker.broker.monitoring.endpoint import MonitoringEndpoint
+
+            self.monitoring = MonitoringEndpoint(self)
+            self._undo.insert(0, self.monitoring.close)  # the last to go
+            self.monitoring.start()
 
     def _open_storage(self) -> None:
         """Lock the directories, format the empty ones, read whose they are."""
@@ -339,6 +347,10 @@ class BrokerServer:
             from pykbroker.broker.requests.request_trace import TracingWorker
 
             make = TracingWorker
+        elif self.monitoring is not None:
+            from pykbroker.broker.monitoring.measuring_worker import MeasuringWorker
+
+            make = MeasuringWorker
         self.worker = make(
             self.node_services,
             self.network.channel,
@@ -355,7 +367,9 @@ class BrokerServer:
                 raise StartError(f"{loss}: {failed.failure}")
             self._report_offline(failed)
         self._states.enter(NodeState.REGISTERING)
-        await self.settled(self.kraft.register_broker(self._advertised()))
+        own_name = self.environment.transport.own_host_name
+        advertised = advertised_listeners(self.config, self.network.listeners, own_name)
+        await self.settled(self.kraft.register_broker(advertised))
         self._undo.append(self._leave_cluster)
         self._states.enter(NodeState.FENCED)
         await self.settled(self.kraft.unfence())
@@ -380,27 +394,10 @@ class BrokerServer:
         self._undo.append(self.cleaner.stop)
         self.cleaner.start()
 
-    def _advertised(self) -> list[Listener]:
-        """Where clients reach us: advertised.listeners, with the real port where 0 was asked."""
-        ports = {listener.name: listener.port for listener in self.network.listeners}
-        return [
-            Listener(
-                name=at.listener_name,
-                host=at.host or self.environment.transport.own_host_name(),
-                port=at.port or ports[at.listener_name],
-                security_protocol=SECURITY_PROTOCOL_IDS[at.security_protocol],
-            )
-            for at in self.config.advertised_endpoints
-        ]
-
     @property
     def listeners(self) -> tuple[Endpoint, ...]:
         """The broker listeners as they are bound: with real ports."""
-        return tuple(
-            Endpoint(at.name, at.host, at.port, at.security_protocol)
-            for at in self.network.listeners
-            if not at.is_controller
-        )
+        return client_endpoints(self.network.listeners)
 
     # ---------------------------------------------------------------- down
 

@@ -149,24 +149,24 @@ class BrokerServices(NodeServices):
         self.cold_reads = cold_reads
         self.validation = validation
         self.wake = wake
-        self._coordinators = coordinators
+        self.coordinators = coordinators
         self._allocate_producer_ids = allocate_producer_ids
         self._find_mover = find_mover
 
     @property
     def groups(self) -> GroupCoordinator:
         """The group coordinator; it is made when it is first asked for."""
-        return self._coordinators.groups.get()
+        return self.coordinators.groups.get()
 
     @property
     def transactions(self) -> TransactionCoordinator:
         """The transaction coordinator; it is made when it is first asked for."""
-        return self._coordinators.transactions.get()
+        return self.coordinators.transactions.get()
 
     @property
     def transaction_joining(self) -> TransactionJoining:
         """What asks the coordinators of transactions; it is made when it is first asked for."""
-        return self._coordinators.joining
+        return self.coordinators.joining
 
     @property
     def mover(self) -> LogMover:

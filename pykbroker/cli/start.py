@@ -58,6 +58,12 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--listen", metavar="HOST:PORT", help="where clients connect; port 0 is any free port"
     )
+    parser.add_argument(
+        "--metrics-listen",
+        metavar="HOST:PORT",
+        help="serve metrics for Prometheus at http://HOST:PORT/metrics, with /healthz and /readyz "
+        "(pykbroker.metrics.listen)",
+    )
     parser.add_argument("--node-id", metavar="N", help="id of the node (node.id)")
     parser.add_argument(
         "--override",
@@ -109,6 +115,8 @@ def gather(
     if options.node_id is not None:
         properties.put("node.id", options.node_id, "--node-id")
         properties.pop("broker.id", None)
+    if options.metrics_listen is not None:
+        properties.put("pykbroker.metrics.listen", options.metrics_listen, "--metrics-listen")
     if options.listen is not None:
         _listen(properties, options.listen)
     for name, value in load_config(overrides=options.override).items():
@@ -218,6 +226,8 @@ def _announce(server: BrokerServer, config: BrokerConfig) -> None:
     listeners = ",".join(map(str, server.listeners))
     directories = ",".join(config.log_directories)
     line = f"ready node={config.node_id} listeners={listeners} log.dirs={directories}"
+    if server.monitoring is not None:
+        line += f" metrics={server.monitoring.url}/metrics"
     try:
         print(line, flush=True)
     except OSError:

@@ -136,6 +136,7 @@ class BrokerFields:
     offsets_topic_replication_factor: int
     offsets_topic_segment_bytes: int
     process_roles: tuple[str, ...]
+    pykbroker_metrics_listen: str
     producer_id_expiration_check_interval_ms: int
     producer_id_expiration_ms: int
     producer_purgatory_purge_interval_requests: int

@@ -20,6 +20,7 @@ from pykbroker.config import (
     broker_keys_server,
     broker_keys_share,
     broker_keys_transaction,
+    own_keys,
 )
 from pykbroker.config.definition import CLUSTER_WIDE, LONG, LONG_MAX, Key, key_table
 from pykbroker.config.validators import at_least
@@ -36,6 +37,7 @@ SUBJECTS: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
     ("Security", broker_keys_security.KEYS),
     ("OAUTHBEARER", broker_keys_oauth.KEYS),
     ("Tiered storage", broker_keys_remote.KEYS),
+    ("pykbroker's own", own_keys.KEYS),
 )
 
 BROKER_KEYS: Final = key_table(key for _, keys in SUBJECTS for key in keys)

@@ -126,6 +126,24 @@ def parse_host_port(name: str, entry: str) -> tuple[str, int]:
     return match[1].strip("[]"), int(match[2])
 
 
+def parse_listen_address(name: str, text: str) -> tuple[str, int]:
+    """`host:port` or `:port`, which means every interface; an IPv6 host may stand in brackets."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
+        raise ConfigError(
+            f"Invalid value {text} for configuration {name}: Expected HOST:PORT", name
+        )
+    return host.strip("[]"), int(port)
+
+
+def listen_address() -> Validator:
+    def check(name: str, value: Value) -> None:
+        if isinstance(value, str) and value:
+            parse_listen_address(name, value)
+
+    return Validator("HOST:PORT or empty", check)
+
+
 def quorum_voters() -> Validator:
     def check(name: str, value: Value) -> None:
         for entry in value if isinstance(value, tuple) else ():

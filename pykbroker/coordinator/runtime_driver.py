@@ -29,12 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pykbroker.coordinator.batches import decision_batch, marker_batch
 from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.decisions import ShardDecision
-from pykbroker.coordinator.hosted_shard import (
-    HostedShard,
-    HostState,
-    Shard,
-    Waiting,
-)
+from pykbroker.coordinator.hosted_shard import HostedShard, HostState, Shard, Waiting
 from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.coordinator.shard_loader import load
 from pykbroker.coordinator.timer_driver import TimerDriver
@@ -274,6 +269,11 @@ class CoordinatorRuntime:
             for hosted in list(self._hosted.values())
             if hosted.shard is not None or hosted.state is HostState.LOADING
         ]
+
+    def machines(self) -> list[Any]:
+        """The machines that are active, to look at and not to change."""
+        hosted = self._hosted.values()
+        return [at.shard for at in hosted if at.state is HostState.ACTIVE and at.shard is not None]
 
     def write_all(self, operation: Operation, request: Any) -> None:
         """Run an operation without a caller everywhere; where records are loaded still, after."""

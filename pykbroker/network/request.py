@@ -79,10 +79,11 @@ class Request(RequestHeader):
     `received_ms` is the time of the turn in which the worker took it.
     """
 
-    __slots__ = ("connection", "frame", "message", "received_ms")
+    __slots__ = ("connection", "frame", "message", "received_ms", "taken_ns")
 
     # One of the generated request classes: each handler knows which.
     message: Any
+    taken_ns: int  # when the worker took it; set where times of requests are measured
 
     def __init__(self, connection: RequestConnection, frame: memoryview) -> None:
         self.connection = connection

@@ -54,15 +54,14 @@ def is_coordinated(groups: Groups) -> bool:
     """Whether some partition of the topic is coordinated here."""
     request = HeartbeatRequest(group_id="g", member_id="m", generation_id=1)
     reply: Any = groups.get().heartbeat(request)
-    code: int = reply.error_code
-    return code != 16  # NOT_COORDINATOR
+    return reply.error_code != 16  # NOT_COORDINATOR
 
 
 def test_without_its_topic_there_is_no_coordinator() -> None:
     node = Node()
     groups = groups_of(node)
     node.create_topic("mine")
-    assert groups._coordinator is None
+    assert groups.made is None
     groups.stop()  # nothing to stop
 
 
@@ -70,7 +69,7 @@ def test_its_topic_makes_it() -> None:
     node = Node()
     groups = groups_of(node)
     node.create_topic(GROUP_METADATA_TOPIC)
-    assert groups._coordinator is not None
+    assert groups.made is not None
     assert is_coordinated(groups)
 
 

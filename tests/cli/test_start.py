@@ -250,6 +250,11 @@ def test_a_file_of_a_quorum_stands_for_itself(run: Run, tmp_path: Path) -> None:
     assert (outcome.code, outcome.err) == (1, f"pykbroker start: {file}: {missing}\n")
 
 
+def test_metrics_are_asked_for_by_a_flag() -> None:
+    assert config().pykbroker_metrics_listen == ""
+    assert config("--metrics-listen", ":9404").pykbroker_metrics_listen == ":9404"
+
+
 def test_parts_of_the_defaults_may_be_replaced() -> None:
     listeners = "PLAINTEXT://127.0.0.1:1,INSIDE://127.0.0.1:2"
     protocols = "PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT,CONTROLLER:PLAINTEXT"
@@ -331,6 +336,7 @@ class QuietServer:
     def __init__(self) -> None:
         self.on_fatal: Callable[[str], None] = lambda message: None
         self.listeners = (Endpoint("PLAINTEXT", "127.0.0.1", 4711, "PLAINTEXT"),)
+        self.monitoring = None
         self.after_start: Callable[[], None] = lambda: None
         self.started = False
         self.stopped = False

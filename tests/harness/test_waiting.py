@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.harness.waiting import wait_for
@@ -11,7 +9,7 @@ from tests.harness.waiting import wait_for
 
 def test_it_looks_until_the_condition_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.harness.waiting.PAUSE_SECONDS", 0)
-    looks: Iterator[object] = iter((False, 0, [], "there"))
+    looks = iter((False, 0, [], "there"))
     wait_for(lambda: next(looks), "the last one")
     assert next(looks, None) is None
 

@@ -150,6 +150,37 @@ def node_modules() -> Path:
         return directory / "node_modules"
 
 
+@cache
+def prometheus() -> str:
+    """The path of Prometheus' server: the installed one, or the program out of Debian's package.
+
+    The package is unpacked and not installed: installing it would start a service.
+    """
+    installed = shutil.which("prometheus")
+    if installed is not None:
+        return installed
+    with _locked("prometheus") as directory:
+        program = directory / "usr" / "bin" / "prometheus"
+        if not (directory / "complete").exists():
+            _download_package("prometheus", directory)
+            (package,) = directory.glob("prometheus_*.deb")
+            _run(["dpkg-deb", "-x", str(package), str(directory)], directory)
+            package.unlink()
+            (directory / "complete").touch()
+        return str(program)
+
+
+def _download_package(name: str, directory: Path) -> None:
+    """Debian's package of this name; its lists are brought up to date when they are too old."""
+    download = ["apt-get", "-q", "download", name]
+    try:
+        _run(download, directory)
+    except MissingTool:
+        as_root = [] if os.geteuid() == 0 else ["sudo"]
+        _run([*as_root, "apt-get", "-q", "update"], directory)
+        _run(download, directory)
+
+
 def _required(command: str) -> str:
     path = shutil.which(command)
     if path is None:
@@ -164,6 +195,7 @@ ALL_TOOLS: Mapping[str, Callable[[], object]] = {
     "Spark's Kafka connector, from Maven's repository": spark_kafka_jars,
     "kafkajs, from npm's registry": node_modules,
     "kcat, from Debian's packages": kcat,
+    "Prometheus, from Debian's packages": prometheus,
 }
 
 

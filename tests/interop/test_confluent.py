@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from typing import Any
 
 import pytest
 from confluent_kafka import (
@@ -13,7 +11,6 @@ from confluent_kafka import (
     Consumer,
     KafkaError,
     KafkaException,
-    Message,
     Producer,
     TopicPartition,
 )
@@ -28,13 +25,12 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from tests.harness.consumed import key_of, partition_of
 from tests.harness.waiting import wait_for
 from tests.interop.samples import BASE_TIMESTAMP_MS, CODECS, samples
 
 
-def _read(consumer: Consumer, count: int, timeout_s: float = 60) -> list[Any]:
-    records: list[Any] = []
+def _read(consumer: Consumer, count: int, timeout_s: float = 60) -> list:
+    records: list = []
     deadline = time.monotonic() + timeout_s
     while len(records) < count and time.monotonic() < deadline:
         for message in consumer.consume(count - len(records), timeout=0.5):
@@ -55,16 +51,14 @@ def admin(servers: str) -> AdminClient:
     return AdminClient({"bootstrap.servers": servers})
 
 
-def _create(
-    admin: AdminClient, topic: str, partitions: int, config: dict[str, Any] | None = None
-) -> None:
+def _create(admin: AdminClient, topic: str, partitions: int, config: dict | None = None) -> None:
     admin.create_topics([NewTopic(topic, partitions, 1, config=config or {})])[topic].result(60)
 
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("idempotent", [False, True])
 def test_round_trip(servers: str, name: str, codec: str, idempotent: bool):
-    reports: list[Any] = []
+    reports: list = []
     producer = Producer(
         {
             "bootstrap.servers": servers,
@@ -80,7 +74,7 @@ def test_round_trip(servers: str, name: str, codec: str, idempotent: bool):
             s.value,
             s.key,
             partition=0,
-            headers=list(s.headers),
+            headers=s.headers,
             timestamp=s.timestamp_ms,
             on_delivery=lambda error, message: reports.append((error, message.offset())),
         )
@@ -251,7 +245,7 @@ def test_delete_records_moves_the_start(servers, admin, name):
 
 def test_a_message_over_the_limit_is_refused_and_the_next_one_accepted(servers, admin, name):
     _create(admin, name, 1, {"max.message.bytes": "1000"})
-    errors: list[Any] = []
+    errors: list = []
     producer = Producer({"bootstrap.servers": servers, "compression.type": "none"})
     for size in (5000, 10):
         producer.produce(name, b"x" * size, on_delivery=lambda e, _: errors.append(e))
@@ -262,7 +256,7 @@ def test_a_message_over_the_limit_is_refused_and_the_next_one_accepted(servers, 
 
 def test_a_keyless_record_to_a_compacted_topic_is_refused(servers, admin, name):
     _create(admin, name, 1, {"cleanup.policy": "compact"})
-    errors: list[Any] = []
+    errors: list = []
     producer = Producer({"bootstrap.servers": servers})
     producer.produce(name, b"x", on_delivery=lambda e, _: errors.append(e))
     producer.flush(60)
@@ -274,18 +268,14 @@ def test_a_keyless_record_to_a_compacted_topic_is_refused(servers, admin, name):
 
 def test_keys_go_to_librdkafkas_partitions(servers, admin, name):
     _create(admin, name, 6)
-    where: defaultdict[bytes, set[int]] = defaultdict(set)
-
-    def note(error: object, message: Message) -> None:
-        where[key_of(message)].add(partition_of(message))
-
+    where: dict[bytes, set[int]] = {}
     producer = Producer({"bootstrap.servers": servers})
     for n in range(120):
         producer.produce(
             name,
             b"v",
             b"key-%d" % (n % 12),
-            on_delivery=note,
+            on_delivery=lambda e, m: where.setdefault(m.key(), set()).add(m.partition()),
         )
     producer.flush(60)
     assert len(where) == 12

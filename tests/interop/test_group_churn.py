@@ -12,8 +12,6 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.harness.consumed import partition_of, value_of
-
 PARTITIONS = 6
 SECONDS = 12.0
 
@@ -70,7 +68,7 @@ class Churn:
             if message.error():
                 self.errors.append(str(message.error()))
             else:
-                self.seen[partition_of(message)].add(int(value_of(message)))
+                self.seen[message.partition()].add(int(message.value()))
         if says_goodbye:
             consumer.close()
 

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ from tests.harness.tools import node_modules
 SCRIPTS = Path(__file__).parent / "js"
 
 
-def _node(script: str, *arguments: str) -> dict[str, Any]:
+def _node(script: str, *arguments: str) -> dict:
     environment = {
         **os.environ,
         "NODE_PATH": str(node_modules()),
@@ -29,8 +28,7 @@ def _node(script: str, *arguments: str) -> dict[str, Any]:
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])

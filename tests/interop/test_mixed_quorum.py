@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,7 @@ from tests.harness.mixed_cluster import APACHE, OURS, MixedCluster, MixedNode
 from tests.harness.replicated import Stream, in_sync, log_files, wait_until
 from tests.harness.ways import ways
 
-TIMERS: dict[str, Any] = {
+TIMERS = {
     "broker_session_timeout_ms": "3000",
     "broker_heartbeat_interval_ms": "500",
     "controller_quorum_election_timeout_ms": "500",

@@ -14,7 +14,6 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.testing import Broker
 from tests.harness.apache import java_command
-from tests.harness.consumed import partition_of, value_of
 from tests.harness.tools import node_modules
 from tests.harness.ways import ways
 from tests.interop.transaction_clients import CLIENTS, Fenced
@@ -68,9 +67,9 @@ def read(servers: str, topic: str, isolation: str) -> list[str]:
         message = consumer.poll(READ_S)
         assert message is not None, f"{found}, and nothing more comes"
         if message.error():
-            ended.add(partition_of(message))
+            ended.add(message.partition())
         else:
-            found.append(value_of(message).decode())
+            found.append(message.value().decode())
     consumer.close()
     return sorted(found)
 

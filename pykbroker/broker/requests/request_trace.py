@@ -21,7 +21,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pykbroker.broker.handlers import Route
-from pykbroker.broker.requests.worker import REQUEST_LOG, Worker
+from pykbroker.broker.monitoring.measuring_worker import MeasuringWorker
+from pykbroker.broker.requests.worker import REQUEST_LOG
 from pykbroker.broker.services import NodeServices
 from pykbroker.network.request import Request
 from pykbroker.network.request_channel import RequestChannel
@@ -30,10 +31,10 @@ from pykbroker.protocol.framing import LENGTH_BYTES
 _log = logging.getLogger(REQUEST_LOG)
 
 
-class TracingWorker(Worker):
-    """Serves as `Worker` does, and tells; see the module."""
+class TracingWorker(MeasuringWorker):
+    """Serves as `Worker` does, and logs; see the module. It measures as well, for /metrics."""
 
-    __slots__ = ("_monotonic_ns", "_taken_ns")
+    __slots__ = ("_taken_ns",)
 
     def __init__(
         self,
@@ -44,7 +45,6 @@ class TracingWorker(Worker):
         halt: Callable[[BaseException], None],
     ) -> None:
         super().__init__(services, channel, turn_ended=turn_ended, halt=halt)
-        self._monotonic_ns = services.environment.clock.monotonic_ns
         self._taken_ns: dict[Request, int] = {}
 
     def _serve(self, request: Request) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from pykbroker.errors import ErrorCode
@@ -16,7 +14,7 @@ from tests.broker.handlers.data_plane import Broker
 from tests.broker.handlers.test_produce import VERSIONS, produce
 from tests.replication.node import batch, topic_id_of
 
-Entry = tuple[int, Any]
+Entry = tuple[int, object]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -100,7 +101,7 @@ def test_in_the_end_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     def evicted_each_time() -> bytes:
         waited.append(node.files.may_wait)
         if not node.files.may_wait:
-            raise ColdRead(lambda: None)
+            raise ColdRead(threading.get_ident)
         return b"found"
 
     outcome = node.reads.serve(node.request, evicted_each_time, bytes.decode)

@@ -33,6 +33,7 @@ def test_every_partition_it_leads_is_hosted(broker: GroupBroker) -> None:
     assert sorted(hosted) == [0, 1, 2]
     assert {one.state for one in hosted.values()} == {HostState.ACTIVE}
     assert [one.shard for one in hosted.values()] == [None, None, None]
+    assert broker.groups.runtime.machines() == []
 
 
 def test_a_partition_that_moves_away_and_comes_back(broker: GroupBroker) -> None:
@@ -46,6 +47,7 @@ def test_a_partition_that_moves_away_and_comes_back(broker: GroupBroker) -> None
     hosted = broker.groups.runtime._hosted[partition]
     assert hosted.leader_epoch == 2
     assert hosted.shard.groups["g"].members[member].assignment == b"all"
+    assert broker.groups.runtime.machines() == [hosted.shard]
 
 
 def test_the_topic_is_deleted(broker: GroupBroker) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,7 +56,7 @@ def scanned(image: MetadataImage) -> object:
 
 
 @given(STEPS)
-def test_following_is_scanning(steps: list[list[tuple[str, int, Any]]]) -> None:
+def test_following_is_scanning(steps: list[list[tuple[str, int, object]]]) -> None:
     image = MetadataImage()
     index = PartitionIndex(image)
     lives: Counter[str] = Counter()
@@ -71,12 +70,11 @@ def test_following_is_scanning(steps: list[list[tuple[str, int, Any]]]) -> None:
                     delta.replay(RemoveTopicRecord(topic_id=topic_id))
                     lives[name] += 1
                 continue
-            isr, elr, leader = wanted
+            isr, elr, leader = wanted  # type: ignore[misc]
             if topic is None:
                 delta.replay(TopicRecord(name=name, topic_id=topic_id))
                 topic = delta.topic(topic_id)
             assert topic is not None
-            fields: dict[str, Any]
             fields = {"isr": sorted(isr), "eligible_leader_replicas": sorted(elr), "leader": leader}
             if number in topic.partitions:
                 delta.replay(

@@ -73,7 +73,8 @@ def test_the_leader_is_the_first_member_and_passes_on() -> None:
     assert group.elect_joined_leader() is False
     group.remove("b")
     group.remove("c")
-    assert [group.leader_id, group.elect_joined_leader()] == [None, False]
+    assert group.leader_id is None
+    assert group.elect_joined_leader() is False
 
 
 def test_parked_joins_are_counted_once() -> None:
@@ -81,9 +82,10 @@ def test_parked_joins_are_counted_once() -> None:
     group.add(member("a"))
     group.park_join(group.members["a"], 1)
     group.park_join(group.members["a"], 2)
-    assert (group.awaiting_join_count, group.all_joined) == (1, True)
+    assert group.awaiting_join_count == 1
+    assert group.all_joined
     group.pending_members["p"] = 5
-    assert (group.all_joined,) == (False,)
+    assert not group.all_joined
     group.remove("p")
     group.park_join(group.members["a"], None)
     group.park_join(group.members["a"], None)
@@ -119,11 +121,13 @@ def test_subscribed_topics_come_from_the_consumer_protocol() -> None:
     assert group.is_subscribed("other") is True  # not known yet: take care
     group.state = GroupState.PREPARING_REBALANCE
     group.start_generation(7)
-    assert [group.subscribed_topics, group.is_subscribed("other")] == [frozenset({"t"}), False]
+    assert group.subscribed_topics == frozenset({"t"})
+    assert group.is_subscribed("other") is False
     group.members["a"].protocols = (("range", b"\0"),)
     group.state = GroupState.PREPARING_REBALANCE
     group.start_generation(8)
-    assert [group.subscribed_topics, group.is_subscribed("other")] == [None, True]
+    assert group.subscribed_topics is None
+    assert group.is_subscribed("other") is True
 
 
 def test_another_subscription_of_a_static_member_counts_from_the_next_generation() -> None:

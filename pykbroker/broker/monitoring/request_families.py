@@ -1,0 +1,83 @@
+"""Requests by API, turns of the event loop, and what held it: `kafka_network_*`, `pykbroker_*`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pykbroker.broker.handlers import Route
+from pykbroker.broker.monitoring.families import Families
+from pykbroker.broker.monitoring.request_times import BOUNDS_SECONDS, RequestTimes
+from pykbroker.environment.loop_time import BOUNDS_MS, HeldTimes
+from pykbroker.errors import ErrorCode
+
+_HELD_BOUNDS_SECONDS = tuple(bound / 1000 for bound in BOUNDS_MS)
+_NS = 1_000_000_000
+
+
+def add_requests(
+    families: Families, routes: Sequence[Route], times: Sequence[RequestTimes], now_ms: int
+) -> None:
+    """Counts, times, errors and bytes of every API that was asked for."""
+    requests = families.counter(
+        "kafka_network_requestmetrics_requests_total", "Requests served.", "request", "version"
+    )
+    errors = families.counter(
+        "kafka_network_requestmetrics_errors_total",
+        "Requests that failed as a whole, by the error of the response.",
+        "request",
+        "error",
+    )
+    quantiles = families.gauge(
+        "kafka_network_requestmetrics_totaltimems",
+        "Milliseconds from taking a request to its response, over the last minute.",
+        "request",
+        "quantile",
+    )
+    counts = families.untyped(
+        "kafka_network_requestmetrics_totaltimems_count", "Requests whose time is known.", "request"
+    )
+    seconds = families.histogram(
+        "pykbroker_request_seconds", "Seconds from taking a request to its response.", "request"
+    )
+    received = families.counter(
+        "pykbroker_request_bytes_total", "Bytes of requests, without their length.", "request"
+    )
+    sent = families.counter("pykbroker_response_bytes_total", "Bytes of responses.", "request")
+    for route in routes:
+        of_api, name = times[route.api.key], route.api.name
+        if not any(of_api.counts):
+            continue
+        for version, count in enumerate(of_api.by_version):
+            if count:
+                requests.add(count, name, str(version))
+        for code, count in of_api.errors.items():
+            errors.add(count, name, error_name(code))
+        for quantile, value in of_api.quantiles_ms(now_ms):
+            quantiles.add(value, name, f"{quantile:.2f}" if quantile != 0.999 else "0.999")
+        counts.add(sum(of_api.counts), name)
+        seconds.add(BOUNDS_SECONDS, of_api.counts, of_api.total_ns / _NS, name)
+        received.add(of_api.request_bytes, name)
+        sent.add(of_api.response_bytes, name)
+
+
+def error_name(code: int) -> str:
+    """An error code as Kafka's `Errors` names it."""
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)
+
+
+def add_loop_time(families: Families, by_unit: Mapping[str, HeldTimes]) -> None:
+    """What held the event loop for a millisecond or more, and for how long."""
+    held = families.histogram(
+        "pykbroker_loop_held_seconds",
+        "Times for which a unit of work held the event loop, those of 1 ms and more.",
+        "unit",
+    )
+    longest = families.gauge(
+        "pykbroker_loop_held_longest_seconds", "The longest such time since the start.", "unit"
+    )
+    for unit, times in by_unit.items():
+        held.add(_HELD_BOUNDS_SECONDS, times.counts, times.total_ns / _NS, unit)
+        longest.add(times.longest_ns / _NS, unit)
