@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
@@ -110,8 +111,13 @@ def _session() -> Iterator[Any]:
 @contextmanager
 def _place() -> Iterator[tuple[Place, Path]]:
     config = {"log.flush.interval.messages": "9223372036854775807"}
-    with ApacheBroker(config=config, jvm=SHIPPED_JVM) as broker, _session() as spark:
-        yield Place(spark, broker.bootstrap_servers, str(broker.data_dir)), broker.data_dir
+    with (
+        ApacheBroker(config=config, jvm=SHIPPED_JVM) as broker,
+        _session() as spark,
+        TemporaryDirectory(prefix="pykbroker-bench-") as cache,
+    ):
+        place = Place(spark, broker.bootstrap_servers, str(broker.data_dir), cache)
+        yield place, broker.data_dir
 
 
 class Cost(NamedTuple):

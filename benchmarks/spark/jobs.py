@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from benchmarks.spark.topics import Topic
-from pykbroker.spark import aggregate, to_parquet
+from pykbroker.spark import aggregate, read_cached, to_parquet
 
 #: The number of records, then what else was found of them (not by every way).
 Found = tuple[int, ...]
@@ -21,11 +21,12 @@ Found = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Place:
-    """Where the data is: a broker, and its log directory."""
+    """Where the data is: a broker, its log directory, and a directory for a cache of records."""
 
     spark: Any
     servers: str
     path: str
+    cache: str
 
     def connector(self, topic: Topic, tuned: bool) -> Any:
         reader = self.spark.read.format("kafka").option("kafka.bootstrap.servers", self.servers)
@@ -43,6 +44,10 @@ class Place:
         if columns is not None:
             reader = reader.option("columns", columns)
         return reader.load(self.path)
+
+    def cached(self, topic: Topic) -> Any:
+        """The cache is filled by the first read, in the round that warms up."""
+        return read_cached(self.spark, {"path": self.path, "subscribe": topic.name}, self.cache)
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,12 @@ JOBS = (
         lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
         lambda place, topic: _sums_of_sizes(place.ours(topic, "value_size")),
         {100: 10, 1024: 5},
+    ),
+    Job(
+        "count, sum of lengths: read_cached()",
+        lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
+        lambda place, topic: _sums(place.cached(topic)),
+        {100: 12, 1024: 6},
     ),
     Job(
         "count, sum of lengths: aggregate()",

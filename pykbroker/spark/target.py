@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -63,6 +63,14 @@ class Target:
 
     def delete(self, name: str) -> None:
         self._system.delete_file(f"{self._path}/{name}")
+
+    def delete_older(self, names: Iterable[str], before_s: float) -> None:
+        """Those of the files that were written before a time (seconds since 1970)."""
+        for name in names:
+            written_ns = self._system.get_file_info(f"{self._path}/{name}").mtime_ns
+            if written_ns is not None and written_ns / 1e9 < before_s:
+                with suppress(FileNotFoundError):  # another job was quicker
+                    self.delete(name)
 
     def delete_all(self) -> None:
         """The directory itself, with all that is in it, if it is there."""

@@ -166,8 +166,29 @@ def tasks_of_ranges(
     at_least: int = 1,
 ) -> list[LogTask]:
     """Tasks that read exactly these [start, end) offsets of these partitions."""
+    if not ranges:
+        return []
+    pattern = _pattern(options, columns, tuple(pushed.rows) if pushed is not None else ())
+    selection = base_selection(options, pushed)
+    if options.view in WHOLE_LOGS:
+        return [replace(pattern, selection=_only(selection, [each])) for each in sorted(ranges)]
+    splits = _splits(options, selection, ranges)
+    tasks = pack_splits(splits, options.split_bytes, max(at_least, _wanted_tasks(options, ranges)))
+    return [replace(pattern, splits=_joined(task)) for task in tasks]
+
+
+def task_of_split(options: SourceOptions, split: Split) -> LogTask:
+    """A task that reads one split, with the columns of the options and no conditions."""
+    return replace(_pattern(options), splits=(split,))
+
+
+def _pattern(
+    options: SourceOptions,
+    columns: Sequence[str] | None = None,
+    filters: tuple[Filter, ...] = (),
+) -> LogTask:
+    """A task without anything to read yet."""
     wanted = tuple(columns) if columns is not None else options.columns
-    filters = tuple(pushed.rows) if pushed is not None else ()
     read_options = ReadOptions(
         columns=tuple(dict.fromkeys((*wanted, *columns_of(filters)))),
         mode=options.mode,
@@ -176,9 +197,7 @@ def tasks_of_ranges(
         chunk_bytes=options.chunk_bytes,
         max_decompressed_bytes=options.max_decompressed_bytes,
     )
-    if not ranges:
-        return []
-    pattern = LogTask(
+    return LogTask(
         (),
         read_options,
         columns=wanted,
@@ -187,12 +206,6 @@ def tasks_of_ranges(
         corrupt_sink=options.corrupt_sink,
         corrupt_format=options.corrupt_format,
     )
-    selection = base_selection(options, pushed)
-    if options.view in WHOLE_LOGS:
-        return [replace(pattern, selection=_only(selection, [each])) for each in sorted(ranges)]
-    splits = _splits(options, selection, ranges)
-    tasks = pack_splits(splits, options.split_bytes, max(at_least, _wanted_tasks(options, ranges)))
-    return [replace(pattern, splits=_joined(task)) for task in tasks]
 
 
 def _splits(
