@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
+from uuid import uuid4
 
 from pykbroker.offline.storage import is_remote, local_path, remote_place
 
@@ -95,10 +96,10 @@ class Target:
 
     @contextmanager
     def _renamed(self, path: str) -> Iterator[Any]:
-        """Written under another name."""
+        """Written under another name, which no other writer of the same file has."""
         self._system.create_dir(self._path, recursive=True)
         directory, _, name = path.rpartition("/")
-        passing = f"{directory}/.{name}.passing"
+        passing = f"{directory}/.{name}.{uuid4().hex[:8]}.passing"
         stream = self._system.open_output_stream(passing)
         try:
             with stream:

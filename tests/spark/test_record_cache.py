@@ -32,8 +32,8 @@ def plain(spark: Any, root: Path, **options: str) -> Any:
     return spark.read.format("pykbroker").options(**options).load(str(root))
 
 
-def pieces(cache: Path) -> set[str]:
-    return {each.name for each in cache.rglob("*.parquet")}
+def pieces(cache: Path) -> set[Path]:
+    return set(cache.rglob("*.parquet"))
 
 
 @pytest.fixture
@@ -58,10 +58,10 @@ def test_the_rows_are_those_of_a_plain_read(spark: Any, logs: Path, cache: Path)
 
 def test_what_is_there_is_not_made_again(spark: Any, logs: Path, cache: Path) -> None:
     first = read_cached(spark, {"path": logs}, str(cache))
-    made = {each: each.stat().st_mtime_ns for each in cache.rglob("*.parquet")}
+    made = {each: each.stat().st_mtime_ns for each in pieces(cache)}
     assert len(made) == 2 * len(SEGMENTS)
     again = read_cached(spark, {"path": logs}, str(cache))
-    assert {each: each.stat().st_mtime_ns for each in cache.rglob("*.parquet")} == made
+    assert {each: each.stat().st_mtime_ns for each in pieces(cache)} == made
     assert again.count() == first.count()
 
 
@@ -119,7 +119,7 @@ def test_two_jobs_fill_one_cache(spark: Any, logs: Path, cache: Path) -> None:
 def test_files_that_are_half_there_are_not_read(spark: Any, logs: Path, cache: Path) -> None:
     read_cached(spark, {"path": logs}, str(cache))
     victim = next(cache.rglob("*.parquet"))
-    passing = victim.with_name(f".{victim.name}.passing")
+    passing = victim.with_name(f".{victim.name}.0.passing")
     victim.rename(passing)  # as a worker that was killed leaves it
     passing.write_bytes(passing.read_bytes()[:100])
     cached = read_cached(spark, {"path": logs}, str(cache))
