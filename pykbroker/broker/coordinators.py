@@ -117,7 +117,7 @@ class Coordinators:
 
     @cached_property
     def joining(self) -> TransactionJoining:
-        """The way to the coordinators of transactions whose partitions this node leads."""
+        """Asks the coordinators of transactions that write to partitions which this node leads."""
         from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
 
         manager = self._replica_manager

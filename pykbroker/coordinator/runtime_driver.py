@@ -263,7 +263,7 @@ class CoordinatorRuntime:
         context: ContextT,
         refuse: Callable[[RequestT, ContextT, int], ReplyT],
     ) -> list[ReplyT | Deferred]:
-        """Ask every partition that this node leads and that has a machine."""
+        """Ask every machine of this node. A partition whose machine is loading refuses."""
         return [
             self.read(hosted.partition, question, request, context, refuse)
             for hosted in list(self._hosted.values())

@@ -191,7 +191,7 @@ class _Scan:
         return HeaderRun(positions[:count], table[:count])
 
     def finish(self, end: int) -> HeaderRun:
-        """The last one, behind which is `end`, or nothing that could be a batch."""
+        """Look at the last header, which `end` follows; it is returned unless it cannot be one."""
         held, self._held = self._held, _NONE
         following = Place(end, self._limit)
         count = self._look(held, following, np.ones(held.positions.size, np.bool_))

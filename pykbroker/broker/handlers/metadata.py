@@ -29,7 +29,7 @@ from pykbroker.broker.requests.authorized_operations import (
     TOPIC_OPERATIONS,
 )
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, is_internal, topic_name_fault
+from pykbroker.kraft.topic_name import SHARE_GROUP_STATE_TOPIC, is_internal, topic_name_fault
 from pykbroker.protocol.messages.metadata_response import (
     MetadataResponse,
     MetadataResponseTopic,
@@ -161,15 +161,14 @@ def _by_id(
 def _unknown(
     services: BrokerServices, message: MetadataRequest, names: list[str]
 ) -> list[MetadataResponseTopic]:
-    """Answers for topics that are not there; those that may be are made."""
+    """The entries for topics that do not exist; creates those that may be created."""
     topics, creatable = [], []
     for name in names:
         services.breathe()
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if topic_name_fault(name) is not None:
             code = ErrorCode.INVALID_TOPIC_EXCEPTION
-        elif not is_internal(name) or name == GROUP_METADATA_TOPIC:
-            # The topics of coordinators that are not built here must not come into being.
+        elif name != SHARE_GROUP_STATE_TOPIC:  # there is no share coordinator to own it
             creatable.append(name)
         topics.append(
             MetadataResponseTopic(error_code=int(code), name=name, is_internal=is_internal(name))

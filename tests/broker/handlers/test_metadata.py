@@ -155,12 +155,17 @@ def test_names_that_are_none(broker: AdminBroker) -> None:
     assert broker.image.topics_by_name == {}
 
 
-def test_the_topics_of_coordinators_that_are_not_built_do_not_come_into_being(
-    broker: AdminBroker,
-) -> None:
-    answer = ask(broker, 5, "__transaction_state", "__share_group_state")
+def test_the_topic_of_the_share_coordinator_is_not_created(broker: AdminBroker) -> None:
+    answer = ask(broker, 5, "__share_group_state")
     assert set(codes(answer).values()) == {"UNKNOWN_TOPIC_OR_PARTITION"}
     assert broker.image.topics_by_name == {}
+
+
+def test_the_topic_of_the_transactions_gets_its_own_configuration(broker: AdminBroker) -> None:
+    ask(broker, 5, "__transaction_state")
+    (found,) = ask(broker, 5, "__transaction_state").topics
+    assert (found.is_internal, len(found.partitions)) == (True, 50)
+    assert broker.image.topic_config("__transaction_state")["cleanup.policy"] == "compact"
 
 
 def test_the_topic_of_the_groups_gets_its_own_configuration(broker: AdminBroker) -> None:
