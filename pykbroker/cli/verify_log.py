@@ -14,8 +14,8 @@ there is any fault. Nothing is changed, and no broker is asked.
 from __future__ import annotations
 
 import os
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from pykbroker.cli.command import CommandError
@@ -40,10 +40,14 @@ from pykbroker.log.directories.checkpoints import (
     parse_offsets,
 )
 from pykbroker.log.producers.producer_state import CorruptSnapshot, decode_snapshot
+from pykbroker.log.segments.index_verification import (
+    BatchColumns,
+    wrong_offset_entries,
+    wrong_time_entries,
+)
 from pykbroker.log.segments.txn_index import CorruptTransactionIndex, TransactionIndex
 from pykbroker.protocol.old_messages import UNKNOWN_COUNT
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import BatchHeader
 from pykbroker.protocol.stored_batch import (
     has_right_crc,
     read_stored_header,
@@ -173,18 +177,12 @@ def _offset_index_faults(path: str) -> Iterator[str]:
     log_path = _log_of(path)
     if not os.path.exists(log_path):
         return  # verify_partition.py says it
+    entries = list(offset_entries(content, base))
     log = map_file(log_path)
-    previous = (-1, -1)
-    for offset, position in offset_entries(content, base):
-        if (offset, position) == (base, 0) and not _is_offset_of_batch(log, position, offset):
-            return  # zeros only: the preallocated index of an active segment
-        if offset <= previous[0] or position <= previous[1]:
-            yield f"entry ({offset}, {position}) does not follow {previous}"
-            return
-        previous = (offset, position)
-        if not _is_offset_of_batch(log, position, offset):
-            yield f"entry ({offset}, {position}) points at no batch with that offset"
-            return
+    if entries and entries[0] == (base, 0) and not _holds_offset(log, base):
+        return  # zeros only: the preallocated index of an active segment
+    for number, why in islice(wrong_offset_entries(entries, _columns(log, log_path)), 1):
+        yield f"entry {number}: {why}"
 
 
 def _time_index_faults(path: str) -> Iterator[str]:
@@ -203,22 +201,21 @@ def _time_index_faults(path: str) -> Iterator[str]:
     log_path = _log_of(path)
     if not os.path.exists(log_path):
         return
-    headers = [header for _, header in batches(map_file(log_path), log_path)]
-    last_offsets = [header.last_offset for header in headers]
-    previous = (-1, -1)
-    for timestamp, offset in entries:
-        if timestamp <= previous[0] or offset < previous[1]:
-            yield f"entry ({timestamp}, {offset}) does not follow {previous}"
-            return
-        previous = (timestamp, offset)
-        slot = bisect_left(last_offsets, offset)
-        if slot == len(headers) or not _may_hold(headers[slot], offset):
-            yield f"entry ({timestamp}, {offset}) points at no batch with that offset"
-            return
-        if headers[slot].max_timestamp != timestamp:
-            time = headers[slot].max_timestamp
-            yield f"entry ({timestamp}, {offset}), but the batch has the time {time}"
-            return
+    columns = _columns(map_file(log_path), log_path)
+    for number, why in islice(wrong_time_entries(entries, columns), 1):
+        yield f"entry {number}: {why}"
+
+
+def _columns(log: memoryview, path: str) -> BatchColumns:
+    rows: list[tuple[int, int, int, int]] = []
+    base = base_offset_of(path)
+    for position, header in batches(log, path):
+        # The header of a batch before magic 2 holds the last offset; the first one follows the
+        # batch before.
+        first = base if header.record_count == UNKNOWN_COUNT else header.base_offset
+        rows.append((position, first, header.last_offset, header.max_timestamp))
+        base = header.next_offset
+    return BatchColumns(*([row[field] for row in rows] for field in range(4)))
 
 
 def _transaction_index_faults(path: str) -> Iterator[str]:
@@ -242,18 +239,12 @@ def _log_of(path: str) -> str:
     return os.path.splitext(path)[0] + ".log"
 
 
-def _is_offset_of_batch(log: memoryview, position: int, offset: int) -> bool:
-    """The last one; Kafka before 1.0 wrote the first one."""
-    if not 0 <= position < len(log):
-        return False
+def _holds_offset(log: memoryview, offset: int) -> bool:
+    """Is it in the first batch?"""
     try:
-        header = read_stored_header(log, position)
+        header = read_stored_header(log, 0)
     except CorruptBatch:
         return False
-    return _may_hold(header, offset)
-
-
-def _may_hold(header: BatchHeader, offset: int) -> bool:
     is_behind_start = header.base_offset <= offset or header.record_count == UNKNOWN_COUNT
     return is_behind_start and offset <= header.last_offset
 

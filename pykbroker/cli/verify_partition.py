@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from pykbroker.cli.command import CommandError
 from pykbroker.cli.log_files import base_offset_of, batches, map_file
@@ -28,10 +29,16 @@ from pykbroker.log.directories.checkpoints import (
 )
 from pykbroker.log.directories.partition_directories import parse_directory_name
 from pykbroker.log.recovery.log_loader import is_segment_name
+from pykbroker.log.segments.index_verification import (
+    NO_MARKER,
+    Aborted,
+    OpenTransactions,
+    wrong_aborted,
+)
 from pykbroker.log.segments.txn_index import CorruptTransactionIndex, TransactionIndex
-from pykbroker.protocol.control_records import ABORT, decode_type
+from pykbroker.protocol.control_records import decode_type
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import CONTROL_BIT, TRANSACTIONAL_BIT, iter_records
+from pykbroker.protocol.record_batch import BatchHeader, iter_records
 from pykbroker.types import TopicPartition
 
 Fault = tuple[str, str]
@@ -50,8 +57,8 @@ def partition_faults(directory: str, names: Sequence[str], topics: Topics) -> It
         yield from _topic_faults(directory, names, logs, parsed.topic_partition.topic, topics)
     if logs:
         yield from _offset_faults(directory, logs, parsed.topic_partition)
-    for name in logs:
-        yield from _transaction_faults(os.path.join(directory, name))
+    with suppress(CommandError, CorruptBatch):  # the check of the file says it
+        yield from _transaction_faults([os.path.join(directory, name) for name in logs])
 
 
 def _missing_files(directory: str, names: Sequence[str]) -> Iterator[Fault]:
@@ -117,46 +124,38 @@ def _offset_faults(
         yield last, f"ends at offset {end}, but {LOG_START_OFFSET_CHECKPOINT} says {start}"
 
 
-def _transaction_faults(log_path: str) -> Iterator[Fault]:
-    """The transaction index against the markers: what it lacks is served to read_committed."""
-    index_path = f"{os.path.splitext(log_path)[0]}.txnindex"
-    content = map_file(index_path) if os.path.exists(index_path) else b""
-    index = TransactionIndex(base_offset_of(log_path), bytes(content))
-    try:
-        if index.check() is not None:
-            return  # the check of the file says it
-        known = {entry.last_offset: entry.producer_id for entry in index}
-        markers, wanted = _abort_markers(log_path)
-    except (CommandError, CorruptBatch, CorruptTransactionIndex):
-        return
-    for offset, producer_id in known.items():
-        if markers.get(offset) != producer_id:
-            yield index_path, f"there is no abort of producer {producer_id} at offset {offset}"
-            return
-    for offset in sorted(wanted - known.keys()):
-        yield index_path, f"lacks the abort of producer {markers[offset]} at offset {offset}"
-        return
-
-
-def _abort_markers(log_path: str) -> tuple[dict[int, int], set[int]]:
-    """Offset -> producer of all, and the offsets of those that end data of the same segment."""
-    markers: dict[int, int] = {}
-    wanted: set[int] = set()
-    is_open: set[int] = set()
-    content = map_file(log_path)
-    for position, header in batches(content, log_path):
-        producer_id = header.producer_id
-        if header.attributes & CONTROL_BIT:
+def _transaction_faults(log_paths: Sequence[str]) -> Iterator[Fault]:
+    """The transaction indexes against the markers: what they lack is served to read_committed."""
+    transactions = OpenTransactions()
+    next_offset = log_start = base_offset_of(log_paths[0]) if log_paths else 0
+    has_gaps = False
+    for log_path in log_paths:
+        found: set[Aborted] = set()
+        content = map_file(log_path)
+        for position, header in batches(content, log_path):
+            has_gaps = has_gaps or header.base_offset > next_offset
+            next_offset = header.next_offset
             batch = content[position : position + header.size_bytes]
-            for record in iter_records(batch, header):
-                if decode_type(record.key) == ABORT:
-                    markers[header.base_offset] = producer_id
-                    if producer_id in is_open:
-                        wanted.add(header.base_offset)
-            is_open.discard(producer_id)
-        elif header.attributes & TRANSACTIONAL_BIT:
-            is_open.add(producer_id)
-    return markers, wanted
+            ended = transactions.feed(header, _marker(batch, header))
+            if ended is not None:
+                found.add(ended)
+        index_path = f"{os.path.splitext(log_path)[0]}.txnindex"
+        payload = bytes(map_file(index_path)) if os.path.exists(index_path) else b""
+        index = TransactionIndex(base_offset_of(log_path), payload)
+        try:
+            if index.check() is not None:
+                continue  # the check of the file says it
+            indexed = {(each.producer_id, each.first_offset, each.last_offset) for each in index}
+        except CorruptTransactionIndex:
+            continue
+        for _, why in wrong_aborted(indexed, found, log_start=log_start, has_gaps=has_gaps):
+            yield index_path, why
+
+
+def _marker(batch: memoryview, header: BatchHeader) -> int:
+    if not (header.is_control and header.is_transactional):
+        return NO_MARKER
+    return next((decode_type(record.key) for record in iter_records(batch, header)), NO_MARKER)
 
 
 def _offsets(directory: str, name: str) -> dict[TopicPartition, int] | None:

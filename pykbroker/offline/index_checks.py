@@ -1,21 +1,22 @@
-"""The entries of offset and time indexes against the batches of their segment.
+"""Findings about the offset and time index of a segment.
 
-    index        an entry points at the beginning of a batch at or before its offset, and before
-                 every later entry's batch; entries ascend
-    time index   the largest timestamp up to a batch, and the offset of that batch; entries ascend
-
-Source  Kafka's OffsetIndex.java, TimeIndex.java, LogSegment.java. Older brokers wrote one entry for
-        batches that were appended at once (as followers do): the last offset of all, and where the
-        first one begins. That serves readers just as well, and is right here, too.
+What is right and wrong in an index is said in `log/segments/index_verification.py`; here are the
+files, in pieces that lie in a file system or an object store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from pykbroker.log.segments.index_verification import (
+    BatchColumns,
+    wrong_offset_entries,
+    wrong_time_entries,
+)
 from pykbroker.offline.findings import ERROR, WARNING, Finding
 from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.split import END_OF_TIME
@@ -41,6 +42,10 @@ class Batches(NamedTuple):
             return cls(*(np.zeros(0, np.int64) for _ in cls._fields))
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
+    def columns(self) -> BatchColumns:
+        """The same as lists."""
+        return BatchColumns(*(column.tolist() for column in self))
+
 
 def _entries(path: str | None, kind: Any) -> Any:
     """All entries of an index file, without the zeros of a preallocated one; None: no file."""
@@ -65,27 +70,10 @@ def check_offset_index(
     if not is_last:
         yield from _half_entry("index", path, _OFFSET_ENTRY.itemsize)
     entries = entries[entries["offset"].astype(np.int64) + segment.base_offset < behind]
-    offsets = entries["offset"].astype(np.int64) + segment.base_offset
-    positions = entries["position"].astype(np.int64)
-    count = len(batches.positions)
-    at = np.minimum(np.searchsorted(batches.positions, positions), max(0, count - 1))
-    if count:
-        begins = batches.positions[at] == positions
-        # The batch before the one that the next entry points at: no more can be meant.
-        highest = batches.last[np.append(np.maximum(at[1:] - 1, at[:-1]), count - 1)]
-        holds = begins & (batches.base[at] <= offsets) & (offsets <= highest)
-    else:
-        begins = holds = np.zeros(len(entries), bool)
-    ascends = np.concatenate([[True], (np.diff(offsets) > 0) & (np.diff(positions) > 0)])
-    ascends = ascends[: len(entries)]
-    for number in np.flatnonzero(~(holds & ascends))[:_MOST].tolist():
-        offset, position = int(offsets[number]), int(positions[number])
-        why = "it does not ascend"
-        if not begins[number]:
-            why = f"no batch begins at {position}"
-        elif not holds[number]:
-            why = f"the batch at {position} does not hold offset {offset}"
-        yield _wrong("index", path, number * _OFFSET_ENTRY.itemsize, offset, number, why)
+    offsets = (entries["offset"].astype(np.int64) + segment.base_offset).tolist()
+    pairs = list(zip(offsets, entries["position"].tolist(), strict=True))
+    for number, why in islice(wrong_offset_entries(pairs, batches.columns()), _MOST):
+        yield _wrong("index", path, number * _OFFSET_ENTRY.itemsize, offsets[number], number, why)
 
 
 def _half_entry(check: str, path: str, entry_bytes: int) -> Iterator[Finding]:
@@ -112,18 +100,8 @@ def check_time_index(
     if not is_last:
         yield from _half_entry("time index", path, _TIME_ENTRY.itemsize)
     entries = entries[entries["offset"].astype(np.int64) + segment.base_offset < behind]
-    times = entries["timestamp"].astype(np.int64)
-    offsets = entries["offset"].astype(np.int64) + segment.base_offset
-    at = np.maximum(np.searchsorted(batches.base, offsets, side="right") - 1, 0)
-    reached = np.maximum.accumulate(batches.max_timestamp)
-    holds = (batches.base[at] <= offsets) & (offsets <= batches.last[at])
-    is_true = holds & (reached[at] == times)
-    ascends = np.concatenate([[True], (np.diff(times) > 0) & (np.diff(offsets) >= 0)])
-    ascends = ascends[: len(entries)]
-    for number in np.flatnonzero(~(is_true & ascends))[:_MOST].tolist():
-        offset, why = int(offsets[number]), "it does not ascend"
-        if not holds[number]:
-            why = f"no batch holds offset {offset}"
-        elif not is_true[number]:
-            why = f"{times[number]}, but up to there it is {reached[at[number]]}"
-        yield _wrong("time index", path, number * _TIME_ENTRY.itemsize, offset, number, why)
+    offsets = (entries["offset"].astype(np.int64) + segment.base_offset).tolist()
+    pairs = list(zip(entries["timestamp"].tolist(), offsets, strict=True))
+    for number, why in islice(wrong_time_entries(pairs, batches.columns()), _MOST):
+        position = number * _TIME_ENTRY.itemsize
+        yield _wrong("time index", path, position, offsets[number], number, why)

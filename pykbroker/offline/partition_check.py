@@ -3,8 +3,8 @@
     offsets, epochs   ascend, within and over segments
     sequences         of each producer follow each other (gaps are right where compaction took
                       batches)
-    index, time index see index_checks.py
-    aborted           transaction indexes hold exactly the aborted transactions
+    index, time index, aborted
+                      see log/segments/index_verification.py
     files             what belongs to no log, and what a broker would mend
     tail              the half written end of a log
 
@@ -22,6 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from pykbroker.log.producers.producer_entry import CorruptSnapshot, decode_snapshot
+from pykbroker.log.segments.index_verification import Aborted, OpenTransactions, wrong_aborted
 from pykbroker.offline.batch_headers import header_at
 from pykbroker.offline.file_identity import identity_of
 from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
@@ -33,32 +34,10 @@ from pykbroker.offline.segment_walk import header_tables
 from pykbroker.offline.split import END_OF_TIME, MAX_SEGMENT_OFFSETS
 from pykbroker.offline.storage import open_file, read_small_file
 from pykbroker.offline.transaction_events import marker_type
-from pykbroker.protocol.control_records import ABORT, COMMIT
 from pykbroker.protocol.record_batch import MAGIC_V2, BatchHeader, increment_sequence
 
 _FAR: Final = 1 << 63
 _MOST_FINDINGS: Final = 500
-
-
-class _OpenTransactions:
-    """Follows the batches of a log, as their headers are."""
-
-    __slots__ = ("first_offsets",)
-
-    def __init__(self) -> None:
-        self.first_offsets: dict[int, int] = {}
-
-    def feed(self, header: BatchHeader, marker: int) -> tuple[int, bool] | None:
-        """(first offset, is aborted) when this batch is the marker that ends a transaction."""
-        if not header.is_transactional:
-            return None
-        if not header.is_control:
-            self.first_offsets.setdefault(header.producer_id, header.base_offset)
-            return None
-        if marker not in (ABORT, COMMIT):
-            return None
-        first = self.first_offsets.pop(header.producer_id, None)
-        return (first, marker == ABORT) if first is not None else None
 
 
 class PartitionCheck:
@@ -74,7 +53,7 @@ class PartitionCheck:
         self._producers: dict[int, tuple[int, int, int]] = {}
         self._last_hole = -1
         self._bound = _FAR
-        self._transactions = _OpenTransactions()
+        self._transactions = OpenTransactions()
 
     def findings(self) -> Iterator[Finding]:
         """What is found, segment by segment, up to some hundreds."""
@@ -112,7 +91,7 @@ class PartitionCheck:
     def _segment(self, segment: SegmentFiles) -> Iterator[Finding]:
         is_last = segment is self._files.segments[-1]
         end = self._frozen.position if is_last else segment.size_bytes
-        aborted: set[tuple[int, int, int]] = set()
+        aborted: set[Aborted] = set()
         parts: list[Batches] = []
         if segment.base_offset < self._next_offset:
             detail = (
@@ -136,8 +115,8 @@ class PartitionCheck:
                     if header.is_transactional:
                         marker = marker_type(opened, int(positions[at]), header)
                         ended = self._transactions.feed(header, marker)
-                        if ended is not None and ended[1]:
-                            aborted.add((header.producer_id, ended[0], header.base_offset))
+                        if ended is not None:
+                            aborted.add(ended)
             if opened.size > end:
                 detail = f"{opened.size - end} bytes behind the last whole batch"
                 yield Finding(NOTE, "tail", segment.path, end, None, detail)
@@ -158,7 +137,7 @@ class PartitionCheck:
         self,
         segment: SegmentFiles,
         batches: Batches,
-        aborted: set[tuple[int, int, int]],
+        aborted: set[Aborted],
         behind: int,
     ) -> Iterator[Finding]:
         """What indexes say that is not so, but for their entries from offset `behind` on."""
@@ -217,7 +196,7 @@ class PartitionCheck:
         self._producers[producer] = (epoch, following, header.last_offset)
 
     def _check_aborted(
-        self, segment: SegmentFiles, found: set[tuple[int, int, int]], behind: int
+        self, segment: SegmentFiles, found: set[Aborted], behind: int
     ) -> Iterator[Finding]:
         path = segment.transaction_index
         entries = aborted_transactions(path, segment.base_offset)
@@ -226,14 +205,11 @@ class PartitionCheck:
             return
         indexed = {(each.producer_id, each.first_offset, each.last_offset) for each in entries}
         indexed = {each for each in indexed if each[2] < behind}
-        if self._missing:  # what compaction took may have been a transaction's first batch
-            ends = {(producer, last) for producer, _, last in indexed}
-            found = {each for each in found if (each[0], each[2]) not in ends}
-            indexed = set()
-        for producer, first, last in sorted(found - indexed):
-            detail = f"aborted {first} to {last} of producer {producer} is not in the index"
+        faults = wrong_aborted(
+            indexed,
+            found,
+            log_start=self._files.segments[0].base_offset,
+            has_gaps=bool(self._missing),
+        )
+        for first, detail in faults:
             yield Finding(ERROR, "aborted", path, None, first, detail)
-        for producer, first, last in sorted(indexed - found):
-            if first >= self._files.segments[0].base_offset:
-                detail = f"{first} to {last} of producer {producer} is no aborted transaction"
-                yield Finding(ERROR, "aborted", path, None, first, detail)
