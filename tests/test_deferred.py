@@ -28,7 +28,8 @@ def done(value: object) -> Deferred:
 def test_nothing_to_wait_for() -> None:
     assert gather([], sum) == 0
     assert gather([1, 2], sum) == 3
-    assert gather([1, done(2)], sum) == 3
+    parts: list[int | Deferred] = [1, done(2)]
+    assert gather(parts, total) == 3
 
 
 def test_parts_that_come_later_keep_their_order() -> None:
@@ -51,12 +52,17 @@ def test_the_first_of_several() -> None:
     assert first_of(done(1), Deferred()).value == 1
 
 
+def total(parts: list[int]) -> int:
+    return sum(parts)
+
+
 def test_then() -> None:
     assert then(1, str) == "1"
     assert then(done(1), str) == "1"
     later = Deferred()
     outcome = then(later, str)
     later.resolve(1)
+    assert isinstance(outcome, Deferred)
     assert outcome.value == "1"
 
 
@@ -179,7 +185,7 @@ def test_ended_waits_for_all_however_they_end(caplog: pytest.LogCaptureFixture) 
     ending = spawn(ended(tasks))
     tasks[0].cancel()
     second.resolve(ValueError("no"))
-    assert not ending.done
+    assert (ending.done,) == (False,)
     third.resolve(None)
     assert ending.done
     assert "no" in caplog.text

@@ -20,12 +20,13 @@ def test_items_are_released_in_order_up_to_the_offset() -> None:
 
 def test_items_expire_in_order() -> None:
     queue: OffsetQueue[str] = OffsetQueue()
-    assert queue.next_deadline_ms is None
+    deadlines = [queue.next_deadline_ms]
     queue.park(1, "a", 100)
     queue.park(2, "b", 200)
-    assert queue.next_deadline_ms == 100
+    deadlines.append(queue.next_deadline_ms)
     assert [queue.expire_next(150) for _ in range(2)] == ["a", None]
-    assert queue.next_deadline_ms == 200
+    deadlines.append(queue.next_deadline_ms)
+    assert deadlines == [None, 100, 200]
     assert queue.clear() == ["b"]
     assert (len(queue), queue.expire_next(999)) == (0, None)
 

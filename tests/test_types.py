@@ -10,7 +10,7 @@ def test_a_partition_prints_as_its_directory() -> None:
 
 
 def test_partitions_are_keys() -> None:
-    assert {TopicPartition("t", 0): "x"}["t", 0] == "x"
+    assert {TopicPartition("t", 0): "x"}[TopicPartition("t", 0)] == "x"
     assert sorted([TopicPartition("t", 10), TopicPartition("s", 1), TopicPartition("t", 2)]) == [
         ("s", 1),
         ("t", 2),

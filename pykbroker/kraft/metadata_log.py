@@ -177,8 +177,13 @@ class MetadataLog:
         self.log.write_pending()
 
     def prepare_flush(self) -> FlushJob | None:
-        """The fsync that makes everything written durable; None when it is already."""
-        return self.log.prepare_flush()
+        """The fsync that makes everything written durable; None when it is already.
+
+        A start after a crash checks and indexes at least the last segment again (its recovery point
+        is the newest snapshot, as is told to `open_log`): until a roll or a clean stop its indexes
+        need no fsync, and a node at rest has one each no-op record, not three.
+        """
+        return self.log.prepare_flush(active_indexes=False)
 
     def batches(self, offset: int, end_offset: int) -> Iterator[LogBatch]:
         """The batches from `offset` up to `end_offset` (exclusive), decoded.

@@ -54,7 +54,8 @@ def is_coordinated(groups: Groups) -> bool:
     """Whether some partition of the topic is coordinated here."""
     request = HeartbeatRequest(group_id="g", member_id="m", generation_id=1)
     reply: Any = groups.get().heartbeat(request)
-    return reply.error_code != 16  # NOT_COORDINATOR
+    code: int = reply.error_code
+    return code != 16  # NOT_COORDINATOR
 
 
 def test_without_its_topic_there_is_no_coordinator() -> None:

@@ -81,8 +81,9 @@ async def described(server: BrokerServer) -> list[tuple[int, int, list[int], lis
     ]
 
 
-ONLINE = (0, 1, [1], [])
-OFFLINE = (int(ErrorCode.LEADER_NOT_AVAILABLE), -1, [], [1])
+Seen = tuple[int, int, list[int], list[int]]
+ONLINE: Seen = (0, 1, [1], [])
+OFFLINE: Seen = (int(ErrorCode.LEADER_NOT_AVAILABLE), -1, [], [1])
 
 
 async def look(server: BrokerServer) -> None:

@@ -42,7 +42,7 @@ def test_a_length_that_no_batch_has(tmp_path: Path) -> None:
 
 def test_an_empty_file(tmp_path: Path) -> None:
     (tmp_path / "0.log").touch()
-    assert map_file(str(tmp_path / "0.log")) == b""
+    assert bytes(map_file(str(tmp_path / "0.log"))) == b""
 
 
 def test_the_offset_in_a_name() -> None:

@@ -17,12 +17,13 @@ def life(node: ScriptedNode, number: signal.Signals | None = None) -> tuple[bool
 
     async def live() -> tuple[bool, int, str]:
         await node.launch(os.environ)
-        assert node.is_running
+        running = [node.is_running]
         ready = await node.ready()
         if number is not None:
             node._send(number)
         code = await node.ended()
-        assert not node.is_running
+        running.append(node.is_running)
+        assert running == [True, False]
         node.terminate()  # nothing is there any more to get it
         return ready, code, node.ending()
 

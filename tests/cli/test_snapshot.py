@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pykbroker.offline import open_log, snapshot
+from pykbroker.offline import open_log
 from tests.cli.conftest import Run
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
@@ -46,7 +46,7 @@ def test_that_nothing_could_be_linked_is_told(
     def refuse(source: str, target: str) -> None:
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
 
-    monkeypatch.setattr(snapshot.os, "link", refuse)
+    monkeypatch.setattr(os, "link", refuse)
     directory = partition_directory(tmp_path / "live")
     write_segment(directory, simple_batches(3))
     write_segment(directory, simple_batches(3, base_offset=30), 30)

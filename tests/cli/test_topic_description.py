@@ -93,8 +93,7 @@ def test_a_partition_that_is_being_reassigned(capsys: pytest.CaptureFixture[str]
     ongoing = OngoingPartitionReassignment(
         replicas=[1, 2, 3], adding_replicas=[3], removing_replicas=[1]
     )
-    places = {"leader_id": 1, "replica_nodes": [1, 2, 3], "isr_nodes": [1, 2]}
-    topic = a_topic(ongoing=ongoing, **places)
+    topic = a_topic(ongoing=ongoing, leader_id=1, replica_nodes=[1, 2, 3], isr_nodes=[1, 2])
     assert topic.replication_factor(topic.partitions[0]) == 2
     topic_description._print_topic(asking(), topic, {1, 2, 3})
     first, second = capsys.readouterr().out.splitlines()

@@ -122,16 +122,18 @@ class GroupWorld:
         for record in () if read_header(batch).is_control else iter_records(batch):
             self.say(f"log @{record.offset} {show_record(record.key or b'', record.value)}")
 
+    def _value_or_wait(self, caller: str, outcome: Deferred) -> Any:
+        if not outcome.done:
+            self.say(f"{caller} waits")
+        return outcome.value if outcome.done else outcome
+
     def ask(self, caller: str, outcome: Any, show: Callable[[Any], str]) -> Any:
         """Note the reply when it comes. Ends the turn, as a worker does after the request."""
         if isinstance(outcome, Deferred):
             if not outcome.done:
                 outcome.on_resolved(lambda reply: self.say(f"{caller} <- {show(reply)}"))
                 self.log.end_turn()
-                if outcome.done:
-                    return outcome.value
-                self.say(f"{caller} waits")
-                return outcome
+                return self._value_or_wait(caller, outcome)
             outcome = outcome.value
         self.say(f"{caller} <- {show(outcome)}")
         self.log.end_turn()

@@ -28,7 +28,7 @@ def test_clear_returns_everybody_and_stops_all_timers() -> None:
     hosted.commit_timer = wheel.add(6, "commit")
     hosted.shard = object()
     assert hosted.clear() == [first, second]
-    assert (hosted.shard, hosted.commit_timer) == (None, None)
+    assert [hosted.shard, hosted.commit_timer] == [None, None]
     assert not hosted.parked
     assert not hosted.waiting
     assert wheel.advance(100) == []

@@ -109,6 +109,7 @@ def test_a_lost_write_throws_the_machine_away_and_loads_it_anew() -> None:
     parked = world.groups.commit_offsets(request, 9)
     assert world.shard.offsets.get("simple", "t", 0).offset == 2  # type: ignore[union-attr]
     world.log.lose_queued(int(ErrorCode.KAFKA_STORAGE_ERROR))
+    assert isinstance(parked, Deferred)
     assert parked.value.topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR
     assert waiting.value.error_code == ErrorCode.NOT_COORDINATOR
     world.log.hold_commits = False
@@ -159,10 +160,12 @@ def test_text_too_long_for_a_record_is_refused_and_leaves_nothing() -> None:
     world.elect()
     group = "\ufffd" * 20_000  # what 20,000 bytes that are no UTF-8 become
     refused = world.groups.join(join_request(group), 3, "client", "127.0.0.1")
+    assert not isinstance(refused, Deferred)
     assert refused.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
     assert world.shard.groups == {}
     request = commit_request(group, 1)
     reply = world.groups.commit_offsets(request, 9)
+    assert not isinstance(reply, Deferred)
     assert reply.topics[0].partitions[0].error_code == ErrorCode.UNKNOWN_SERVER_ERROR
     assert hosted(world).state is HostState.ACTIVE
     assert hosted(world).waiting == {}
@@ -230,16 +233,20 @@ def test_groups_of_many_partitions() -> None:
         log.end_turn()
         assert reply.value.topics[0].partitions[0].error_code == 0
         assert groups.partition_for(name) == partition_for(name, 50)
-    reply = groups.list_groups(ListGroupsRequest(), 5)
-    assert sorted(group.group_id for group in reply.groups) == sorted(names)
+    listed = groups.list_groups(ListGroupsRequest(), 5)
+    assert not isinstance(listed, Deferred)
+    assert sorted(group.group_id for group in listed.groups) == sorted(names)
     described = groups.describe(names, 6)
+    assert not isinstance(described, Deferred)
     assert [group.group_id for group in described] == names
     deleted = groups.delete_groups([*names, names[0]])
     assert isinstance(deleted, Deferred)
     log.end_turn()
     assert [result.group_id for result in deleted.value] == names
     groups.runtime.on_resigned(partition_for(names[0], 50))
-    (result,) = groups.delete_groups(names[:1])
+    results = groups.delete_groups(names[:1])
+    assert not isinstance(results, Deferred)
+    (result,) = results
     assert result.error_code == ErrorCode.NOT_COORDINATOR
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -62,9 +63,12 @@ def test_a_coroutine_sleeps(bench: Bench) -> None:
 def test_jobs_of_one_thread_keep_their_order(bench: Bench) -> None:
     threads = bench.environment.background.threads("one")
     ran: list[int] = []
-    outcomes = [
-        threads.run(lambda number=number: ran.append(number) or number) for number in (1, 2)
-    ]
+
+    def note(number: int) -> int:
+        ran.append(number)
+        return number
+
+    outcomes = [threads.run(partial(note, number)) for number in (1, 2)]
     failing = threads.run(lambda: 1 // 0)
     assert not failing.done
     assert isinstance(value_of(bench, failing), ZeroDivisionError)
@@ -86,7 +90,7 @@ def test_nothing_is_resolved_after_close(bench: Bench) -> None:
 def test_parallel_jobs_are_done_when_it_returns(bench: Bench) -> None:
     background = bench.environment.background
     ran: list[int] = []
-    background.run_parallel([lambda number=number: ran.append(number) for number in range(5)], 3)
+    background.run_parallel([partial(ran.append, number) for number in range(5)], 3)
     assert sorted(ran) == [0, 1, 2, 3, 4]
     with pytest.raises(ZeroDivisionError):
         background.run_parallel([lambda: 1 // 0], 3)

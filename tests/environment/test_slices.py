@@ -7,7 +7,12 @@ from pykbroker.environment.slices import InOneGo
 
 def test_a_job_is_done_when_run_returns() -> None:
     slices = InOneGo()
-    deferred = slices.run("job", lambda: slices.breathe() or 7)
+
+    def job() -> int:
+        slices.breathe()
+        return 7
+
+    deferred = slices.run("job", job)
     assert (deferred.done, deferred.value) == (True, 7)
     slices.close()
 

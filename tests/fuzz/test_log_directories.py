@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +51,11 @@ def damage_files(chance: random.Random, directory: Path) -> None:
         path.write_bytes(content)
 
 
-def outcome(action: Callable[[], object]) -> object:
+def read_whole(path: str, options: dict[str, Any]) -> None:
+    open_log(path, **options).read_all()
+
+
+def outcome(action: Callable[[], Any]) -> Any:
     with contextlib.suppress(OfflineError):
         return action()
     return None
@@ -68,16 +74,20 @@ def test_damaged_directories(tmp_path: Path, seed: int):
     path = str(logs)
     for isolation in ("read_uncommitted", "read_committed"):
         for decoder in ("numpy", "plain"):
-            options = {"columns": COLUMNS, "isolation": isolation, "decoder": decoder}
-            outcome(lambda o=options: open_log(path, **o).read_all())
-            scan = outcome(lambda o=options: open_log(path, mode="PERMISSIVE", **o))
+            options: dict[str, Any] = {
+                "columns": COLUMNS,
+                "isolation": isolation,
+                "decoder": decoder,
+            }
+            outcome(partial(read_whole, path, options))
+            scan = outcome(partial(open_log, path, mode="PERMISSIVE", **options))
             rows = scan.read_all().to_pylist() if scan is not None else []
             # Offsets lie outside of the checksum, all else of a record within.
             assert {(row["value"], row["timestamp_ms"]) for row in rows} <= written
             if scan is not None and not scan.corrupt_batches:
                 assert scan.corruptions.num_rows == 0
     for view in (batches, segments, transactions, fsck):
-        outcome(lambda v=view: v(path))
+        outcome(partial(view, path))
     report = outcome(lambda: create_snapshot(path, str(tmp_path / "taken")))
     if report is not None:
         taken = open_log(str(tmp_path / "taken"), mode="PERMISSIVE", columns=COLUMNS)

@@ -9,7 +9,7 @@ from pykbroker.protocol.messages.partition_record import PartitionRecord
 
 def partition_record(topic_id: bytes, number: int = 0, **fields: Any) -> PartitionRecord:
     """A new partition of one replica, which leads it, on node 1; `fields` say what is otherwise."""
-    lone = {
+    lone: dict[str, Any] = {
         "replicas": [1],
         "isr": [1],
         "leader": 1,

@@ -76,7 +76,9 @@ def read_all(servers: str, topic: str, count: int) -> list[bytes]:
     while len(values) < count and time.monotonic() < until:
         message = consumer.poll(1)
         if message is not None and message.error() is None:
-            values.append(message.value())
+            value = message.value()
+            assert value is not None
+            values.append(value)
     consumer.close()
     return values
 

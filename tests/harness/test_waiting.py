@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.harness.waiting import wait_for
@@ -9,7 +11,7 @@ from tests.harness.waiting import wait_for
 
 def test_it_looks_until_the_condition_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.harness.waiting.PAUSE_SECONDS", 0)
-    looks = iter((False, 0, [], "there"))
+    looks: Iterator[object] = iter((False, 0, [], "there"))
     wait_for(lambda: next(looks), "the last one")
     assert next(looks, None) is None
 

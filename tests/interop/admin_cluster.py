@@ -32,7 +32,7 @@ def cluster_lines() -> Iterator[Line]:
             ("__cluster_metadata", 1),
             ("two-v7", 0),
         ):
-            message = describe_quorum_request.DescribeQuorumRequest(
+            quorum = describe_quorum_request.DescribeQuorumRequest(
                 topics=[
                     describe_quorum_request.TopicData(
                         topic_name=topic,
@@ -42,10 +42,10 @@ def cluster_lines() -> Iterator[Line]:
                     )
                 ]
             )
-            yield Line(f"{topic}-{partition}", "DescribeQuorum", version, message)
+            yield Line(f"{topic}-{partition}", "DescribeQuorum", version, quorum)
     for version in range(3):
         for feature, level in (("no.such", 1), ("metadata.version", 1), ("metadata.version", 999)):
-            message = update_features_request.UpdateFeaturesRequest(
+            update = update_features_request.UpdateFeaturesRequest(
                 timeout_ms=60_000,
                 feature_updates=[
                     update_features_request.FeatureUpdateKey(
@@ -53,4 +53,4 @@ def cluster_lines() -> Iterator[Line]:
                     )
                 ],
             )
-            yield Line(f"{feature} {level}", "UpdateFeatures", version, message)
+            yield Line(f"{feature} {level}", "UpdateFeatures", version, update)

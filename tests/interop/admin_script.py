@@ -81,7 +81,7 @@ class Play:
     def plain(self, value: Any, name: str = "") -> Any:
         """Dicts, lists and numbers, without what differs from broker to broker."""
         if isinstance(value, Message):
-            slots = [s for s in type(value).__slots__ if s != "unknown_tags"]  # type: ignore[attr-defined]
+            slots = [s for s in type(value).__slots__ if s != "unknown_tags"]
             fields = {slot: self.plain(getattr(value, slot), slot) for slot in slots}
             if fields.get("name") in OWN_VALUES and "config_source" in fields:
                 return {"name": fields["name"]}

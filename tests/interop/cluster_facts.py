@@ -30,6 +30,7 @@ from pykbroker.protocol.messages.describe_producers_request import (
     TopicRequest,
 )
 from tests.harness.apache import DUMP_LOG, run_tool
+from tests.harness.consumed import offset_of
 from tests.harness.raw_client import RawClient
 
 DYNAMIC = (1, 2, 3)  # of the topic, of the broker, of all brokers
@@ -72,9 +73,9 @@ def records_of(
             assert error.code() == KafkaError._PARTITION_EOF, error
             unfinished.discard(name)
             continue
-        headers = tuple(message.headers() or ())
+        headers: Any = tuple(message.headers() or ())
         found[name].append(
-            Record(message.offset(), message.key(), message.value(), message.timestamp(), headers)
+            Record(offset_of(message), message.key(), message.value(), message.timestamp(), headers)
         )
     consumer.close()
     return found

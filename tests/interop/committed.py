@@ -5,6 +5,8 @@ from __future__ import annotations
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.harness.consumed import partition_of
+
 
 def make_topics(servers: str, names: tuple[str, ...], partitions: int, replicas: int) -> None:
     """Create them and wait until the controller has."""
@@ -35,6 +37,6 @@ def committed(servers: str, topic: str, *partitions: int) -> list[Message]:
         if error is None:
             found.append(message)
         elif error.code() == KafkaError._PARTITION_EOF:
-            ended.add(message.partition())
+            ended.add(partition_of(message))
     consumer.close()
     return found

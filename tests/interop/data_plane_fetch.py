@@ -45,7 +45,7 @@ def fetch(
         ]
     forgotten = [
         fetch_request.ForgottenTopic(
-            topic=topic, topic_id=story.ids.get(topic, UNKNOWN_ID), partitions=forget
+            topic=topic, topic_id=story.ids.get(topic, UNKNOWN_ID), partitions=forget or []
         )
     ]
     fields: dict[str, Any] = {"max_wait_ms": 100, "min_bytes": 1, "max_bytes": 1 << 20} | more

@@ -108,18 +108,18 @@ def producer_lines() -> Iterator[Line]:
             told.append(("only an epoch", first | {"producer_epoch": 5}))
             told.append(("both", first | {"producer_id": 5, "producer_epoch": 5}))
         for label, fields in told:
-            message = init_producer_id_request.InitProducerIdRequest(**fields)
-            yield Line(label, "InitProducerId", version, message)
+            asked = init_producer_id_request.InitProducerIdRequest(**fields)
+            yield Line(label, "InitProducerId", version, asked)
     for version in range(1, 6):
         for label, topics in (
             ("all plain", ("plain", [0, 1, 2, 9])),
             ("missing", ("missing", [0])),
         ):
-            asked = describe_log_dirs_request.DescribableLogDirTopic(
+            topic_asked = describe_log_dirs_request.DescribableLogDirTopic(
                 topic=topics[0], partitions=topics[1]
             )
-            message = describe_log_dirs_request.DescribeLogDirsRequest(topics=[asked])
-            yield Line(label, "DescribeLogDirs", version, message)
+            dirs = describe_log_dirs_request.DescribeLogDirsRequest(topics=[topic_asked])
+            yield Line(label, "DescribeLogDirs", version, dirs)
 
 
 def delete_lines() -> Iterator[Line]:

@@ -110,7 +110,7 @@ class Play:
         if isinstance(value, Message):
             fields = {
                 slot: self.plain(getattr(value, slot), slot)
-                for slot in type(value).__slots__  # type: ignore[attr-defined]
+                for slot in type(value).__slots__
                 if slot != "unknown_tags"
             }
             return {"": type(value).__name__} | fields

@@ -13,6 +13,8 @@ import sys
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 
+from tests.harness.consumed import value_of
+
 LOST = (
     KafkaError.ILLEGAL_GENERATION,
     KafkaError.REBALANCE_IN_PROGRESS,
@@ -44,7 +46,7 @@ def main(servers: str, group: str, topic: str) -> None:
                 message.partition(),
                 message.offset(),
                 None if key is None else key.decode(),
-                message.value().decode(),
+                value_of(message).decode(),
                 message.timestamp()[1],
             ]
             lines.append(json.dumps(row))

@@ -130,7 +130,7 @@ class Requests:
     def join_request(self, group: str, version: int, **fields: Any) -> JoinGroupRequest:
         names = fields.pop("protocols", ("range",))
         topics = fields.pop("topics", (self.topic,))
-        defaults = {
+        defaults: dict[str, Any] = {
             "group_id": self.group(group),
             "session_timeout_ms": 600_000,  # nobody is to fail before the script says so
             "rebalance_timeout_ms": 600_000 if version else -1,

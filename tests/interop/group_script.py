@@ -321,7 +321,7 @@ class Script(Requests):
             self.commit("no such topic", "solo", version, topic="ghost")
             self.commit("too much metadata", "solo", version, metadata="x" * 4097)
             self.commit("no metadata", "solo", version, metadata=None)
-            late = {"member_id": "m", "generation_id_or_member_epoch": 3}
+            late: dict[str, Any] = {"member_id": "m", "generation_id_or_member_epoch": 3}
             self.commit("no such group", f"nobody{version}", version, **late)
             self.commit("member of a simple group", "solo", version, **late)
         for version in range(1, 11):

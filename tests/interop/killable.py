@@ -35,7 +35,7 @@ def cluster_of(kinds: str, directory: Path) -> Broker | Cluster | MixedCluster:
         return Cluster(len(kinds), overrides=settings, directory=directory)
     directory.mkdir()
     names = [APACHE if kind == "a" else OURS for kind in kinds]
-    config = {key.replace(".", "_"): value for key, value in settings.items()}
+    config: dict[str, Any] = {key.replace(".", "_"): value for key, value in settings.items()}
     return MixedCluster(directory, *names, **config)
 
 

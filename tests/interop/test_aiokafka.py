@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
@@ -11,8 +12,8 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from tests.interop.samples import BASE_TIMESTAMP_MS, CODECS, samples
 
 
-async def _read(consumer: AIOKafkaConsumer, count: int, timeout_s: float = 60) -> list:
-    async def loop() -> list:
+async def _read(consumer: AIOKafkaConsumer, count: int, timeout_s: float = 60) -> list[Any]:
+    async def loop() -> list[Any]:
         return [await consumer.getone() for _ in range(count)]
 
     return await asyncio.wait_for(loop(), timeout_s)

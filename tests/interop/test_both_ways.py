@@ -119,7 +119,7 @@ def produce(servers: str, topic: str, round_number: int, count: int) -> None:
             value = None if index % 11 == 0 else b"%d %d " % (round_number, index) + bytes(index)
             headers = [("h", b"%d" % index), ("null", None)] if index % 3 == 0 else []
             partition = index % 2 if topic == PLAIN else 0
-            producer.produce(topic, value, key, partition, headers=headers)
+            producer.produce(topic, value, key, partition, headers=list(headers))
         assert producer.flush(60) == 0
 
 

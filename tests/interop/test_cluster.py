@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from pykbroker.testing import Cluster
 from tests.harness import apache
+from tests.harness.consumed import value_of
 from tests.harness.replicated import (
     Stream,
     in_sync,
@@ -135,7 +136,7 @@ class RackReader:
             assert time.monotonic() < until, (len(self.values), self.source)
             message = self._consumer.poll(0.1)
             if message is not None and not message.error():
-                self.values.append(message.value())
+                self.values.append(value_of(message))
 
     def close(self) -> None:
         self._consumer.close()
@@ -151,7 +152,7 @@ def test_a_consumer_reads_from_the_replica_in_its_rack(cluster: Cluster) -> None
     for node in cluster.nodes:
         reader = RackReader(servers, "near", f"rack-{node.id}")
         reader.read(sent, node.id)
-        stream.send([sent])
+        stream.send(range(sent, sent + 1))
         sent += 1
         reader.read(sent, node.id)
         assert reader.values == [b"%d" % number for number in range(sent)]

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -157,14 +158,13 @@ def test_reassignments(cluster: Cluster, same, refused, both: Both, tmp_path: Pa
     through = ("--bootstrap-server", cluster.bootstrap_servers)
     assert main(["reassign", *through, "--execute", *wanted]) == 0
     in_sync_by_plan = "Reassignment of partition moving-{} is completed."
+
+    def is_complete(number: int) -> bool:
+        verified = apache.run_tool(apache.REASSIGN, *through, "--verify", *wanted)
+        return in_sync_by_plan.format(number) in verified
+
     for number in (0, 1):
-        wait_for(
-            lambda number=number: (
-                in_sync_by_plan.format(number)
-                in apache.run_tool(apache.REASSIGN, *through, "--verify", *wanted)
-            ),
-            "the reassignment",
-        )
+        wait_for(partial(is_complete, number), "the reassignment")
     assert len(same("reassign", "--verify", *wanted)) == 6
     assert len(same("reassign", "--execute", *wanted)) == 6
     assert same("reassign", "--list") == ["No partition reassignments found."]

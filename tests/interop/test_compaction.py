@@ -22,6 +22,7 @@ from pykbroker.log.compaction.cleaner_state import CleanerState
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.control_records import ABORT, COMMIT
+from tests.harness.consumed import error_of, offset_of
 from tests.harness.tools import java, kafka_classpath
 from tests.log.compaction.compaction_makers import (
     DAY,
@@ -49,6 +50,7 @@ def fill(log: PartitionLog, dice: random.Random) -> None:
         kind = dice.random()
         producer = dice.randrange(5)
         if kind < 0.5:
+            times: dict[str, Any]
             times = {"timestamp": NOW - dice.randrange(1000), "apart_ms": dice.choice((0, 7, -90))}
             writer.put(entries, codec=dice.randrange(5), **times)
         elif kind < 0.7:
@@ -157,10 +159,10 @@ def read_all(servers: str, topic: str) -> list[tuple[bytes | None, bytes | None,
         message = consumer.poll(60)
         assert message is not None
         if message.error():
-            assert message.error().code() == KafkaError._PARTITION_EOF
+            assert error_of(message).code() == KafkaError._PARTITION_EOF
             consumer.close()
             return found
-        found.append((message.key(), message.value(), message.offset()))
+        found.append((message.key(), message.value(), offset_of(message)))
 
 
 def test_a_compacted_topic_of_a_running_broker(make_broker: Callable[..., Any]) -> None:

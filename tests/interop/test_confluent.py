@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from typing import Any
 
 import pytest
 from confluent_kafka import (
@@ -11,6 +13,7 @@ from confluent_kafka import (
     Consumer,
     KafkaError,
     KafkaException,
+    Message,
     Producer,
     TopicPartition,
 )
@@ -25,12 +28,13 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from tests.harness.consumed import key_of, partition_of
 from tests.harness.waiting import wait_for
 from tests.interop.samples import BASE_TIMESTAMP_MS, CODECS, samples
 
 
-def _read(consumer: Consumer, count: int, timeout_s: float = 60) -> list:
-    records: list = []
+def _read(consumer: Consumer, count: int, timeout_s: float = 60) -> list[Any]:
+    records: list[Any] = []
     deadline = time.monotonic() + timeout_s
     while len(records) < count and time.monotonic() < deadline:
         for message in consumer.consume(count - len(records), timeout=0.5):
@@ -51,14 +55,16 @@ def admin(servers: str) -> AdminClient:
     return AdminClient({"bootstrap.servers": servers})
 
 
-def _create(admin: AdminClient, topic: str, partitions: int, config: dict | None = None) -> None:
+def _create(
+    admin: AdminClient, topic: str, partitions: int, config: dict[str, Any] | None = None
+) -> None:
     admin.create_topics([NewTopic(topic, partitions, 1, config=config or {})])[topic].result(60)
 
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("idempotent", [False, True])
 def test_round_trip(servers: str, name: str, codec: str, idempotent: bool):
-    reports: list = []
+    reports: list[Any] = []
     producer = Producer(
         {
             "bootstrap.servers": servers,
@@ -74,7 +80,7 @@ def test_round_trip(servers: str, name: str, codec: str, idempotent: bool):
             s.value,
             s.key,
             partition=0,
-            headers=s.headers,
+            headers=list(s.headers),
             timestamp=s.timestamp_ms,
             on_delivery=lambda error, message: reports.append((error, message.offset())),
         )
@@ -245,7 +251,7 @@ def test_delete_records_moves_the_start(servers, admin, name):
 
 def test_a_message_over_the_limit_is_refused_and_the_next_one_accepted(servers, admin, name):
     _create(admin, name, 1, {"max.message.bytes": "1000"})
-    errors: list = []
+    errors: list[Any] = []
     producer = Producer({"bootstrap.servers": servers, "compression.type": "none"})
     for size in (5000, 10):
         producer.produce(name, b"x" * size, on_delivery=lambda e, _: errors.append(e))
@@ -256,7 +262,7 @@ def test_a_message_over_the_limit_is_refused_and_the_next_one_accepted(servers, 
 
 def test_a_keyless_record_to_a_compacted_topic_is_refused(servers, admin, name):
     _create(admin, name, 1, {"cleanup.policy": "compact"})
-    errors: list = []
+    errors: list[Any] = []
     producer = Producer({"bootstrap.servers": servers})
     producer.produce(name, b"x", on_delivery=lambda e, _: errors.append(e))
     producer.flush(60)
@@ -268,14 +274,18 @@ def test_a_keyless_record_to_a_compacted_topic_is_refused(servers, admin, name):
 
 def test_keys_go_to_librdkafkas_partitions(servers, admin, name):
     _create(admin, name, 6)
-    where: dict[bytes, set[int]] = {}
+    where: defaultdict[bytes, set[int]] = defaultdict(set)
+
+    def note(error: object, message: Message) -> None:
+        where[key_of(message)].add(partition_of(message))
+
     producer = Producer({"bootstrap.servers": servers})
     for n in range(120):
         producer.produce(
             name,
             b"v",
             b"key-%d" % (n % 12),
-            on_delivery=lambda e, m: where.setdefault(m.key(), set()).add(m.partition()),
+            on_delivery=note,
         )
     producer.flush(60)
     assert len(where) == 12

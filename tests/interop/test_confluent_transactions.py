@@ -17,6 +17,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
+from tests.harness.consumed import error_of, value_of
 from tests.harness.markers import await_markers
 
 PARTITIONS = 3
@@ -61,15 +62,16 @@ def read(servers: str, topic: str, isolation: str = "read_committed") -> list[st
         }
     )
     consumer.assign([TopicPartition(topic, index, 0) for index in ends])
-    found, ended = [], set()
+    found: list[str] = []
+    ended: set[int | None] = set()
     try:
         while len(ended) < PARTITIONS:
             message = consumer.poll(PATIENCE_S)
             assert message is not None, "no message and no end of a partition"
             if message.error() is None:
-                found.append(message.value().decode())
+                found.append(value_of(message).decode())
             else:
-                assert message.error().code() == KafkaError._PARTITION_EOF
+                assert error_of(message).code() == KafkaError._PARTITION_EOF
                 ended.add(message.partition())
     finally:
         consumer.close()

@@ -21,6 +21,7 @@ import pytest
 from pykbroker.environment.real.ports import free_ports
 from pykbroker.testing import Broker
 from tests.harness.apache import java_command
+from tests.harness.consumed import value_of
 from tests.harness.tools import connect_classpath
 from tests.harness.waiting import wait_for
 from tests.interop.committed import committed, make_topics
@@ -123,7 +124,7 @@ def worker_of(servers: str, directory: Path) -> Iterator[Worker]:
 
 def committed_lines(servers: str) -> list[str]:
     """What a read_committed consumer sees."""
-    return [message.value().decode() for message in committed(servers, "lines", 0)]
+    return [value_of(message).decode() for message in committed(servers, "lines", 0)]
 
 
 class Writer(threading.Thread):

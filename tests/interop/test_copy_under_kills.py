@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from tests.harness.consumed import value_of
 from tests.harness.ways import ALL_WAYS
 from tests.interop.committed import committed, make_topics
 from tests.interop.copiers import Copier, pause_s
@@ -58,7 +59,7 @@ def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
         starts = [copier.starts for copier in copiers]
         print(f"seed {SEED}, {kinds}: {count} records, {kills} kills, starts: {starts}")
         for index in range(PARTITIONS):
-            found = [int(message.value()) for message in committed(servers, "target", index)]
+            found = [int(value_of(message)) for message in committed(servers, "target", index)]
             assert found == list(range(index, count, PARTITIONS))
 
 

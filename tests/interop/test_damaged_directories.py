@@ -20,6 +20,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pykbroker.cli.main import main
 from pykbroker.testing import Broker
 from pykbroker.testing.broker import BrokerFailed
+from tests.harness.consumed import offset_of
 
 TOPIC = "precious"
 COUNT = 3000
@@ -78,8 +79,8 @@ def consume(broker: Broker, start: int = OFFSET_BEGINNING) -> tuple[int, str | N
         assert message is not None, f"nothing after {found} records"
         error = message.error()
         if error is None:
-            assert message.value() == value(message.offset())
-            assert message.key() == b"%d" % message.offset()
+            assert message.value() == value(offset_of(message))
+            assert message.key() == b"%d" % offset_of(message)
             found += 1
         else:
             consumer.close()

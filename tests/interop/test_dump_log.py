@@ -48,7 +48,7 @@ def _produce(servers: str, codec: str) -> None:
         }
     )
     for s in samples(700):
-        producer.produce(TOPIC, s.value, s.key, headers=s.headers, timestamp=s.timestamp_ms)
+        producer.produce(TOPIC, s.value, s.key, headers=list(s.headers), timestamp=s.timestamp_ms)
     producer.produce(TOPIC, random.Random(codec).randbytes(400_000).hex().encode(), b"big")
     assert producer.flush(60) == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_snapshots_of_both_kinds_of_node(
         fill(cluster.bootstrap_servers)
         places = [Path(node.data_dir) for node in cluster.nodes]
         for number, place in enumerate(places, 1):
-            wait_for(lambda place=place: snapshots(place), f"a snapshot of node {number}")
+            wait_for(partial(snapshots, place), f"a snapshot of node {number}")
     for place in places:
         newest = snapshots(place)[-1]
         for flags in FLAGS:

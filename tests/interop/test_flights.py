@@ -14,6 +14,7 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.harness.consumed import partition_of, value_of
 from tests.harness.flights import Flight, flights
 from tests.harness.waiting import wait_for
 from tests.interop.samples import CODECS
@@ -34,7 +35,8 @@ def _produce(
     """Send `rows`; `acknowledged` gets what each partition has confirmed, in that order."""
 
     def reported(flight: Flight) -> Callable[[Any, Any], None]:
-        row = (flight.key and flight.key.decode(), flight.value.decode(), flight.timestamp_ms)
+        key = None if flight.key is None else flight.key.decode()
+        row = (key, flight.value.decode(), flight.timestamp_ms)
 
         def report(error: Any, message: Any) -> None:
             if error is None:
@@ -69,8 +71,12 @@ def _read_all(servers: str, topic: str, counts: dict[int, int]) -> dict[int, lis
         for message in consumer.consume(10_000, timeout=0.5):
             assert message.error() is None
             key = message.key()
-            row = (key and key.decode(), message.value().decode(), message.timestamp()[1])
-            rows[message.partition()].append(row)
+            row = (
+                None if key is None else key.decode(),
+                value_of(message).decode(),
+                message.timestamp()[1],
+            )
+            rows[partition_of(message)].append(row)
             left -= 1
     consumer.close()
     return rows

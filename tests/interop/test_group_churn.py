@@ -12,6 +12,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.harness.consumed import partition_of, value_of
+
 PARTITIONS = 6
 SECONDS = 12.0
 
@@ -68,7 +70,7 @@ class Churn:
             if message.error():
                 self.errors.append(str(message.error()))
             else:
-                self.seen[message.partition()].add(int(message.value()))
+                self.seen[partition_of(message)].add(int(value_of(message)))
         if says_goodbye:
             consumer.close()
 

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.harness import apache
 from tests.interop.samples import CODECS
 
 
-def _tool(class_name: str, servers: str, *arguments: str, **options: object) -> str:
+def _tool(class_name: str, servers: str, *arguments: str, **options: Any) -> str:
     return apache.run_tool(class_name, "--bootstrap-server", servers, *arguments, **options)
 
 
@@ -120,7 +121,7 @@ def test_producer_and_consumer_performance(servers: str, name: str):
     assert re.search(r"\b20000\b", consumed.splitlines()[-1])
 
 
-def _json_lines(output: str) -> list[dict]:
+def _json_lines(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 

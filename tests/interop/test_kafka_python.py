@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
@@ -13,8 +14,8 @@ from tests.harness.waiting import wait_for
 from tests.interop.samples import BASE_TIMESTAMP_MS, CODECS, samples
 
 
-def _consume(consumer: KafkaConsumer, count: int, timeout_s: float = 60) -> list:
-    records: list = []
+def _consume(consumer: KafkaConsumer, count: int, timeout_s: float = 60) -> list[Any]:
+    records: list[Any] = []
     deadline = time.monotonic() + timeout_s
     while len(records) < count and time.monotonic() < deadline:
         for batch in consumer.poll(timeout_ms=500).values():

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.harness.tools import node_modules
 SCRIPTS = Path(__file__).parent / "js"
 
 
-def _node(script: str, *arguments: str) -> dict:
+def _node(script: str, *arguments: str) -> dict[str, Any]:
     environment = {
         **os.environ,
         "NODE_PATH": str(node_modules()),
@@ -28,7 +29,8 @@ def _node(script: str, *arguments: str) -> dict:
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])

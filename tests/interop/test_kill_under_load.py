@@ -19,6 +19,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.testing import Broker
+from tests.harness.consumed import partition_of, value_of
 from tests.harness.waiting import wait_for
 
 ROUNDS = int(os.environ.get("PYKBROKER_KILL_ROUNDS", "3"))
@@ -98,7 +99,7 @@ class Follower:
         """Read on a little, commit, remember what was confirmed."""
         for message in self._consumer.consume(least, 5):
             if message.error() is None:
-                assert int(message.value().split(b" ")[0]) == message.offset()
+                assert int(value_of(message).split(b" ")[0]) == message.offset()
         for at in self._consumer.commit(asynchronous=False) or ():
             if at.error is None and at.offset >= 0:
                 self.committed[at.partition] = at.offset
@@ -142,9 +143,9 @@ def check_all(servers: str, acknowledged: Counter[int]) -> None:
         if message.error() is not None:
             unfinished.discard(message.partition())
             continue
-        number = int(message.value().split(b" ")[0])
-        assert number == message.offset() == found[message.partition()]
-        found[message.partition()] += 1
+        number = int(value_of(message).split(b" ")[0])
+        assert number == message.offset() == found[partition_of(message)]
+        found[partition_of(message)] += 1
     consumer.close()
     for partition, count in acknowledged.items():
         assert found[partition] >= count

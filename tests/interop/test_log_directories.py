@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
@@ -26,6 +27,7 @@ from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, buil
 from pykbroker.protocol.record_batch import build_batch, iter_batches, iter_records
 from pykbroker.types import TopicPartition as Partition
 from tests.harness.apache import DUMP_LOG, ApacheBroker, run_tool
+from tests.harness.consumed import error_of, value_of
 
 TOPIC = "moved"
 NOW_MS = int(time.time() * 1000)
@@ -45,6 +47,7 @@ def fill(log: PartitionLog) -> int:
             for n in range(10)
         ]
         in_transaction = number % 4 == 3
+        producer: dict[str, Any]
         producer = {"producer_id": 77, "producer_epoch": 2, "base_sequence": sequence}
         batch = build_batch(
             records,
@@ -149,8 +152,8 @@ def consumed(servers: str, isolation: str) -> list[int]:
     while time.monotonic() < deadline:
         message = consumer.poll(1)
         if message is not None and message.error() is None:
-            found.append(int(message.value()))
-        elif message is not None and message.error().code() == KafkaError._PARTITION_EOF:
+            found.append(int(value_of(message)))
+        elif message is not None and error_of(message).code() == KafkaError._PARTITION_EOF:
             break
     consumer.close()
     return found

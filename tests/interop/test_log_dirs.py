@@ -13,6 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kafka.admin import KafkaAdminClient
 from kafka.structs import TopicPartitionReplica
 
+from tests.harness.consumed import value_of
 from tests.harness.waiting import wait_for
 
 TOPIC = "wanderer"
@@ -64,7 +65,7 @@ def read_all(servers: str, count: int) -> list[int]:
     found: list[int] = []
     deadline = time.monotonic() + 300
     while len(found) < count and time.monotonic() < deadline:
-        found += [int(message.value()) for message in consumer.consume(5000, 1)]
+        found += [int(value_of(message)) for message in consumer.consume(5000, 1)]
     consumer.close()
     return found
 

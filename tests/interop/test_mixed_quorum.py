@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.harness.mixed_cluster import APACHE, OURS, MixedCluster, MixedNode
 from tests.harness.replicated import Stream, in_sync, log_files, wait_until
 from tests.harness.ways import ways
 
-TIMERS = {
+TIMERS: dict[str, Any] = {
     "broker_session_timeout_ms": "3000",
     "broker_heartbeat_interval_ms": "500",
     "controller_quorum_election_timeout_ms": "500",

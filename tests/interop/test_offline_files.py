@@ -37,6 +37,7 @@ from pykbroker.offline import (
 from pykbroker.testing import Broker
 from tests.harness.apache import DUMP_LOG, ApacheBroker, run_tool
 from tests.harness.commits import commit_offsets
+from tests.harness.consumed import partition_of
 from tests.harness.flights import COUNT, flights
 from tests.harness.markers import await_markers
 from tests.harness.waiting import wait_for
@@ -83,7 +84,7 @@ def consume(servers: str, topic: str, partitions: int, isolation: str) -> list[t
             error = message.error()
             if error is not None:
                 assert error.code() == KafkaError._PARTITION_EOF
-                ended.add(message.partition())
+                ended.add(partition_of(message))
                 continue
             kind, stamp = message.timestamp()
             rows.append(

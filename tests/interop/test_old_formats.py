@@ -23,6 +23,7 @@ from pykbroker.protocol.compression import CODEC_NAMES, GZIP, LZ4, NONE, SNAPPY
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing import Broker
 from tests.harness.apache import CONSOLE_CONSUMER, DUMP_LOG, ApacheBroker, run_tool
+from tests.harness.consumed import error_of, offset_of
 from tests.harness.old_messages import OLD_MS, old_segment
 from tests.harness.waiting import wait_for
 
@@ -100,10 +101,10 @@ def by_librdkafka(servers: str, topic: str) -> Seen:
         record = consumer.poll(60)
         assert record is not None, f"nothing behind {found[-1:]} of {topic}"
         if record.error() is not None:
-            assert record.error().code() == KafkaError._PARTITION_EOF, record.error()
+            assert error_of(record).code() == KafkaError._PARTITION_EOF, record.error()
             consumer.close()
             return found
-        found.append((record.offset(), record.key(), record.value(), record.timestamp()[1]))
+        found.append((offset_of(record), record.key(), record.value(), record.timestamp()[1]))
 
 
 def by_kafka_python(servers: str, topic: str) -> Seen:

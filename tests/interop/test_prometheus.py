@@ -9,6 +9,7 @@ import subprocess
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,13 @@ def member(broker: Broker) -> Iterator[Consumer]:
     )
     consumer.subscribe(["flights"])
     read: list[Any] = []
-    wait_for(lambda: read.extend(consumer.consume(30 - len(read), 1)) or len(read) == 30, "records")
-    consumer.commit(read[-1], asynchronous=False)
+
+    def has_all() -> bool:
+        read.extend(consumer.consume(30 - len(read), 1))
+        return len(read) == 30
+
+    wait_for(has_all, "records")
+    consumer.commit(message=read[-1], asynchronous=False)
     yield consumer
     consumer.close()
 
@@ -127,7 +133,7 @@ def test_every_query_of_the_dashboard_finds_something(server: Prometheus) -> Non
     assert QUERIES
     for each in QUERIES:
         query = as_grafana(each)
-        wait_for(lambda query=query: server.query(query), query)  # a rate needs two scrapes
+        wait_for(partial(server.query, query), query)  # a rate needs two scrapes
 
 
 def test_lag_of_a_group(server: Prometheus) -> None:

@@ -14,7 +14,7 @@ import json
 import random
 import subprocess
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
 from enum import Enum
@@ -190,7 +190,7 @@ def kio_class(name: str, version: int) -> type | None:
     base = name.removesuffix("Request" if kind == "request" else "Response")
     # kio splits every capital: k_raft_version_record.
     for candidate in (to_snake_case(base), to_snake_case(base).replace("kraft", "k_raft")):
-        kinds = schema_name_map.get(candidate, {}).get(version, {})
+        kinds: Mapping[Any, str] = schema_name_map.get(candidate, {}).get(version, {})
         path = kinds.get(_KINDS.get(kind, EntityType.data))
         if path is not None:
             found: type = resolve_name(path)
@@ -265,7 +265,8 @@ def test_kio_reads_and_writes_the_same() -> None:
             continue
         seen += 1
         struct = SCHEMAS[name].root
-        read, write = entity_reader(theirs), entity_writer(theirs)
+        read: Any = entity_reader(theirs)
+        write: Any = entity_writer(theirs)
         for _ in range(RANDOM_ROUNDS):  # kio refuses unknown tagged fields, so there are none
             message = plain.make(name, version)
             wire = encode(message, version)

@@ -21,6 +21,7 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.harness.apache import java_command
+from tests.harness.consumed import key_of, value_of
 from tests.harness.flights import flights
 from tests.harness.tools import streams_classpath
 from tests.harness.waiting import wait_for
@@ -71,7 +72,7 @@ def counts(servers: str) -> dict[str, list[int]]:
     """By carrier the committed counts, in their order."""
     found: dict[str, list[int]] = defaultdict(list)
     for message in committed(servers, "counts", *range(PARTITIONS)):
-        found[message.key().decode()].append(int.from_bytes(message.value()))
+        found[key_of(message).decode()].append(int.from_bytes(value_of(message)))
     return found
 
 

@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from pykbroker.testing import Broker
 from tests.harness.apache import java_command
+from tests.harness.consumed import partition_of, value_of
 from tests.harness.tools import node_modules
 from tests.harness.ways import ways
 from tests.interop.transaction_clients import CLIENTS, Fenced
@@ -67,9 +68,9 @@ def read(servers: str, topic: str, isolation: str) -> list[str]:
         message = consumer.poll(READ_S)
         assert message is not None, f"{found}, and nothing more comes"
         if message.error():
-            ended.add(message.partition())
+            ended.add(partition_of(message))
         else:
-            found.append(message.value().decode())
+            found.append(value_of(message).decode())
     consumer.close()
     return sorted(found)
 

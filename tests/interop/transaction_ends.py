@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pykbroker.protocol.messages import describe_producers_request
 from pykbroker.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
 from pykbroker.protocol.messages.list_transactions_request import ListTransactionsRequest
@@ -72,7 +74,7 @@ def _stick(play: Play, name: str, version: int, committed: bool) -> None:
     producer.end("ends", version, committed, waits=False)
     describe(play, name)
     for which in ("before", "after"):
-        who = before if which == "before" else {}
+        who: dict[str, Any] = before if which == "before" else {}
         producer.end(f"again, as {which}", version, committed, waits=False, **who)
         producer.end(f"the other end, as {which}", version, not committed, waits=False, **who)
         producer.add(f"a partition, as {which}", 3, {"ledger": [0]}, **who)
@@ -148,9 +150,11 @@ def views(play: Play) -> None:
 
 def _list(play: Play, producer_ids: list[int]) -> None:
     everything = {"producer_id_filters": producer_ids}
+    states: list[tuple[str, int, dict[str, object]]]
+    states = [(f"state {state}", 0, {"state_filters": [state]}) for state in STATES]
     filters: list[tuple[str, int, dict[str, object]]] = [
         ("all of them", 0, {}),
-        *((f"state {state}", 0, {"state_filters": [state]}) for state in STATES),
+        *states,
         ("two states", 0, {"state_filters": ["Ongoing", "Empty"]}),
         ("unknown states", 0, {"state_filters": ["Ongoing", "Sleeping", "ongoing", ""]}),
         ("only unknown states", 0, {"state_filters": ["Sleeping"]}),

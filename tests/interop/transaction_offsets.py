@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pykbroker.protocol.messages import (
     join_group_request,
     offset_commit_request,
@@ -98,8 +100,8 @@ def commit_offsets_as_members(play: Play) -> None:
         member, generation = _join(play, group)
         producer = Producer(play, group).init("fresh")
         producer.add_offsets("its group", 3, group)
-        right = {"member_id": member, "generation_id_or_member_epoch": generation}
-        for label, fields in (
+        right: dict[str, Any] = {"member_id": member, "generation_id_or_member_epoch": generation}
+        asked: list[tuple[str, dict[str, Any]]] = [
             ("the member", right),
             ("an earlier generation", right | {"generation_id_or_member_epoch": generation - 1}),
             ("a later generation", right | {"generation_id_or_member_epoch": generation + 1}),
@@ -108,7 +110,8 @@ def commit_offsets_as_members(play: Play) -> None:
             ("no member", right | {"member_id": ""}),
             ("no member of any generation", {}),
             ("an instance of it", right | {"group_instance_id": "nobody"}),
-        ):
+        ]
+        for label, fields in asked:
             producer.commit_offsets(label, version, group, **fields)
         fetch_offsets(play, "pending", group, stable=True)
         producer.end("committed", 4, True)

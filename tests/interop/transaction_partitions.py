@@ -12,7 +12,7 @@ from pykbroker.protocol.messages import (
 from tests.interop.transaction_play import Play
 from tests.interop.transaction_producer import IMPLICIT, Producer, Topics
 
-WHOLE = (
+WHOLE: tuple[tuple[str, Topics], ...] = (
     ("one", {"ledger": [0]}),
     ("the same again", {"ledger": [0]}),
     ("more", {"ledger": [0, 1, 2], "mixed": [0]}),
@@ -30,8 +30,7 @@ def add_partitions(play: Play) -> None:
     play.part = "added"
     for version in play.add_versions:
         producer = Producer(play, f"adds v{version}").init("fresh").init("again")
-        topics: Topics
-        for label, topics in WHOLE:  # type: ignore[assignment]
+        for label, topics in WHOLE:
             producer.add(label, version, topics)
         one: Topics = {"ledger": [0]}
         producer.add("an older epoch", version, one, epoch=producer.epoch - 1)

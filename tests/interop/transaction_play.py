@@ -133,7 +133,7 @@ class Play:
     def plain(self, value: Any, name: str = "") -> Any:
         """Dicts, lists and numbers in which nothing depends on the run."""
         if isinstance(value, Message):
-            slots: tuple[str, ...] = type(value).__slots__  # type: ignore[attr-defined]
+            slots: tuple[str, ...] = type(value).__slots__
             fields = {s: self.plain(getattr(value, s), s) for s in slots if s != "unknown_tags"}
             return {"": type(value).__name__} | fields
         if isinstance(value, list):

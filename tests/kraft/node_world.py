@@ -13,6 +13,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred
 from pykbroker.environment import Environment
 from pykbroker.environment.slices import InOneGo
+from pykbroker.kraft.controller_driver import ControllerDriver
 from pykbroker.kraft.node_driver import KraftNodeDriver
 from pykbroker.kraft.registration import Listener
 from pykbroker.kraft.storage_format import ensure_storage
@@ -120,7 +121,7 @@ class Watcher:
 
 
 class NodeWorld:
-    def __init__(self, *, inline: bool = True, **overrides: str) -> None:
+    def __init__(self, *, inline: bool = True, **overrides: Any) -> None:
         self.files = MemoryFiles()
         self.files.now_ms = NOW_MS
         properties = standalone_properties("/disk", port=9092)
@@ -187,11 +188,16 @@ class NodeWorld:
                 self.scheduler.advance(50)
         raise AssertionError("it never settled")
 
+    @property
+    def controller(self) -> ControllerDriver:
+        assert self.node.controller is not None
+        return self.node.controller
+
     def create(self, name: str, partitions: int = 1) -> Deferred:
         request = CreateTopicsRequest(
             topics=[CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)]
         )
-        return self.node.controller.submit(request, 7)
+        return self.controller.submit(request, 7)
 
     def send(self, peer: Peer, message: object, deadline_ms: int, purpose: str) -> Deferred:
         raise AssertionError(f"a quorum of one asks {peer} for {message}")

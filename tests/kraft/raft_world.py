@@ -7,8 +7,9 @@ replica something and prints every effect; messages between replicas wait until 
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.raft import raft_events as ev
@@ -22,16 +23,18 @@ from pykbroker.kraft.raft.voters import (
     VoterNode,
     VoterSet,
 )
+from pykbroker.testing.world.randomness import SeededSource
 
 ELECTION_TIMEOUT_MS = 1000
 FETCH_TIMEOUT_MS = 2000
 
 
-class MiddleOfTheRoad(random.Random):
+class MiddleOfTheRoad(SeededSource):
     """Random timeouts that are the same in every run: half of what is asked."""
 
-    def randrange(self, stop: int) -> int:  # type: ignore[override]
-        return stop // 2
+    def randrange(self, start: int, stop: int | None = None) -> int:
+        assert stop is None
+        return start // 2
 
 
 def voter(node_id: int, port: int | None = None) -> VoterNode:
@@ -45,6 +48,7 @@ class Replica:
         self.static = VoterSet(voters)
         self.kraft_version = kraft_version
         self.epochs: list[int] = []
+        self.fetches = 0
         self.saved: ElectionState | None = None
         self.raft: Raft
 
@@ -59,12 +63,36 @@ class Replica:
             election_timeout_ms=ELECTION_TIMEOUT_MS,
             fetch_timeout_ms=FETCH_TIMEOUT_MS,
             election_backoff_max_ms=ELECTION_TIMEOUT_MS,
-            random=MiddleOfTheRoad(),
+            random=MiddleOfTheRoad(random.Random(0)),
         )
 
     @property
     def end(self) -> LogEnd:
         return LogEnd(self.epochs[-1] if self.epochs else 0, len(self.epochs))
+
+
+class Fetch(NamedTuple):
+    """The request: everything before `end` is on the follower's disk."""
+
+    replica: ReplicaKey
+    epoch: int
+    end: LogEnd
+    number: int
+
+
+class Fetched(NamedTuple):
+    """The response: the epochs of the records from there on, or where the logs part."""
+
+    fetch: Fetch
+    epochs: tuple[int, ...]
+    high_watermark: int
+    diverging: LogEnd | None
+
+
+def end_of_epoch(epochs: list[int], epoch: int) -> LogEnd:
+    """The largest epoch of a log up to `epoch`, and the offset at which it ends."""
+    count = bisect_right(epochs, epoch)
+    return LogEnd(epochs[count - 1] if count else 0, count)
 
 
 class RaftWorld:
@@ -73,7 +101,7 @@ class RaftWorld:
         self.now_ms = 0
         self.replicas: dict[int, Replica] = {}
         self.post: deque[tuple[int, int, Any]] = deque()
-        self.reply_routes: dict[int, tuple[int, bool]] = {}
+        self.reply_routes: dict[int, tuple[int, Any]] = {}
         self.lost: set[int] = set()
 
     def run(self, command: str) -> None:
@@ -116,30 +144,17 @@ class RaftWorld:
         self.step(node_id, ev.Flushed(len(self.replicas[node_id].epochs)))
 
     def do_fetch(self, node_id: int, leader: str) -> None:
-        """A Fetch of `node_id` from `leader`: its offset goes there, records come back."""
-        follower, source = self.replicas[node_id], self.replicas[int(leader)]
-        agreed = 0
-        for mine, theirs in zip(follower.epochs, source.epochs, strict=False):
-            if mine != theirs:
-                break
-            agreed += 1
-        if agreed < len(follower.epochs):
-            del follower.epochs[agreed:]
-            self.step(node_id, ev.Truncated(follower.end))
-        self.step(int(leader), ev.FollowerFetched(follower.node.key, agreed))
-        follower.epochs[:] = source.epochs
-        self.step(node_id, ev.Appended(follower.end))
-        raft = source.raft
-        answer = ev.LeaderAnswered(int(leader), raft.epoch, raft.high_watermark)
-        self.step(node_id, answer)
+        """A Fetch of `node_id` and its answer, ahead of the messages that wait."""
+        self.ask_fetch(node_id, int(leader))
+        for _ in ("the request", "the answer"):
+            self.take(*self.post.pop())
 
     def do_deliver(self) -> None:
         """Hand every waiting message over, and what comes of it."""
         while self.post:
             sender, receiver, event = self.post.popleft()
-            if self.lost & {sender, receiver}:
-                continue
-            self.step(receiver, event)
+            if not self.lost & {sender, receiver}:
+                self.take(sender, receiver, event)
 
     def do_cut(self, node_id: int) -> None:
         self.lost.add(node_id)
@@ -156,6 +171,55 @@ class RaftWorld:
             f"{node_id}: {type(raft.role).__name__} epoch={raft.epoch} leader={raft.leader_id} "
             f"high_watermark={raft.high_watermark} deadline={raft.next_deadline_ms()}"
         )
+
+    # Fetches: two messages. What both ends do with them, the drivers do (`raft_fetcher_driver.py`).
+
+    def ask_fetch(self, node_id: int, leader_id: int) -> None:
+        """A newer fetch takes the place of one that is under way: its answer comes too late."""
+        replica = self.replicas[node_id]
+        replica.fetches += 1
+        fetch = Fetch(replica.node.key, replica.raft.epoch, replica.end, replica.fetches)
+        self.post.append((node_id, leader_id, fetch))
+
+    def take(self, sender: int, receiver: int, message: Any) -> None:
+        """What arrives."""
+        if isinstance(message, Fetch):
+            self.post.append((receiver, sender, self.answer_fetch(receiver, message)))
+        elif isinstance(message, Fetched):
+            self.take_fetched(receiver, sender, message)
+        else:
+            self.step(receiver, message)
+
+    def answer_fetch(self, leader_id: int, fetch: Fetch) -> Fetched | ev.NewsReceived:
+        leader = self.replicas[leader_id]
+        raft = leader.raft
+        if not raft.is_leader or raft.epoch != fetch.epoch:
+            return ev.NewsReceived(raft.epoch, raft.leader_id)
+        shared = end_of_epoch(leader.epochs, fetch.end.epoch)
+        if fetch.end.offset and (
+            shared.epoch != fetch.end.epoch or shared.offset < fetch.end.offset
+        ):
+            return Fetched(fetch, (), raft.high_watermark, shared)
+        self.step(leader_id, ev.FollowerFetched(fetch.replica, fetch.end.offset))
+        return Fetched(fetch, tuple(leader.epochs[fetch.end.offset :]), raft.high_watermark, None)
+
+    def take_fetched(self, node_id: int, leader_id: int, answer: Fetched) -> None:
+        replica = self.replicas[node_id]
+        raft = replica.raft
+        is_late = replica.fetches != answer.fetch.number or raft.epoch != answer.fetch.epoch
+        if is_late or raft.leader_id != leader_id:
+            return
+        if answer.diverging is None:
+            replica.epochs += answer.epochs
+            self.step(node_id, ev.Appended(replica.end))
+        else:
+            mine = end_of_epoch(replica.epochs, answer.diverging.epoch)
+            is_shared = mine.epoch == answer.diverging.epoch
+            del replica.epochs[
+                min(mine.offset, answer.diverging.offset if is_shared else mine.offset) :
+            ]
+            self.step(node_id, ev.Truncated(replica.end))
+        self.step(node_id, ev.LeaderAnswered(leader_id, raft.epoch, answer.high_watermark))
 
     # Effects.
 
@@ -197,8 +261,7 @@ class RaftWorld:
     def send(self, node_id: int, effect: Any) -> None:
         me = self.replicas[node_id].node.key
         route = len(self.reply_routes)
-        is_pre_vote = isinstance(effect, ev.SendVote) and effect.pre_vote
-        self.reply_routes[route] = (node_id, is_pre_vote)
+        self.reply_routes[route] = (node_id, effect)
         event: Any
         if isinstance(effect, ev.SendVote):
             kind = "pre-vote" if effect.pre_vote else "vote"
@@ -216,15 +279,22 @@ class RaftWorld:
         self.post.append((node_id, effect.voter.id, event))
 
     def reply(self, node_id: int, effect: ev.Reply) -> None:
-        to, was_pre_vote = self.reply_routes[int(str(effect.reply_to))]
+        to, asked = self.reply_routes[int(str(effect.reply_to))]
         code = ErrorCode(effect.error_code).name
         granted = " granted" if effect.granted else ""
         self.tell(
             node_id, f"reply -> {to} {code} epoch={effect.epoch} leader={effect.leader_id}{granted}"
         )
-        answer = ev.VoteAnswered(
-            node_id, effect.epoch, effect.leader_id, effect.granted, was_pre_vote
-        )
+        epoch, leader_id = effect.epoch, effect.leader_id
+        answer: ev.Event
+        if isinstance(asked, ev.SendVote):
+            answer = ev.VoteAnswered(node_id, epoch, leader_id, effect.granted, asked.pre_vote)
+        elif isinstance(asked, ev.SendEndEpoch):
+            answer = ev.EndEpochAnswered(node_id, epoch, leader_id)
+        elif effect.error_code:
+            answer = ev.NewsReceived(epoch, leader_id)
+        else:
+            answer = ev.BeginEpochAnswered(node_id, epoch, leader_id)
         self.post.append((node_id, to, answer))
 
     def tell(self, node_id: int, text: str) -> None:

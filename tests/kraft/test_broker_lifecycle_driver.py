@@ -145,10 +145,10 @@ def test_unfencing_asks_again_until_it_is_granted() -> None:
     unfenced = play.broker.unfence()
     request = play.answer(BrokerHeartbeatResponse(is_fenced=True))
     assert (request.broker_epoch, request.current_metadata_offset) == (7, 5)
-    assert not unfenced.done
+    done = [unfenced.done]
     play.scheduler.advance(50)
     play.answer(BrokerHeartbeatResponse(is_fenced=False))
-    assert unfenced.done
+    assert [*done, unfenced.done] == [False, True]
     assert not play.broker.is_fenced
 
 
@@ -179,10 +179,10 @@ def test_controlled_shutdown() -> None:
     play.answer(BrokerHeartbeatResponse(is_fenced=False))
     may_stop = play.broker.controlled_shutdown()
     assert play.answer(BrokerHeartbeatResponse(is_fenced=False)).want_shut_down
-    assert not may_stop.done
+    done = [may_stop.done]
     play.scheduler.advance(50)
     play.answer(BrokerHeartbeatResponse(is_fenced=True, should_shut_down=True))
-    assert may_stop.done
+    assert [*done, may_stop.done] == [False, True]
     play.scheduler.advance(10_000)
     assert play.sent == []
 

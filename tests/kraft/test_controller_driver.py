@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -19,14 +21,14 @@ from tests.kraft.node_world import NodeWorld
 
 def test_an_answer_without_records_comes_at_once_when_nothing_is_pending() -> None:
     world = NodeWorld(inline=False).open()
-    reply = world.node.controller.run(lambda controller, now_ms: Decision(reply="here"))
+    reply = world.controller.run(lambda controller, now_ms: Decision(reply="here"))
     assert reply.value == "here"
 
 
 def test_an_answer_without_records_waits_for_what_was_decided_before() -> None:
     world = NodeWorld(inline=False).open()
     world.create("t")
-    reply = world.node.controller.run(lambda controller, now_ms: Decision(reply="here"))
+    reply = world.controller.run(lambda controller, now_ms: Decision(reply="here"))
     assert not reply.done
     world.scheduler.run_jobs()
     assert reply.value == "here"
@@ -35,10 +37,10 @@ def test_an_answer_without_records_waits_for_what_was_decided_before() -> None:
 def test_a_refusal_comes_as_a_value() -> None:
     world = NodeWorld().open()
 
-    def refuse(controller: object, now_ms: int) -> Decision:
+    def refuse(controller: object, now_ms: int) -> Decision[Any]:
         raise KafkaError(ErrorCode.POLICY_VIOLATION, "no")
 
-    reply = world.node.controller.run(refuse)
+    reply = world.controller.run(refuse)
     assert isinstance(reply.value, KafkaError)
     assert reply.value.code == ErrorCode.POLICY_VIOLATION
 
@@ -48,17 +50,17 @@ def test_what_is_asked_while_a_decision_breathes_is_decided_after_it() -> None:
     order: list[str] = []
     replies: list[object] = []
 
-    def second(controller: object, now_ms: int) -> Decision:
+    def second(controller: object, now_ms: int) -> Decision[Any]:
         order.append("second")
         return Decision(reply=2)
 
-    def first(controller: object, now_ms: int) -> Decision:
-        world.node.controller.run(second).on_resolved(replies.append)
-        world.node.controller.run(second).on_resolved(replies.append)
+    def first(controller: object, now_ms: int) -> Decision[Any]:
+        world.controller.run(second).on_resolved(replies.append)
+        world.controller.run(second).on_resolved(replies.append)
         order.append("first")
         return Decision(reply=1)
 
-    assert world.node.controller.run(first).value == 1
+    assert world.controller.run(first).value == 1
     assert order == ["first"]
     world.scheduler.advance(0)
     world.scheduler.advance(0)
@@ -69,11 +71,11 @@ def test_what_is_asked_while_a_decision_breathes_is_decided_after_it() -> None:
 def test_a_decision_that_breathes_while_leadership_is_lost_is_not_taken() -> None:
     world = NodeWorld().open()
 
-    def decide(controller: object, now_ms: int) -> Decision:
-        world.node.controller.deactivate()
+    def decide(controller: object, now_ms: int) -> Decision[Any]:
+        world.controller.deactivate()
         return Decision(records=[MetadataRecord(NoOpRecord())], reply="done")
 
-    reply = world.node.controller.run(decide)
+    reply = world.controller.run(decide)
     assert isinstance(reply.value, KafkaError)
     assert reply.value.code == ErrorCode.NOT_CONTROLLER
     assert not world.fatal
@@ -105,7 +107,7 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> tuple[NodeWorld, Sliced]:
     monkeypatch.setattr(controller_driver, "PIECE_RECORDS", 2)
     world = NodeWorld().open()
     sliced = Sliced()
-    world.node.controller._slices = sliced
+    world.controller._slices = sliced
     return world, sliced
 
 
@@ -122,7 +124,7 @@ def test_a_long_decision_is_appended_in_pieces_unless_it_is_atomic(
     first = world.node.raft.log.log.next_offset
     seen: list[int] = []
     sliced.at_breath = lambda: seen.append(world.node.raft.log.log.next_offset - first)
-    reply = world.node.controller.run(no_ops(5, atomic=atomic))
+    reply = world.controller.run(no_ops(5, atomic=atomic))
     assert reply.value == "done"
     assert [*seen, world.node.raft.log.log.next_offset - first] == ends
 
@@ -131,8 +133,8 @@ def test_leadership_that_is_lost_between_two_pieces_ends_the_decision(
     pieces: tuple[NodeWorld, Sliced],
 ) -> None:
     world, sliced = pieces
-    sliced.at_breath = world.node.controller.deactivate
-    reply = world.node.controller.run(no_ops(5, atomic=False))
+    sliced.at_breath = world.controller.deactivate
+    reply = world.controller.run(no_ops(5, atomic=False))
     assert isinstance(reply.value, KafkaError)
     assert reply.value.code == ErrorCode.NOT_CONTROLLER
     assert not world.fatal
@@ -143,14 +145,15 @@ def test_what_changes_many_partitions_is_decided_in_slices(
 ) -> None:
     world, sliced = pieces
     world.settle(world.create("t"))
-    broker = world.node.controller.controller.image.brokers[1]
+    assert world.controller.controller is not None
+    broker = world.controller.controller.image.brokers[1]
     beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=broker.epoch, want_fence=True)
     monkeypatch.setattr(brokers, "MANY_PARTITIONS", 2)
-    assert world.node.controller.submit(beat, 1).value.is_fenced
+    assert world.controller.submit(beat, 1).value.is_fenced
     assert sliced.jobs == []
     monkeypatch.setattr(brokers, "MANY_PARTITIONS", 1)
     beat.want_fence, beat.current_metadata_offset = False, 1 << 40
-    assert not world.node.controller.submit(beat, 1).value.is_fenced
+    assert not world.controller.submit(beat, 1).value.is_fenced
     assert sliced.jobs == ["BrokerHeartbeatRequest"]
 
 
@@ -159,19 +162,19 @@ def test_a_bug_in_a_sliced_decision_is_not_lost(
 ) -> None:
     world, _ = pieces
 
-    def broken(*_: object) -> Decision:
+    def broken(*_: object) -> Decision[Any]:
         raise ZeroDivisionError
 
     monkeypatch.setattr(controller_driver, "takes_long", lambda controller, message: True)
     monkeypatch.setattr(controller_driver, "decide", broken)
-    reply = world.node.controller.submit(BrokerHeartbeatRequest(), 1)
+    reply = world.controller.submit(BrokerHeartbeatRequest(), 1)
     assert isinstance(reply.value, ZeroDivisionError)
 
 
 def test_who_waits_when_leadership_is_lost_is_told() -> None:
     world = NodeWorld(inline=False).open()
     waiting = world.create("t")
-    world.node.controller.deactivate()
+    world.controller.deactivate()
     assert isinstance(waiting.value, KafkaError)
     assert waiting.value.code == ErrorCode.NOT_CONTROLLER
     late = world.create("u")
@@ -183,10 +186,10 @@ def test_a_decision_that_cannot_be_replayed_stops_the_node() -> None:
 
     world = NodeWorld().open()
     nonsense = MetadataRecord(RemoveTopicRecord(topic_id=b"x" * 16))
-    reply = world.node.controller.run(lambda controller, now_ms: Decision(records=[nonsense]))
+    reply = world.controller.run(lambda controller, now_ms: Decision(records=[nonsense]))
     assert isinstance(reply.value, KafkaError)
     assert len(world.fatal) == 1
-    assert not world.node.controller.is_active
+    assert not world.controller.is_active
 
 
 def test_a_broker_that_falls_silent_is_fenced() -> None:
@@ -201,9 +204,13 @@ def test_a_broker_that_falls_silent_is_fenced() -> None:
 def test_replies_come_in_the_order_of_their_decisions() -> None:
     world = NodeWorld(inline=False).open()
     order: list[int] = []
+
+    def note(number: int, reply: object) -> None:
+        order.append(number)
+
     for number in range(5):
         reply = world.create(f"t{number}")
-        reply.on_resolved(lambda value, number=number: order.append(number))
+        reply.on_resolved(partial(note, number))
     world.scheduler.run_jobs()
     assert order == [0, 1, 2, 3, 4]
 
@@ -212,7 +219,7 @@ def test_losing_leadership_drops_what_was_not_committed() -> None:
     world = NodeWorld(inline=False).open()
     world.settle(world.create("committed"))
     lost = world.create("lost")
-    driver = world.node.controller
+    driver = world.controller
     assert driver.controller is not None
     assert set(driver.controller.image.topics_by_name) == {"committed", "lost"}
     driver.on_leader(False, 2)
@@ -227,8 +234,8 @@ def test_a_new_term_gives_every_unfenced_broker_a_session() -> None:
     world = NodeWorld().open()
     world.node.broker.stop()
     world.scheduler.advance(8_000)
-    world.node.controller.on_leader(False, 2)
-    world.node.controller.on_leader(True, 3)
+    world.controller.on_leader(False, 2)
+    world.controller.on_leader(True, 3)
     world.scheduler.advance(8_000)
     assert not world.watcher.image.brokers[1].fenced
     world.scheduler.advance(5_000)
@@ -244,17 +251,17 @@ def test_a_new_term_gives_every_unfenced_broker_a_session() -> None:
     ],
 )
 def test_elections_by_the_clock(
-    method: str, config: dict[str, str], interval_ms: int | None
+    method: str, config: dict[str, Any], interval_ms: int | None
 ) -> None:
     world = NodeWorld(**config).open()
     more_to_elect = [True, True, False, False]
     asked: list[int] = []
 
-    def elect() -> Decision:
+    def elect() -> Decision[Any]:
         asked.append(world.scheduler.now_ms)
         return Decision(reply=more_to_elect.pop(0))
 
-    setattr(world.node.controller.controller, method, elect)
+    setattr(world.controller.controller, method, elect)
     begin_ms = world.scheduler.now_ms
     world.scheduler.advance(6_999)
     assert asked == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -72,6 +73,25 @@ def test_what_is_appended_is_read_again(is_clean: bool) -> None:
     assert disk.names() == ["a", "b", "c"]
     assert disk.names(2) == ["c"]
     assert disk.log.end == LogEnd(2, 3)
+
+
+def test_offsets_are_found_after_a_power_failure_though_indexes_were_not_synced() -> None:
+    for seed in range(5):
+        disk = Disk()
+        disk.files.sync_dir("/")
+        for number in range(300):  # enough for several index entries
+            disk.append(f"topic-{number}-{'x' * 100}")
+        disk.snapshot(300)
+        job = disk.log.prepare_flush()
+        assert job is not None
+        assert disk.log.log.active.offset_index.index.entry_count > 5
+        job.run()
+        disk.log.log.complete_flush(job)
+        disk.files.crash(random.Random(seed), reorder=True)
+        disk.open()
+        assert disk.log.log.active.offset_index.index.entry_count > 5
+        for offset in range(0, 300, 17):
+            assert disk.names(offset)[0].startswith(f"topic-{offset}-")
 
 
 def test_control_records_come_apart() -> None:

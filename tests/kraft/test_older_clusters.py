@@ -19,7 +19,7 @@ from tests.kraft.node_world import NOW_MS, NodeWorld
 LEVELS = [level for name in metadata_version_names() if (level := metadata_version_level(name))]
 
 
-def cluster_of(level: int, **overrides: str) -> NodeWorld:
+def cluster_of(level: int, **overrides: Any) -> NodeWorld:
     world = NodeWorld(**overrides)
     format_storage(
         world.files,
@@ -37,7 +37,7 @@ def set_retention(world: NodeWorld, topic: str) -> None:
     config = configs.AlterableConfig(name="retention.ms", config_operation=0, value="5000")
     resource = configs.AlterConfigsResource(resource_type=2, resource_name=topic, configs=[config])
     request = configs.IncrementalAlterConfigsRequest(resources=[resource])
-    (answer,) = world.settle(world.node.controller.submit(request, 1)).responses
+    (answer,) = world.settle(world.controller.submit(request, 1)).responses
     assert answer.error_code == 0
 
 
@@ -74,7 +74,7 @@ def test_it_serves_restarts_and_is_upgraded(level: int) -> None:
     assert facts(world) == before
     update = FeatureUpdateKey(feature="metadata.version", max_version_level=33, upgrade_type=1)
     request = UpdateFeaturesRequest(feature_updates=[update])
-    assert world.settle(world.node.controller.submit(request, 2)).error_code == 0
+    assert world.settle(world.controller.submit(request, 2)).error_code == 0
     assert world.settle(world.create("u")).topics[0].error_code == 0
     world.node.close()
     world.open()

@@ -84,7 +84,7 @@ class Simulation(RaftWorld):
         sender, receiver, event = self.post[index]
         del self.post[index]
         if not self.lost & {sender, receiver} and self.dice.random() > 0.05:
-            self.step(receiver, event)
+            self.take(sender, receiver, event)
 
     def let_time_pass(self, node_id: int) -> None:
         deadline = self.replicas[node_id].raft.next_deadline_ms()
@@ -97,19 +97,16 @@ class Simulation(RaftWorld):
         self.do_flush(node_id)
 
     def fetch(self, node_id: int) -> None:
-        """A follower fetches from its leader; what it has it flushes first, as Kafka does."""
+        """A follower asks its leader; what it has it flushes first, as Kafka does."""
         leader_id = self.replicas[node_id].raft.leader_id
-        leader = self.replicas.get(leader_id)
-        if leader is None or leader_id == node_id or self.lost & {node_id, leader_id}:
-            return
-        same_epoch = leader.raft.epoch == self.replicas[node_id].raft.epoch
-        if leader.raft.is_leader and same_epoch:
+        if leader_id in self.replicas and leader_id != node_id:
             self.flush(node_id)
-            self.do_fetch(node_id, str(leader_id))
+            self.ask_fetch(node_id, leader_id)
 
     def kill(self, node_id: int) -> None:
         """What was not synced is gone; the replica starts again from its file."""
         replica = self.replicas[node_id]
+        replica.fetches += 1  # what it asked for comes to nobody
         del replica.epochs[self.flushed.get(node_id, 0) :]
         self.seen.pop(node_id, None)
         self.do_start(node_id)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -40,12 +42,12 @@ def test_several_listeners(serve: Callable[..., Served]) -> None:
     assert [listener.name for listener in served.server.listeners] == ["INSIDE", "OUTSIDE"]
     for listener in served.server.listeners:
         with socket.create_connection(("127.0.0.1", listener.port), timeout=60) as sock:
-            served.answer = lambda request, name=listener.name: _say_listener(request, name)
+            served.answer = partial(_say_listener, expected=listener.name)
             sock.sendall(frame(b""))
             assert read_reply(sock)[1] == listener.name.encode()
 
 
-def _say_listener(request, expected: str) -> None:  # type: ignore[no-untyped-def]
+def _say_listener(request: Any, expected: str) -> None:
     assert request.listener_name == expected
     body = request.listener_name.encode()
     request.connection.reply(bytearray((len(body) + 4).to_bytes(4, "big") + bytes(4) + body))

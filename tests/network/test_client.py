@@ -11,6 +11,7 @@ import pytest
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import RequestHeader
+from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
 from tests.network.fake_nodes import (
     HEARTBEAT,
     Caller,
@@ -32,7 +33,9 @@ def test_requests_in_flight_are_answered_in_their_order() -> None:
             requests = node.conversations[0].requests
             assert [header.api_key for header, _ in requests] == [API_VERSIONS] + [HEARTBEAT] * 20
             assert {header.client_id for header, _ in requests} == {"tester"}
-            assert requests[0][1].client_software_name == "pykbroker"
+            asked = requests[0][1]
+            assert isinstance(asked, ApiVersionsRequest)
+            assert asked.client_software_name == "pykbroker"
 
     run(body)
 

@@ -131,7 +131,12 @@ def test_a_parked_request_is_answered_after_the_stream_ended(
     echo.hold = True
     client.sendall(frame(b"one", 1))
     client.shutdown(socket.SHUT_WR)
-    echo.until(lambda: bool(echo.held) and echo.held[0].connection.stream_ended)
+
+    def has_ended() -> bool:
+        connection: Any = echo.held[0].connection if echo.held else None
+        return connection is not None and connection.stream_ended
+
+    echo.until(has_ended)
     echo.call(echo.echo, echo.held[0])
     assert read_reply(client) == (1, b"one")
     assert is_closed(client)
@@ -301,7 +306,7 @@ class Slice(FileSlice):
         self.released += 1
 
 
-def _only_connection(echo: Served):  # type: ignore[no-untyped-def]
+def _only_connection(echo: Served):
     echo.until(lambda: len(echo.server.connections) == 1)
     return next(iter(echo.server.connections))
 

@@ -16,8 +16,8 @@ def _connection(last_active: float = 0.0) -> Any:
     )
 
 
-def _watch(*connections: Any) -> IdleConnections:
-    idle = IdleConnections(MAX_IDLE_MS, 0)
+def _watch(*connections: Any) -> IdleConnections[Any]:
+    idle: IdleConnections[Any] = IdleConnections(MAX_IDLE_MS, 0)
     for connection in connections:
         idle.watch(connection, 0)
     return idle
@@ -66,7 +66,7 @@ def test_a_closed_one_drops_out() -> None:
 
 
 def test_a_negative_limit_is_none() -> None:
-    idle = IdleConnections(-1, 0)
+    idle: IdleConnections[Any] = IdleConnections(-1, 0)
     connection = _connection()
     idle.watch(connection, 0)
     assert idle.next_deadline_ms() is None

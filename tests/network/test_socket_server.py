@@ -111,7 +111,7 @@ def test_out_of_descriptors_is_logged_once_and_tried_again(
     monkeypatch.setattr(socket_server, "DESCRIPTOR_RETRY_MS", 10)
     served = serve()
     listener = served.server.listeners[0]
-    listener.sock = Exhausted(listener.sock)  # type: ignore[assignment]
+    listener.sock = Exhausted(listener.sock)
     with caplog.at_level(logging.ERROR), served.connect() as sock:
         sock.sendall(frame(b"x"))
         assert read_reply(sock) == (7, b"x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import tempfile
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ SIZE = len(simple_batches(1)[0])
 
 
 def chosen(
-    content: bytes, *, behind: int | None = None, is_at_end: bool = True, **wanted: int | None
+    content: bytes, *, behind: int | None = None, is_at_end: bool = True, **wanted: Any
 ) -> tuple[list[int], dict[int, str], int | None]:
     """(wanted, faults, lost) of five batches of ten records."""
     split = Split("/x", "t", 0, 0, 0, len(content), **wanted)
@@ -50,7 +51,7 @@ def damaged(at: int, form: str, value: int, batch: int = 2) -> bytes:
         ({"start_timestamp_ms": BASE_MS + 25}, [2, 3, 4]),
     ],
 )
-def test_what_is_asked_for(wanted: dict[str, int], indices: list[int]):
+def test_what_is_asked_for(wanted: dict[str, Any], indices: list[int]):
     assert chosen(b"".join(simple_batches(5)), **wanted) == (indices, {}, None)
 
 
@@ -87,7 +88,7 @@ def test_a_damaged_one_that_nobody_asks_for_has_no_say():
 
 def test_markers_and_aborted_ones_are_not_wanted():
     rows = [(None, b"v", BASE_MS, ())]
-    kinds = ({}, {"is_control": True}, {})
+    kinds: tuple[dict[str, Any], ...] = ({}, {"is_control": True}, {})
     content = bytearray().join(
         build_batch(rows, base_offset=offset, producer_id=9, is_transactional=True, **kind)
         for offset, kind in enumerate(kinds)

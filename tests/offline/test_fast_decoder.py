@@ -352,7 +352,9 @@ def test_a_batch_that_lies_of_its_own_end_costs_no_other(
     batches[5][at] ^= mask
     place = written(tmp_path, batches)
     position = sum(map(len, batches[:5]))
-    for bounds in ({}, {"start_offsets": 15, "end_offsets": 18}, {"start_offsets": 17}):
+    some: tuple[dict[str, Any], ...]
+    some = ({}, {"start_offsets": 15, "end_offsets": 18}, {"start_offsets": 17})
+    for bounds in some:
         with pytest.raises(CorruptSegment, match=f"position {position}: "):
             open_log(place, decoder=decoder, **bounds).read_all()
     scan = open_log(place, decoder=decoder, mode="DROPMALFORMED")

@@ -127,6 +127,7 @@ def test_no_more_is_lost_than_was_acknowledged(tmp_path: Path):
     """What is no batch at all may have held more than one offset."""
     frozen(tmp_path, bytes(8) + b"\xff" * 100)
     (tmp_path / "replication-offset-checkpoint").write_text("0\n1\nt 0 210\n")
+    given: dict[str, Any]
     given = {"start_offsets": 205, "end_offsets": 207, "fail_on_data_loss": False}
     with pytest.raises(CorruptSegment, match=f"position {WHOLE}"):
         open_log(str(tmp_path), **given).read_all()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pykbroker.offline import OfflineError, fsck, open_log, partition_listing
+from pykbroker.offline.storage import list_directory
 from pykbroker.protocol.record_batch import build_batch, compute_crc
 from tests.offline.log_writer import random_log
 from tests.offline.samples import (
@@ -85,6 +86,7 @@ def test_epochs_that_go_back(tmp_path: Path):
 def test_sequences(tmp_path: Path):
     def batch(offset: int, epoch: int, sequence: int) -> bytes:
         row = [(None, None, BASE_MS, ())]
+        producer: dict[str, Any]
         producer = {"producer_id": 7, "producer_epoch": epoch, "base_sequence": sequence}
         return bytes(build_batch(row, base_offset=offset, **producer))
 
@@ -190,7 +192,7 @@ def test_a_checkpoint_that_is_no_file(log: Path, name: str, make: Callable[[Path
 
 def test_a_partition_that_cannot_be_listed(log: Path, monkeypatch: pytest.MonkeyPatch):
     write_segment(partition_directory(log, "u"), simple_batches(2))
-    real = partition_listing.list_directory
+    real = list_directory
 
     def broken(path: str) -> object:
         if path == str(log / "u-0"):

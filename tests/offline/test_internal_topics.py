@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def prefixed(number: int, message: Message, version: int) -> bytes:
     return struct.pack(">h", number) + encoded(message, version)
 
 
-def write(root: Path, topic: str, rows: list[tuple[bytes | None, bytes | None]]) -> None:
+def write(root: Path, topic: str, rows: Sequence[tuple[bytes | None, bytes | None]]) -> None:
     batch = build_batch([(key, value, BASE_MS, ()) for key, value in rows])
     write_segment(partition_directory(root, topic), [bytes(batch)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,7 @@ def test_the_same_rows(bucket: str, tmp_path: Path):
     assert (
         open_log(uri, columns=ALL_COLUMNS, decoder="plain", topics="t").read_all().num_rows == 3993
     )
+    some: dict[str, Any]
     some = {"topics": "t", "start_timestamp_ms": BASE_MS + 3100, "split_bytes": 100_000}
     assert open_log(uri, **some).read_all().equals(open_log(str(tmp_path), **some).read_all())
     assert batches(uri, "t").equals(batches(str(tmp_path), "t"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from pykbroker.log.segments.txn_index import AbortedTxn, TransactionIndex
 from pykbroker.offline import partition_check
 from pykbroker.offline.layout import read_partitions
 from pykbroker.offline.partition_check import PartitionCheck
-from pykbroker.offline.segment_walk import HeaderRun
+from pykbroker.offline.segment_walk import HeaderRun, header_tables
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
@@ -20,7 +21,7 @@ Found = list[tuple[str, str, int | None]]
 
 
 def batch(
-    base: int, count: int = 10, sequence: int = -1, producer: int = -1, epoch: int = 0, **more: int
+    base: int, count: int = 10, sequence: int = -1, producer: int = -1, epoch: int = 0, **more: Any
 ) -> bytes:
     rows = [(b"k", b"v" * 50, BASE_MS + base + n, ()) for n in range(count)]
     return bytes(
@@ -245,7 +246,7 @@ def test_indexes_of_a_segment_that_was_replaced_since(tmp_path: Path):
     try:
         replaced = path.read_bytes()
         found = iter(looking)
-        real = partition_check.header_tables
+        real = header_tables
 
         def swapped(*of: object) -> Iterator[HeaderRun]:
             yield from real(*of)  # type: ignore[arg-type]

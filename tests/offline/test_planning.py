@@ -6,6 +6,7 @@ import itertools
 import pickle
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_a_log_that_is_cut_after_planning_is_not_just_shorter(log: Path):
 def test_ranges_that_run_backwards_are_refused(tmp_path: Path):
     write_segment(partition_directory(tmp_path), simple_batches(5))
     for start, end in ((7, 3), (400, -1)):
-        bounds = {"start_offsets": start, "end_offsets": end}
+        bounds: dict[str, Any] = {"start_offsets": start, "end_offsets": end}
         with pytest.raises(OffsetsGone, match="is behind the end offset"):
             open_log(str(tmp_path), fail_on_data_loss=False, **bounds)
     with pytest.raises(BadOption, match="start_offsets must be an offset"):

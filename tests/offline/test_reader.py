@@ -71,7 +71,9 @@ def test_polars(logs: str):
 
 def test_duckdb(logs: str):
     log = open_log(logs, "t")
-    rows = duckdb.sql("select partition, count(*) from log group by 1 order by 1").fetchall()
+    found = duckdb.sql("select partition, count(*) from log group by 1 order by 1")
+    assert found is not None
+    rows = found.fetchall()
     assert rows == [(0, 300), (1, 50)]
     del log
 
@@ -239,7 +241,7 @@ def corrupt(logs: str) -> int:
     """Break the fourth batch of the first segment; its position."""
     path = Path(logs) / "t-0" / f"{0:020d}.log"
     content = bytearray(path.read_bytes())
-    size = 12 + struct.unpack_from(">i", content, 8)[0]
+    size: int = 12 + struct.unpack_from(">i", content, 8)[0]
     content[3 * size + 100] ^= 1
     path.write_bytes(content)
     return 3 * size

@@ -17,6 +17,8 @@ from pykbroker.offline import (
     planning,
     selecting,
 )
+from pykbroker.offline.frozen_end import freeze
+from pykbroker.offline.layout import find_partitions
 from pykbroker.types import TopicPartition
 from tests.offline.samples import (
     partition_directory,
@@ -28,7 +30,7 @@ from tests.offline.samples import (
 def test_files_that_compaction_takes_while_planning_are_listed_again(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    real = planning.freeze
+    real = freeze
     calls: list[object] = []
 
     def gone_at_first(files: object) -> object:
@@ -47,7 +49,7 @@ def test_ends_are_listed_again_and_what_never_stands_still_is_told(
 ):
     chosen = Selection((str(log),))
     expected = planning.log_ends(chosen)
-    real = planning.freeze
+    real = freeze
     calls: list[object] = []
 
     def gone_at_first(files: object) -> object:
@@ -89,7 +91,7 @@ def test_a_partition_that_is_deleted_meanwhile(tmp_path: Path, monkeypatch: pyte
     """As if it had been deleted a moment before: a name that is nowhere, or nothing to read."""
     for topic in ("a", "b"):
         write_segment(partition_directory(tmp_path, topic), simple_batches(1))
-    found = selecting.find_partitions
+    found = find_partitions
 
     def deleted_behind(paths: object) -> object:
         there = found(paths)  # type: ignore[arg-type]

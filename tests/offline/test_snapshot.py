@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from pykbroker.offline import OfflineError, UnknownTopic, create_snapshot, fsck, open_log
 from pykbroker.offline import snapshot as subject
-from pykbroker.offline.frozen_end import FrozenEnd
+from pykbroker.offline.frozen_end import FrozenEnd, freeze
 from pykbroker.offline.partition_files import PartitionFiles
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.offline.test_partition_check import aborting, index_abort
@@ -106,7 +107,7 @@ def test_another_file_system(live: Path, tmp_path: Path, monkeypatch: pytest.Mon
     def refuse(source: str, target: str) -> None:
         raise OSError(18, "Invalid cross-device link")
 
-    monkeypatch.setattr(subject.os, "link", refuse)
+    monkeypatch.setattr(os, "link", refuse)
     with pytest.raises(OfflineError, match="cannot be linked"):
         create_snapshot(str(live), str(tmp_path / "one"), may_copy=False)
     report = create_snapshot(str(live), str(tmp_path / "two"))
@@ -124,8 +125,8 @@ def test_a_full_disk_on_another_file_system_is_told_as_that(
     def full(source: str, target: str) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), source, None, target)
 
-    monkeypatch.setattr(subject.os, "link", refuse)
-    monkeypatch.setattr(subject.shutil, "copyfile", full)
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(shutil, "copyfile", full)
     why = "No space left on device.*segments cannot be linked: Invalid cross-device"
     with pytest.raises(OfflineError, match=why):
         create_snapshot(str(live), str(tmp_path / "taken"))
@@ -138,12 +139,12 @@ def test_a_segment_that_goes_away_meanwhile(
     link = os.link
 
     def first_one_is_gone(source: str, target: str) -> None:
-        monkeypatch.setattr(subject.os, "link", link)
+        monkeypatch.setattr(os, "link", link)
         for path in (live / "t-0").glob(f"{0:020d}.*"):
             path.unlink()
         raise FileNotFoundError(source)
 
-    monkeypatch.setattr(subject.os, "link", first_one_is_gone)
+    monkeypatch.setattr(os, "link", first_one_is_gone)
     report = create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
     assert report.segments == 2
     assert open_log(report.target).read_all()["offset"].to_pylist() == list(range(100, 300))
@@ -155,14 +156,14 @@ def test_a_segment_that_is_replaced_between_the_listing_and_the_link(
     link = os.link
 
     def a_swap_comes_first(source: str, target: str) -> None:
-        monkeypatch.setattr(subject.os, "link", link)
+        monkeypatch.setattr(os, "link", link)
         first = live / "t-0" / f"{0:020d}.log"
         first.rename(f"{first}.deleted")
         write_segment(live / "t-0", simple_batches(4, size=900), 0)
         write_segment(live / "t-0", simple_batches(6, base_offset=40, size=900), 40)
         link(source, target)
 
-    monkeypatch.setattr(subject.os, "link", a_swap_comes_first)
+    monkeypatch.setattr(os, "link", a_swap_comes_first)
     report = create_snapshot(str(live), str(tmp_path / "taken"), ["t"])
     assert report.segments == 4
     assert open_log(report.target).read_all()["offset"].to_pylist() == list(range(50, 300))
@@ -182,7 +183,7 @@ def test_a_transaction_index_made_after_the_listing(
 ):
     """An abort before the end is frozen is in the snapshot's index, a later one is not."""
     path, abort = aborting(tmp_path / "live")
-    real = subject.freeze
+    real = freeze
 
     def beside_a_writer(files: PartitionFiles) -> FrozenEnd:
         end = None if is_before else real(files)
@@ -224,7 +225,7 @@ def test_a_snapshot_that_fails_leaves_nothing(
         raise OSError(18, "Invalid cross-device link")
 
     with monkeypatch.context() as patched:
-        patched.setattr(subject.os, "link", refuse)
+        patched.setattr(os, "link", refuse)
         with pytest.raises(OfflineError, match="cannot be linked"):
             create_snapshot(str(live), str(tmp_path / "taken"), may_copy=False)
     assert list((tmp_path / "taken").iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,8 @@ from pykbroker.protocol.record_batch import build_batch, read_header
 SPLIT = Split("/x", "t", 1, 0, 0, 100, aborted=(AbortedRange(7, 5, 9),))
 
 
-def header(**fields: object):  # type: ignore[no-untyped-def]
-    return read_header(build_batch([(None, None, 50, ())], **fields))  # type: ignore[arg-type]
+def header(**fields: Any):
+    return read_header(build_batch([(None, None, 50, ())], **fields))
 
 
 def test_old_batches_are_not_wanted():

@@ -10,8 +10,8 @@ import pytest
 
 from pykbroker.offline import open_log, partition_listing
 from pykbroker.offline.layout import read_partitions
-from pykbroker.offline.storage import Listing
-from pykbroker.offline.swaps import next_offset_of
+from pykbroker.offline.storage import Listing, list_directory
+from pykbroker.offline.swaps import next_offset_of, with_swaps
 from pykbroker.protocol.compression import GZIP, NONE
 from tests.harness.old_messages import old_segment
 from tests.offline.samples import partition_directory, simple_batches, write_segment
@@ -29,7 +29,9 @@ def directory(tmp_path: Path) -> Path:
 
 
 def offsets(directory: Path) -> list[int]:
-    return open_log(str(directory.parent), columns=["offset"]).read_all()["offset"].to_pylist()
+    table = open_log(str(directory.parent), columns=["offset"]).read_all()
+    found: list[int] = table["offset"].to_pylist()
+    return found
 
 
 def swap_in(directory: Path, batches: list[bytes], base: int, suffix: str = ".swap") -> None:
@@ -84,7 +86,7 @@ def test_how_far_a_swap_reaches(tmp_path: Path):
 def test_a_listing_that_saw_half_a_swap_is_made_again(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    real = partition_listing.list_directory
+    real = list_directory
     whole = real(str(directory))
     assert whole is not None
     merged = dict(whole.files)
@@ -105,7 +107,7 @@ def test_a_listing_that_saw_half_a_swap_is_made_again(
 def test_a_swap_that_ends_after_it_was_listed(directory: Path, monkeypatch: pytest.MonkeyPatch):
     for path in directory.glob(f"{40:020d}.*"):
         os.rename(path, f"{path}.swap")
-    real = partition_listing.with_swaps
+    real = with_swaps
 
     def ends_first(*arguments: Any) -> Any:
         for path in directory.glob("*.swap"):

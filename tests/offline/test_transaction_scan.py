@@ -24,6 +24,7 @@ from pykbroker.offline import (
 )
 from pykbroker.offline.frozen_end import freeze
 from pykbroker.offline.layout import read_partitions
+from pykbroker.offline.transaction_events import segment_events
 from pykbroker.offline.transaction_scan import transaction_state
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import build_batch
@@ -31,9 +32,10 @@ from tests.offline.log_writer import LogWriter, random_log
 from tests.offline.samples import BASE_MS, partition_directory, write_segment
 
 
-def committed(root: Path, **options: object) -> list[int]:
+def committed(root: Path, **options: Any) -> list[int]:
     log = open_log(str(root), isolation="read_committed", columns=["offset"], **options)
-    return log.read_all()["offset"].to_pylist()
+    found: list[int] = log.read_all()["offset"].to_pylist()
+    return found
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -284,7 +286,7 @@ def test_a_log_that_grows_is_as_one_that_is_read_anew(
         for path in segments[::2]:
             damage(path, chance)
     walked: list[str] = []
-    events = transaction_scan.segment_events
+    events = segment_events
 
     def noted(opened: storage.SegmentFile, *rest: Any) -> Any:
         walked.append(opened.path)
@@ -346,7 +348,7 @@ def test_files_of_an_object_store_are_told_apart_by_one_listing(
 ):
     asked: list[object] = []
 
-    class Store(fs.LocalFileSystem):
+    class Store(fs.LocalFileSystem):  # type: ignore[misc]
         def get_file_info(self, what: object) -> object:
             asked.append(what)
             return super().get_file_info(what)

@@ -17,11 +17,13 @@ from tests.offline.test_partition_check import marker
 
 def test_the_clock_of_a_transaction(tmp_path: Path):
     parts = []
-    for base, more in (
-        (0, {"delete_horizon_ms": HORIZON_MS}),
-        (4, {"timestamp_type": LOG_APPEND_TIME, "log_append_time": BASE_MS + 50}),
-        (8, {}),
-    ):
+    clocks: tuple[dict[str, Any], ...] = (
+        {"delete_horizon_ms": HORIZON_MS},
+        {"timestamp_type": LOG_APPEND_TIME, "log_append_time": BASE_MS + 50},
+        {},
+    )
+    for base, more in zip((0, 4, 8), clocks, strict=True):
+        batch_of: dict[str, Any]
         batch_of = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
         parts.append(bytes(build_batch(ROWS, base_offset=base, **batch_of, **more)))
         parts.append(marker(base + 3, COMMIT, 7))

@@ -21,6 +21,7 @@ from pykbroker.offline import (
     selecting,
     transactions,
 )
+from pykbroker.offline.layout import read_partitions
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 VIEWS = [batches, segments, transactions]
@@ -35,7 +36,7 @@ def test_segments_that_go_after_they_were_listed(
     directory = partition_directory(tmp_path)
     for base in (0, 100, 200):
         write_segment(directory, simple_batches(10, base_offset=base), base)
-    real = selecting.read_partitions
+    real = read_partitions
 
     def listed_just_before(*arguments: Any, **options: Any) -> Any:
         found = real(*arguments, **options)

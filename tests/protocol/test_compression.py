@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import struct
 import zlib
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import lz4.frame
@@ -64,6 +65,7 @@ def test_one_byte_more_than_allowed_is_refused(codec: int) -> None:
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_a_cut_stream_is_refused_wherever_it_is_cut(codec: int, size: int) -> None:
     packed = compress(codec, TEXT[:size])
+    cuts: Iterable[int]
     cuts = range(len(packed)) if size == 10 else range(0, len(packed), len(packed) // 50)
     if codec == SNAPPY and size > 10:
         cuts = [cut for cut in cuts if not _between_snappy_blocks(packed, cut)]

@@ -46,7 +46,7 @@ def test_markers_are_byte_for_byte_apaches(
     assert marker.is_commit == (name == "commit")
 
 
-MESSAGES = [
+MESSAGES: list[cr.RaftControlMessage] = [
     LeaderChangeMessage(
         leader_id=1, voters=[Voter(voter_id=1)], granting_voters=[Voter(voter_id=1)]
     ),

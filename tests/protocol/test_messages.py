@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -174,7 +175,7 @@ def test_records_are_views_and_become_parts_of_their_own() -> None:
     part = FilePart(100_000)
     rows = [PartitionData(partition_index=0, records=part), PartitionData(records=records)]
     response = FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=rows)])
-    out: list = []
+    out: list[Any] = []
     response.encode(out, 12)
     assert [type(x) for x in out] == [bytearray, FilePart, bytearray, memoryview, bytearray]
     assert out[1] is part

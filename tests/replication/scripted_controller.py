@@ -128,9 +128,13 @@ class Controller:
             answer = Deferred()
             asked = through_the_wire(message, message.LATEST_VERSION)
 
+            def reply(response: Message) -> None:
+                if is_in():
+                    answer.resolve(response)
+
             def decide() -> None:
                 response = through_the_wire(self.alter(asked), message.LATEST_VERSION)
-                self._later(self._dice.randint(1, 20), lambda: is_in() and answer.resolve(response))
+                self._later(self._dice.randint(1, 20), lambda: reply(response))
 
             self._later(self._dice.randint(1, 20), decide)
             return answer

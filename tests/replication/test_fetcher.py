@@ -153,6 +153,7 @@ def test_partitions_of_one_image_are_asked_for_together() -> None:
     assert len(follower.sent) == 1
     message, _ = follower.fetch()
     assert asked(message) == [(0, 0), (1, 0)]
+    assert message.replica_state is not None
     assert message.replica_state.replica_epoch == 77
     assert follower.sent[0][1] == follower.peers[1]
 
@@ -282,9 +283,9 @@ def test_out_of_range_below_the_leaders_start_begins_anew() -> None:
     assert (partition.log.log_start_offset, partition.log.log_end_offset) == (12, 12)
     assert partition.high_watermark == 12
     follower.answer()
-    message, _ = follower.fetch()
-    assert asked(message) == [(0, 12)]
-    assert message.topics[0].partitions[0].last_fetched_epoch == -1
+    fetch, _ = follower.fetch()
+    assert asked(fetch) == [(0, 12)]
+    assert fetch.topics[0].partitions[0].last_fetched_epoch == -1
 
 
 def test_out_of_range_and_in_range_by_now_just_continues() -> None:

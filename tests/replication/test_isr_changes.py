@@ -167,7 +167,7 @@ def test_a_change_that_was_not_applied_is_withdrawn(code: ErrorCode) -> None:
     (proposal,) = fetched(partition, 2, 4)
     assert isinstance(proposal, ProposeIsr)
     assert partition.step(ProposalRefused(proposal, int(code)), NOW_MS) == []
-    assert (partition.isr.maximal, partition.isr.change_in_flight) == ({1}, False)
+    assert (partition.isr.maximal, partition.isr.change_in_flight) == (frozenset({1}), False)
     assert len(fetched(partition, 2, 4)) == 1  # and is proposed again with the next fetch
 
 
@@ -201,7 +201,7 @@ def test_an_answer_that_comes_after_the_metadata_is_ignored() -> None:
     partition.step(PartitionAssigned((1, 2, 3), (1, 3), 1, 5, 8), NOW_MS)
     assert partition.step(accepted(proposal), NOW_MS) == []
     assert partition.step(ProposalRefused(proposal, 107), NOW_MS) == []
-    assert (partition.isr.members, partition.partition_epoch) == ({1, 3}, 8)
+    assert (partition.isr.members, partition.partition_epoch) == (frozenset({1, 3}), 8)
 
 
 @pytest.mark.parametrize("changes", [{"leader_epoch": 6}, {"partition_epoch": 6}])

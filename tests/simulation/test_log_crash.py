@@ -260,16 +260,14 @@ class Life:
         assert [b.base_offset for b in found] == [
             b.base_offset for b in self.appended if b.last_offset >= log.log_start_offset
         ]
-        for batch in self.appended:
-            for wanted in range(
-                max(batch.base_offset, log.log_start_offset), batch.last_offset + 1
-            ):
+        for kept in self.appended:
+            for wanted in range(max(kept.base_offset, log.log_start_offset), kept.last_offset + 1):
                 for segment in log.segments:
                     segment.hints.clear()
                 outcome = log.read(wanted, 1, log.log_end_offset)
                 assert outcome.slice is not None
                 header, _ = next(iter_batches(outcome.slice.read()))
-                assert header.base_offset == batch.base_offset
+                assert header.base_offset == kept.base_offset
         self.check_times()
         self.check_producers()
 

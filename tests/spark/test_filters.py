@@ -52,8 +52,8 @@ def test_topics_and_partitions_choose_directories() -> None:
         EqualTo(("partition",), 2),
     )
     assert left == []
-    assert pushed.topics == {"t"}
-    assert pushed.partitions == {2}
+    assert pushed.topics == frozenset({"t"})
+    assert pushed.partitions == frozenset({2})
     assert pushed.rows == []
 
 

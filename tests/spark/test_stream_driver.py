@@ -39,7 +39,7 @@ def stream(path: object, **given: object) -> LogStreamReader:
 
 
 def offsets(reader: LogStreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[Any]:
-    rows = []
+    rows: list[Any] = []
     for task in reader.partitions(start, end):
         for batch in reader.read(task):
             rows += zip(

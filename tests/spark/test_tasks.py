@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.offline import OffsetsGone, UnknownTopic
+from pykbroker.offline import OffsetsGone, UnknownTopic, plan
 from pykbroker.spark import plan_tasks
 from pykbroker.spark import tasks as tasks_module
 from pykbroker.spark.options import parse_options
@@ -85,7 +85,7 @@ def test_a_pair_that_is_not_there(small_logs: Path) -> None:
 def test_partitions_are_planned_together(small_logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every planning lists all log directories."""
     listings: list[int] = []
-    planned = tasks_module.plan
+    planned = plan
 
     def counted(*given: Any) -> Any:
         listings.append(1)

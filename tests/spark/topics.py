@@ -59,7 +59,7 @@ def _value(serial: int) -> bytes | None:
     return (b"%d:" % serial) * (3000 if serial % 97 == 0 else 1 + serial % 40)
 
 
-def _headers(serial: int) -> list[tuple[str, bytes | None]] | None:
+def _headers(serial: int) -> list[tuple[str, str | bytes | None]] | None:
     if serial % 3:
         return None
     return [(f"h{n}", None if n == 1 else b"x" * (n + serial % 5)) for n in range(1 + serial % 4)]

@@ -21,7 +21,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         with open(path, "a") as notes:
             notes.write("sent\n")
         raise ValueError("in the middle of it")
-        yield
+        yield  # type: ignore[unreachable]
 
     map_items(spark, [arguments.notes], note, "number bigint").collect()
     return Outcome()

@@ -158,7 +158,11 @@ def test_topics(count: int):
 
 def disorder_tables(late: dict[int, int], partitions: int = 1) -> dict[str, pa.Table]:
     number = sum(late.values())
-    row = {"records": number + 8, "late_records": number, "late_share": number / (number + 8)}
+    row: dict[str, object] = {
+        "late_records": number,
+        "records": number + 8,
+        "late_share": number / (number + 8),
+    }
     row |= {"topic": "flights", "late_max_ms": max(late, default=0)}
     rows = [row | {"partition": n} for n in range(partitions)]
     counts = {0: 8} | late

@@ -25,7 +25,9 @@ def rows(root: Path, start: int, end: int, mode: str = "FAILFAST") -> list[dict[
     planned = plan(Selection((str(root),), start_offsets=start, end_offsets=end))
     options = ReadOptions(mode=mode)
     found = [batch for split in planned.splits for batch in cut_batches(split, options)]
-    return pa.Table.from_batches(found, schema=BATCH_SCHEMA).to_pylist()
+    rows: list[dict[str, Any]]
+    rows = pa.Table.from_batches(found, schema=BATCH_SCHEMA).to_pylist()
+    return rows
 
 
 def test_the_edges_are_cut(tmp_path: Path):

@@ -31,7 +31,7 @@ from pykbroker.log.compaction.cleaned_transactions import CleanedTransactions
 from pykbroker.log.compaction.key_map import KeyMap
 from pykbroker.log.compaction.old_batch_filter import collect_old_keys, filter_old_message
 from pykbroker.log.producers.producer_state import CompletedTxn
-from pykbroker.log.segments.segment import CLEANED_SUFFIX, Segment, segment_path
+from pykbroker.log.segments.segment import CLEANED_SUFFIX, Placed, Segment, placed, segment_path
 from pykbroker.log.segments.txn_index import AbortedTxn
 from pykbroker.protocol.old_messages import HEAD_BYTES, is_old_frame
 from pykbroker.protocol.record import CorruptBatch
@@ -266,7 +266,7 @@ class CleanedOutput:
         self.base_offsets: list[int] = []
         self.modified_ms = job.now_ms
         self._parts: list[Buffer] = []
-        self._headers: list[BatchHeader] = []
+        self._batches: list[Placed] = []
         self._pending_bytes = 0
         self._aborted: list[AbortedTxn] = []
         self._segment = self._create(base_offset)
@@ -291,7 +291,7 @@ class CleanedOutput:
             self.finish()
             self._segment = self._create(header.base_offset)
         self._parts.append(batch)
-        self._headers.append(header)
+        self._batches.append(placed(header))
         self._pending_bytes += len(batch)
         if self._pending_bytes >= _WRITE_BYTES:
             self._write()
@@ -302,8 +302,8 @@ class CleanedOutput:
 
     def _write(self) -> None:
         if self._parts:
-            self._segment.append(self._parts, self._headers)
-            self._parts, self._headers, self._pending_bytes = [], [], 0
+            self._segment.append(self._parts, self._batches)
+            self._parts, self._batches, self._pending_bytes = [], [], 0
         for aborted in self._aborted:
             completed = CompletedTxn(
                 aborted.producer_id, aborted.first_offset, aborted.last_offset, True

@@ -40,6 +40,7 @@ class FlushJob:
         segments: Sequence[Segment],
         *,
         with_parent: bool = True,
+        without_indexes_of: Segment | None = None,
     ) -> None:
         """Without the parent, the caller syncs the log directory itself (a clean stop)."""
         self.log = log
@@ -49,7 +50,8 @@ class FlushJob:
         self._epochs_path = log.leader_epochs.path
         self._epochs = log.leader_epochs.take_content()
         self._syncs = [segment.file.pinned_sync() for segment in segments]
-        self._paths = [path for s in segments for path in s.paths()[1:] if has_content(files, path)]
+        indexed = [segment for segment in segments if segment is not without_indexes_of]
+        self._paths = [path for s in indexed for path in s.paths()[1:] if has_content(files, path)]
         snapshot = log.snapshots.latest_path()
         if snapshot is not None:
             self._paths.append(snapshot)

@@ -1,6 +1,9 @@
 """Appending to a partition's log: validate, assign offsets, queue; write once at the turn's end.
 
-State: see LogState; what is queued is `_parts`, `_headers`, `_pending_bytes`, `_completed`.
+State: see LogState; what is queued is `_parts`, `_batches`, `_pending_bytes`, `_completed`.
+    append_as_leader ->   append_plain: checked and queued in one go, if there is nothing special
+                     else validate, what is known of the producer, queued
+
 In:    batches (views of received frames stay views). Out: AppendOutcome; LogDirFailure.
 Invariants: batches queued in a turn see each other (sequence checks, offsets); a failed write takes
        back exactly what was queued.
@@ -21,13 +24,14 @@ from pykbroker.log.producers.producer_state import ProducerUpdate
 from pykbroker.log.producers.verification import VerificationGuard
 from pykbroker.log.segments.entry_index import MAX_RELATIVE_OFFSET
 from pykbroker.log.segments.index_files import CorruptIndex
-from pykbroker.log.segments.segment import CorruptSegment, Segment
+from pykbroker.log.segments.segment import CorruptSegment, Segment, placed
 from pykbroker.log.validation.batch_validation import (
     ValidationOutcome,
     check_replicated,
     stamp,
     validate,
 )
+from pykbroker.log.validation.plain_batch import plain_header
 from pykbroker.log.validation.validation_rules import (
     CLIENT,
     COORDINATOR,
@@ -43,6 +47,8 @@ from pykbroker.protocol.record_batch import (
     BatchHeader,
     assign_offset,
 )
+
+NOT_PLAIN = -1
 
 _log = logging.getLogger(__name__)
 
@@ -116,6 +122,10 @@ class LogAppending(LogState):
         if origin == RAFT_LEADER:
             return self._append_raft(records, leader_epoch, now_ms)
         if checked is None:
+            if origin == CLIENT and guard is None:
+                base_offset = self.append_plain(memoryview(records), leader_epoch, now_ms)
+                if base_offset != NOT_PLAIN:
+                    return AppendOutcome(base_offset, self.next_offset - 1, queued=True)
             checked = validate(records, self._rules, now_ms, origin)
         elif checked.log_append_time >= 0:
             stamp(checked, now_ms)
@@ -147,21 +157,60 @@ class LogAppending(LogState):
                 )
             except KafkaError as refused:
                 return AppendOutcome(error=refused.code, error_message=refused.message)
-        self._now_ms = now_ms
         size = header.batch_length + LOG_OVERHEAD
-        self._roll_if_due(size, base_offset, last_offset, header.max_timestamp)
+        self._queue(batch, size, last_offset, header.max_timestamp, leader_epoch, now_ms)
+        if update is not None:
+            header.base_offset = base_offset
+            header.partition_leader_epoch = leader_epoch
+            self._apply(update, header)
+        return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
+
+    def append_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> int:
+        """Check a client's batch, give it its offsets and queue it; its base offset.
+
+        NOT_PLAIN, and nothing done, when it is to be looked at closer: see `plain_batch`, and
+        `ProducerStateManager.prepare_next` for producers. LogDirFailure as `append_as_leader`.
+        """
+        header = plain_header(records, self._rules, now_ms)
+        if header is None:
+            return NOT_PLAIN
+        delta, max_timestamp, producer_id, producer_epoch, sequence = header
+        base_offset = self.next_offset
+        last_offset = base_offset + delta
+        update = None
+        if producer_id >= 0:
+            update = self.producers.prepare_next(
+                producer_id, producer_epoch, sequence, delta, last_offset, max_timestamp
+            )
+            if update is None:
+                return NOT_PLAIN
+        batch = bytearray(records) if records.readonly else records
+        self._queue(batch, len(batch), last_offset, max_timestamp, leader_epoch, now_ms)
+        if update is not None:
+            self.producers.apply(update)
+            self._updates.append(update)
+        return base_offset
+
+    def _queue(
+        self,
+        batch: bytearray | memoryview,
+        size: int,
+        last_offset: int,
+        max_timestamp: int,
+        leader_epoch: int,
+        now_ms: int,
+    ) -> None:
+        """A leader's batch that is sound goes to the end of the log."""
+        self._now_ms = now_ms
+        base_offset = self.next_offset
+        self._roll_if_due(size, base_offset, last_offset, max_timestamp)
         if leader_epoch > self._latest_epoch:
             self._assign_epoch(leader_epoch, base_offset)
         assign_offset(batch, base_offset, leader_epoch)
-        header.base_offset = base_offset
-        header.partition_leader_epoch = leader_epoch
-        if update is not None:
-            self._apply(update, header)
         self._parts.append(batch)
-        self._headers.append(header)
+        self._batches.append((base_offset, last_offset, max_timestamp, size))
         self._pending_bytes += size
         self.next_offset = last_offset + 1
-        return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
 
     def is_heavy(self, attributes: int, size_bytes: int) -> bool:
         """Whether a client's batch should be given to `validate` in a thread first."""
@@ -256,7 +305,7 @@ class LogAppending(LogState):
                 run_start = position
                 self._parts.append(batch)
             run_end = position + size
-            self._headers.append(header)
+            self._batches.append(placed(header))
             self._pending_bytes += size
             self.next_offset = header.next_offset
 
@@ -291,7 +340,7 @@ class LogAppending(LogState):
                 self.guarded("opening a segment", segment.make_writable)
                 first = segment.first_timestamp
             else:  # all that it holds is still queued
-                first = self._headers[0].max_timestamp
+                first = self._batches[0][2]
         if first is not None and first >= 0:
             waited = max_timestamp - first
         else:
@@ -313,15 +362,15 @@ class LogAppending(LogState):
 
         LogDirFailure: what was queued is cut back, and nothing of it will ever be read.
         """
-        headers = self._headers
-        if not headers:
+        batches = self._batches
+        if not batches:
             return
         segment = self.active
         size_before = segment.size
         if not segment.is_writable:
             self.guarded("opening a segment", segment.make_writable)
         try:
-            segment.append(self._parts, headers)
+            segment.append(self._parts, batches)
             for completed in self._completed:
                 segment.txn_index.append_aborted(completed)
         except OSError as error:
@@ -341,7 +390,7 @@ class LogAppending(LogState):
 
     def _forget_pending(self) -> None:
         self._parts = []
-        self._headers = []
+        self._batches = []
         self._pending_bytes = 0
         if self._updates:
             self._updates = []
@@ -349,7 +398,7 @@ class LogAppending(LogState):
 
     def failure(self, action: str, error: OSError) -> LogDirFailure:
         """What is queued when the disk fails is never written, whatever it was that failed."""
-        if self._headers:
+        if self._batches:
             self._take_back()
         return super().failure(action, error)
 

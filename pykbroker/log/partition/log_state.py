@@ -21,11 +21,10 @@ from pykbroker.log.producers.producer_state import (
 from pykbroker.log.recovery.damage import end_before, ends_torn
 from pykbroker.log.recovery.segment_recovery import rebuild_indexes, rebuild_transaction_index
 from pykbroker.log.segments.index_files import CorruptIndex
-from pykbroker.log.segments.segment import DELETED_SUFFIX, CorruptSegment, Segment
+from pykbroker.log.segments.segment import DELETED_SUFFIX, CorruptSegment, Placed, Segment
 from pykbroker.log.segments.segment_list import SegmentList
 from pykbroker.log.validation.validation_rules import ValidationRules
 from pykbroker.protocol.record import CorruptBatch
-from pykbroker.protocol.record_batch import BatchHeader
 
 if TYPE_CHECKING:
     from pykbroker.config import TopicConfig
@@ -44,9 +43,9 @@ class LogState:
 
     __slots__ = (
         "__weakref__",
+        "_batches",
         "_completed",
         "_flush_messages",
-        "_headers",
         "_latest_epoch",
         "_now_ms",
         "_parts",
@@ -124,7 +123,7 @@ class LogState:
         self.last_flush_ms = now_ms
         self._now_ms = now_ms
         self._parts: list[Buffer] = []
-        self._headers: list[BatchHeader] = []
+        self._batches: list[Placed] = []
         self._pending_bytes = 0
         self._completed: list[CompletedTxn] = []
         self._updates: list[ProducerUpdate] = []
@@ -151,7 +150,7 @@ class LogState:
 
     @property
     def has_pending(self) -> bool:
-        return bool(self._headers)
+        return bool(self._batches)
 
     def update_config(self, config: TopicConfig) -> None:
         self.config = config

@@ -39,10 +39,14 @@ class PartitionLog(LogAppending, LogReading):
 
     # -- flushing -------------------------------------------------------------------------------
 
-    def prepare_flush(self, up_to_active: bool = True) -> FlushJob | None:
+    def prepare_flush(
+        self, up_to_active: bool = True, *, active_indexes: bool = True
+    ) -> FlushJob | None:
         """What must be fsynced so that the recovery point may move; run it anywhere.
 
-        With up_to_active False only the closed segments (after a roll).
+        With up_to_active False only the closed segments (after a roll). With active_indexes False
+        the indexes of the active segment stay as they are: for a log whose last segment is always
+        indexed again after a crash.
         """
         self.write_pending()
         offset = self.log_end_offset if up_to_active else self.active.base_offset
@@ -53,7 +57,8 @@ class PartitionLog(LogAppending, LogReading):
             for segment in segments:
                 segment.offset_index.write_back()
                 segment.time_index.write_back()
-        return FlushJob(self, offset, segments)
+        without = None if active_indexes else self.active
+        return FlushJob(self, offset, segments, without_indexes_of=without)
 
     def _take_unsynced(self, offset: int) -> list[Segment]:
         """The segments that the flush up to `offset` must sync."""

@@ -135,6 +135,36 @@ class ProducerStateManager:
             return None
         return self._prepare_data(header, base_offset, entry, origin, guard)
 
+    def prepare_next(
+        self,
+        producer_id: int,
+        epoch: int,
+        sequence: int,
+        offset_delta: int,
+        last_offset: int,
+        max_timestamp: int,
+    ) -> ProducerUpdate | None:
+        """As `prepare`, of a client's batch without a transaction that goes on where the producer
+        was, in the epoch in which it was; None for any other."""
+        entry = self.producers.get(producer_id)
+        if (
+            entry is None
+            or epoch != entry.producer_epoch
+            or entry.current_txn_first_offset >= 0
+            or sequence <= 0
+            or not entry.batches
+            or sequence != entry.batches[-1].last_sequence + 1
+            or self.verifications.entries
+        ):
+            return None
+        batches = entry.batches[-4:]
+        last_sequence = increment_sequence(sequence, offset_delta)
+        batches.append(BatchMetadata(last_sequence, last_offset, offset_delta, max_timestamp))
+        updated = ProducerStateEntry(
+            producer_id, epoch, entry.coordinator_epoch, max_timestamp, -1, batches
+        )
+        return ProducerUpdate(updated, entry)
+
     def _prepare_data(
         self,
         header: BatchHeader,

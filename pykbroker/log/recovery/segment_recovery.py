@@ -22,7 +22,7 @@ from pykbroker.log.producers.producer_snapshots import ProducerSnapshots
 from pykbroker.log.producers.producer_state import CompletedTxn, ProducerStateManager
 from pykbroker.log.recovery.damage import OffsetsOutOfPlace, OffsetsOverflow, report_cut
 from pykbroker.log.segments.index_files import CorruptIndex
-from pykbroker.log.segments.segment import CorruptSegment, Segment, TimestampOffset
+from pykbroker.log.segments.segment import CorruptSegment, Segment, TimestampOffset, placed
 from pykbroker.log.segments.segment_list import SegmentList
 from pykbroker.log.validation.validation_rules import REPLICATION
 from pykbroker.protocol.crc32c import crc32c
@@ -120,7 +120,7 @@ def recover_segment(
     valid_bytes = 0
     end_offset = segment.base_offset
     for position, header, batch in valid_batches(segment, limit):
-        segment.index_batches((header,), position)
+        segment.index_batches((placed(header),), position)
         valid_bytes = position + len(batch)
         latest = epochs.latest_epoch
         if header.partition_leader_epoch > (-1 if latest is None else latest):
@@ -183,7 +183,7 @@ def index_batches_from(segment: Segment, position: int, least_offset: int) -> No
         if header.base_offset <= previous or not segment.can_hold(header.last_offset):
             raise CorruptSegment(segment.file.path, place, "offsets are out of order")
         previous = header.last_offset
-        segment.index_batches((header,), place)
+        segment.index_batches((placed(header),), place)
 
 
 def index_what_follows(segment: Segment, position: int, least_offset: int) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from pykbroker.environment.files import Buffer, Files, FileSlice
 from pykbroker.log.segments.entry_index import MAX_RELATIVE_OFFSET
@@ -59,6 +59,9 @@ WINDOW_BYTES = 8 * 1024
 HEADER_CHUNK_BYTES = 64 * 1024
 
 LEAST_LENGTH = RECORD_BATCH_OVERHEAD - LOG_OVERHEAD
+Placed: TypeAlias = tuple[int, int, int, int]
+"""A batch that has its place in a log: base offset, last offset, max timestamp, size in bytes."""
+
 LOCATE = struct.Struct(">qi4xb6xi")
 """base offset, batch length, magic, last offset delta (which messages before magic 2 lack)."""
 
@@ -97,6 +100,11 @@ class FoundOffset(NamedTuple):
     offset: int
     timestamp: int
     leader_epoch: int
+
+
+def placed(header: BatchHeader) -> Placed:
+    """What a segment notes of a batch with this header."""
+    return header.base_offset, header.last_offset, header.max_timestamp, header.size_bytes
 
 
 def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> str:
@@ -207,8 +215,8 @@ class Segment:
         if self.first_timestamp is None and self.size:
             self.first_timestamp = self.header_at(0).max_timestamp
 
-    def append(self, parts: Sequence[Buffer], headers: Sequence[BatchHeader]) -> None:
-        """Write the parts, the batches of `headers`, with one writev; then the indexes."""
+    def append(self, parts: Sequence[Buffer], batches: Sequence[Placed]) -> None:
+        """Write the parts, which are these batches, with one writev; then the indexes."""
         if not self.is_writable:
             self.make_writable()
         position = self.size
@@ -217,28 +225,27 @@ class Segment:
         hints = self.hints
         if len(hints) >= MAX_HINTS:
             del hints[next(iter(hints))]
-        hints[headers[0].base_offset] = position
+        hints[batches[0][0]] = position
         if self.first_timestamp is None:
-            self.first_timestamp = headers[0].max_timestamp
-        self.index_batches(headers, position)
+            self.first_timestamp = batches[0][2]
+        self.index_batches(batches, position)
 
-    def index_batches(self, headers: Sequence[BatchHeader], position: int) -> None:
+    def index_batches(self, batches: Sequence[Placed], position: int) -> None:
         """Note batches that lie from `position` on: LogSegment.append's rule for index entries."""
         largest = self.largest
         assert largest is not None
         since = self.bytes_since_index
         interval = self.index_interval_bytes
-        for header in headers:
-            if header.max_timestamp > largest[0]:
-                largest = TimestampOffset(header.max_timestamp, header.last_offset)
+        for _, last_offset, max_timestamp, size_bytes in batches:
+            if max_timestamp > largest[0]:
+                largest = TimestampOffset(max_timestamp, last_offset)
             if since > interval and not self.index_full:  # one turn may fill it: roll comes later
-                self.offset_index.append(header.last_offset, position)
+                self.offset_index.append(last_offset, position)
                 self.time_index.append(largest[0], largest[1])
                 self.index_full = self.offset_index.is_full or self.time_index.is_full
                 since = 0
-            batch_size = header.batch_length + LOG_OVERHEAD
-            position += batch_size
-            since += batch_size
+            position += size_bytes
+            since += size_bytes
         self.bytes_since_index = since
         self.largest = largest
 

@@ -48,6 +48,43 @@ class RecordSurvey:
         return ~(self.low >> 1) if self.low else 0
 
 
+def is_plain_record(buf: bytes) -> bool:
+    """Is this one sound record of offset delta 0 and timestamp delta 0, without headers?
+
+    Only lengths below 8 KiB, keys below 64 bytes: what one record a request looks like. False says
+    no more than that it has to be walked.
+    """
+    end = len(buf)
+    try:
+        raw = buf[0]  # length
+        pos = 1
+        if raw > 0x7F:
+            if (byte := buf[1]) > 0x7F:
+                return False
+            raw += (byte - 1) << 7
+            pos = 2
+        if pos + (raw >> 1) != end or raw & 1 or buf[pos + 1] or buf[pos + 2]:
+            return False
+        raw = buf[pos + 3]  # key
+        pos += 4
+        if raw > 0x7F:
+            return False
+        if not raw & 1:
+            pos += raw >> 1
+        raw = buf[pos]  # value
+        pos += 1
+        if raw > 0x7F:
+            if (byte := buf[pos]) > 0x7F:
+                return False
+            raw += (byte - 1) << 7
+            pos += 1
+        if not raw & 1:
+            pos += raw >> 1
+        return pos + 1 == end and not buf[pos]
+    except IndexError:
+        return False
+
+
 def survey_records(buf: bytes, count: int) -> RecordSurvey:
     """Walk `count` records that fill `buf` exactly; CorruptRecord when they do not."""
     survey = RecordSurvey()

@@ -33,7 +33,7 @@ LISTENER = "PLAINTEXT"
 class AdminBroker:
     """What the admin handlers use of a BrokerServer."""
 
-    def __init__(self, **overrides: str) -> None:
+    def __init__(self, **overrides: Any) -> None:
         self.breaths = 0
         self.world = NodeWorld(**overrides)
         self.world.slices.breathe = lambda: self.breathe()  # type: ignore[method-assign]
@@ -67,7 +67,7 @@ class AdminBroker:
         self.breaths += 1
 
     def _create_topics(self, request: Any, deadline_ms: int) -> Deferred:
-        return self.node.controller.submit(request, 7)
+        return self.world.controller.submit(request, 7)
 
     def create(self, name: str, partitions: int = 1, **configs: str) -> Any:
         topic = CreatableTopic(
@@ -105,7 +105,7 @@ class AdminBroker:
             connection=SimpleNamespace(listener=SimpleNamespace(is_controller=on_controller)),
         )
         try:
-            outcome: Any = handler.handle(self, request)  # type: ignore[arg-type]
+            outcome: Any = handler.handle(self, request)
             while isinstance(outcome, InSlices):
                 outcome = outcome.job()
         except KafkaError as refused:

@@ -202,16 +202,21 @@ class Call:
         return through_the_wire(outcome, self._version)
 
 
+def error_reply(handler: Handler, request: Any, code: int, message: str | None) -> Any:
+    """The reply of an API whose whole request failed."""
+    return handler.error_reply(request, code, message)
+
+
 def encoded(message: Message, version: int) -> bytearray:
     parts: Parts = []
-    message.encode(parts, version)  # type: ignore[attr-defined]
+    message.encode(parts, version)
     return bytearray().join(bytes_of(part) for part in parts)
 
 
 def through_the_wire(message: Message, version: int) -> Any:
     """Encode, join, decode."""
     frame = encoded(message, version)
-    decoded, end = type(message).decode(memoryview(frame), 0, version)  # type: ignore[attr-defined]
+    decoded, end = type(message).decode(memoryview(frame), 0, version)
     assert end == len(frame)
     return decoded
 

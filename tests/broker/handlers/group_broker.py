@@ -50,7 +50,7 @@ OFFSETS_PARTITIONS = 3
 class GroupBroker(Broker):
     """Broker 1 leads every partition; "t" has two. `__consumer_offsets` is there if `ready`."""
 
-    def __init__(self, *, ready: bool = True, **overrides: str) -> None:
+    def __init__(self, *, ready: bool = True, **overrides: Any) -> None:
         super().__init__(
             {
                 "offsets.topic.num.partitions": str(OFFSETS_PARTITIONS),
@@ -59,14 +59,14 @@ class GroupBroker(Broker):
             }
         )
         self.loop = VirtualLoop(self.node.now_ms)
-        self.environment: Any = SimpleNamespace(
-            scheduler=self.loop, clock=self.loop, random=Entropy()
-        )
+        environment: Any
+        environment = SimpleNamespace(scheduler=self.loop, clock=self.loop, random=Entropy())
+        self.environment = environment
         self.groups = GroupCoordinator.create(
             node_id=1,
             config=self.config,
             replica_manager=self.replica_manager,
-            environment=self.environment,
+            environment=environment,
             wake=self.node.end_turn,
         )
         self.created: list[CreateTopicsRequest] = []

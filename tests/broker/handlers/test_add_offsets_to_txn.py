@@ -15,7 +15,7 @@ from tests.broker.handlers.transaction_broker import TransactionBroker
 
 
 def ask(broker: TransactionBroker, version: int = 4, **fields: Any) -> int:
-    asked = {
+    asked: dict[str, Any] = {
         "transactional_id": "id",
         "producer_id": 100,
         "producer_epoch": 0,

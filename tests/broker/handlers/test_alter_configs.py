@@ -75,5 +75,5 @@ def test_the_broker_takes_its_new_configuration() -> None:
 def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
     broker.create("t")
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     assert alter(broker, 2, "t", 2, {}, on_controller=True) == "NOT_CONTROLLER"

@@ -63,6 +63,6 @@ def test_no_time_at_all(timeout_ms: int) -> None:
 
 def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     reply = broker.call(HANDLER, alter([1]), 1, on_controller=True)
     assert reply.error_code == ErrorCode.NOT_CONTROLLER

@@ -42,6 +42,6 @@ def test_no_time_at_all(timeout_ms: int) -> None:
 
 def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     (result,) = broker.call(HANDLER, grow("t", 3), 3, on_controller=True).results
     assert result.error_code == ErrorCode.NOT_CONTROLLER

@@ -7,6 +7,7 @@ import pytest
 from pykbroker.broker.handlers.delete_groups import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.delete_groups_request import DeleteGroupsRequest
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 
 
@@ -24,5 +25,5 @@ def test_delete(version: int) -> None:
     ]
     assert broker.describe("simple").group_state == "Dead"
     call = broker.call(HANDLER, request, version)
-    reply = HANDLER.error_reply(call.request, 15, None)
+    reply = error_reply(HANDLER, call.request, 15, None)
     assert [result.error_code for result in reply.results] == [15, 15, 15]

@@ -8,6 +8,7 @@ from pykbroker.broker.handlers.describe_groups import HANDLER
 from pykbroker.broker.requests.authorized_operations import GROUP_OPERATIONS
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 
 
@@ -48,7 +49,7 @@ def test_not_the_coordinator(version: int) -> None:
     call = broker.call(HANDLER, DescribeGroupsRequest(groups=["g"]), version)
     (found,) = call.answer.groups
     assert (found.group_id, found.error_code) == ("g", ErrorCode.NOT_COORDINATOR)
-    (found,) = HANDLER.error_reply(call.request, 15, None).groups
+    (found,) = error_reply(HANDLER, call.request, 15, None).groups
     assert found.error_code == 15
 
 

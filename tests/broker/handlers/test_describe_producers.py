@@ -50,7 +50,7 @@ def test_producers(broker: Broker) -> None:
 
 def test_an_open_transaction_and_its_end(broker: Broker) -> None:
     partition = broker.node.manager.partition(TopicPartition("t", 1))
-    fields = {"producer_id": 5, "producer_epoch": 3}
+    fields: dict[str, Any] = {"producer_id": 5, "producer_epoch": 3}
     broker.node.append(partition, b"before")
     broker.node.append(partition, b"x", base_sequence=0, is_transactional=True, **fields)
     ((open_one,),) = [answer.active_producers for answer in describe(broker, "t", 1)]

@@ -65,7 +65,7 @@ def test_eligible_leaders(broker: AdminBroker) -> None:
         eligible_leader_replicas=[1, 2],
         last_known_elr=[2],
     )
-    broker.node.controller.run(lambda controller, now_ms: Decision([MetadataRecord(change, 2)]))
+    broker.world.controller.run(lambda controller, now_ms: Decision([MetadataRecord(change, 2)]))
     partition = ask(broker, "a").topics[0].partitions[1]
     assert (partition.leader_id, partition.isr_nodes) == (-1, [])
     assert (partition.eligible_leader_replicas, partition.last_known_elr) == ([1, 2], [2])

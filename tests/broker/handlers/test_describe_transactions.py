@@ -5,6 +5,7 @@ from __future__ import annotations
 from pykbroker.broker.handlers.describe_transactions import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.transaction_broker import TransactionBroker
 
 
@@ -27,5 +28,5 @@ def test_a_node_that_is_no_coordinator() -> None:
     broker = TransactionBroker(ready=False)
     call = broker.call(HANDLER, DescribeTransactionsRequest(transactional_ids=["id"]), 0)
     assert call.answer.transaction_states[0].error_code == ErrorCode.NOT_COORDINATOR
-    reply = HANDLER.error_reply(call.request, 15, None)
-    assert reply.transaction_states[0].error_code == 15  # type: ignore[union-attr]
+    reply = error_reply(HANDLER, call.request, 15, None)
+    assert reply.transaction_states[0].error_code == 15

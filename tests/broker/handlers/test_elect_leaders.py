@@ -64,7 +64,7 @@ def test_refused_as_a_whole(request_: ElectLeadersRequest, code: int) -> None:
 
 def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     for version in range(3):
         reply = broker.call(HANDLER, elect([0]), version, on_controller=True)
         (partition,) = reply.replica_election_results[0].partition_result

@@ -6,6 +6,7 @@ import pytest
 
 from pykbroker.broker.handlers.end_txn import HANDLER
 from pykbroker.errors import ErrorCode
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.transaction_broker import TransactionBroker
 
 
@@ -64,4 +65,4 @@ def test_a_whole_request_that_failed() -> None:
     from pykbroker.protocol.messages.end_txn_request import EndTxnRequest
 
     call = broker.call(HANDLER, EndTxnRequest(transactional_id="id"), 5)
-    assert HANDLER.error_reply(call.request, 15, None).error_code == 15  # type: ignore[union-attr]
+    assert error_reply(HANDLER, call.request, 15, None).error_code == 15

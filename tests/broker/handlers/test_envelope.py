@@ -46,7 +46,7 @@ def test_a_refusal_of_the_request_inside_is_its_own_response() -> None:
 
 def test_a_controller_that_is_not_active_says_so_in_the_envelope() -> None:
     broker = AdminBroker()
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     answer = send(broker, make_envelope(create("t"), 5, CLIENT))
     assert (answer.error_code, answer.response_data) == (ErrorCode.NOT_CONTROLLER, None)
 

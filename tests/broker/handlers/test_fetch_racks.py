@@ -12,7 +12,7 @@ from tests.broker.handlers.test_fetch import entries, fetch, only, request, valu
 from tests.broker.handlers.test_fetch_followers import partition_of
 from tests.replication.node import batch
 
-RACK = {"rack_id": "near"}
+RACK: dict[str, Any] = {"rack_id": "near"}
 
 
 def make(selector: str | None = RACK_AWARE) -> Broker:
@@ -42,7 +42,8 @@ def test_it_is_sent_to_the_follower_and_gets_nothing(version: int) -> None:
 
 def test_others_read_from_the_leader() -> None:
     broker = make()
-    for fields in ({}, {"rack_id": "far"}, {"rack_id": "nowhere"}):
+    others: tuple[dict[str, Any], ...] = ({}, {"rack_id": "far"}, {"rack_id": "nowhere"})
+    for fields in others:
         entry = only(fetch(broker, request(0, **fields)))
         assert entry.preferred_read_replica == -1
         assert values(entry) == [b"one"]
@@ -59,7 +60,7 @@ def test_an_incremental_session_is_told_again() -> None:
     broker = make()
     first = fetch(broker, request(0, session_epoch=0, **RACK))
     assert only(first).preferred_read_replica == 2
-    session = {"session_id": first.answer.session_id}
-    message = request(0, session_epoch=1, **session, **RACK)
+    session = first.answer.session_id
+    message = request(0, session_epoch=1, session_id=session, **RACK)
     message.topics = []
     assert [at.preferred_read_replica for at in entries(fetch(broker, message))] == [2]

@@ -9,6 +9,7 @@ from pykbroker.errors import ErrorCode
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from pykbroker.protocol.primitives import uuid_to_str
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 from tests.broker.handlers.transaction_broker import TransactionBroker
 
@@ -123,8 +124,8 @@ def test_a_key_type_that_there_is_not(version: int) -> None:
 def test_a_whole_request_that_failed() -> None:
     broker = GroupBroker()
     call = broker.call(HANDLER, FindCoordinatorRequest(key="g"), 3)
-    reply = HANDLER.error_reply(call.request, 15, "why")
+    reply = error_reply(HANDLER, call.request, 15, "why")
     assert (reply.error_code, reply.error_message, reply.node_id) == (15, "why", -1)
     call = broker.call(HANDLER, FindCoordinatorRequest(coordinator_keys=["g", "h"]), 4)
-    reply = HANDLER.error_reply(call.request, 15, "why")
+    reply = error_reply(HANDLER, call.request, 15, "why")
     assert [(one.key, one.error_code) for one in reply.coordinators] == [("g", 15), ("h", 15)]

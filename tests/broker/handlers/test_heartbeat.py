@@ -7,6 +7,7 @@ import pytest
 from pykbroker.broker.handlers.heartbeat import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 
 
@@ -21,7 +22,7 @@ def test_alive(version: int) -> None:
     request.member_id = "ghost"
     assert broker.ask(HANDLER, request, version).error_code == ErrorCode.UNKNOWN_MEMBER_ID
     call = broker.call(HANDLER, request, version)
-    assert HANDLER.error_reply(call.request, 15, None).error_code == 15
+    assert error_reply(HANDLER, call.request, 15, None).error_code == 15
 
 
 def test_fenced_by_the_instance_id() -> None:

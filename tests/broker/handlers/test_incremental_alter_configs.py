@@ -137,6 +137,6 @@ def test_a_resource_twice_is_refused_both_times(broker: AdminBroker) -> None:
 
 
 def test_a_controller_that_does_not_lead(broker: AdminBroker) -> None:
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     change = resource(TOPIC, "t", ("retention.ms", SET, "5"))
     assert alter(broker, change, on_controller=True) == ["NOT_CONTROLLER"]

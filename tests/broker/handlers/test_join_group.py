@@ -10,6 +10,7 @@ from pykbroker.protocol.messages.join_group_request import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 
 PROTOCOLS = [JoinGroupRequestProtocol(name="range", metadata=b"mine")]
@@ -61,7 +62,7 @@ def test_an_error(version: int) -> None:
     assert answer.protocol_name == (None if version >= 7 else "")
     assert answer.generation_id == -1
     call = broker.call(HANDLER, request(member_id="ghost"), version)
-    assert HANDLER.error_reply(call.request, 15, None).error_code == 15
+    assert error_reply(HANDLER, call.request, 15, None).error_code == 15
 
 
 def test_nobody_leads_the_partition() -> None:

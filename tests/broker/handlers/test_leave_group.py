@@ -7,6 +7,7 @@ import pytest
 from pykbroker.broker.handlers.leave_group import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 
 
@@ -43,4 +44,4 @@ def test_errors_of_the_whole_request(version: int) -> None:
     answer = broker.ask(HANDLER, request, version)
     assert answer.error_code == ErrorCode.INVALID_GROUP_ID
     call = broker.call(HANDLER, request, version)
-    assert HANDLER.error_reply(call.request, 15, None).error_code == 15
+    assert error_reply(HANDLER, call.request, 15, None).error_code == 15

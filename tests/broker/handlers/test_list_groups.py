@@ -6,6 +6,7 @@ import pytest
 
 from pykbroker.broker.handlers.list_groups import HANDLER, MOST_FILTERS
 from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 
 
@@ -25,7 +26,7 @@ def test_list(version: int) -> None:
     if version >= 5:
         assert found["g"].group_type == "classic"
     call = broker.call(HANDLER, ListGroupsRequest(), version)
-    assert HANDLER.error_reply(call.request, 15, None).error_code == 15
+    assert error_reply(HANDLER, call.request, 15, None).error_code == 15
 
 
 def test_filters() -> None:

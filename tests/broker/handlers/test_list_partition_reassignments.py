@@ -47,7 +47,7 @@ def test_to_a_broker_that_is_fenced() -> None:
     broker = AdminBroker()
     broker.create("t")
     other = registration_of(broker, 2)
-    epoch = broker.world.settle(broker.node.controller.submit(other, 4)).broker_epoch
+    epoch = broker.world.settle(broker.world.controller.submit(other, 4)).broker_epoch
     assert broker.image.brokers[2].epoch == epoch
     assert broker.image.brokers[2].fenced
     broker.call(ALTER, alter([2]), 1)
@@ -60,7 +60,7 @@ def test_to_a_broker_that_is_fenced() -> None:
 
 def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     reply = broker.call(HANDLER, asked(3), 0, on_controller=True)
     assert reply.error_code == ErrorCode.NOT_CONTROLLER
     assert [at.partition_index for at in reply.topics[0].partitions] == [3]

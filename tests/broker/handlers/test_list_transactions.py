@@ -21,7 +21,10 @@ def broker() -> TransactionBroker:
     broker.init(transactional_id="other")
     broker.add(0, 0)
     broker.advance(4000)
-    both = {"v3_and_below_transactional_id": "id-2", "v3_and_below_producer_id": 101}
+    both: dict[str, Any] = {
+        "v3_and_below_transactional_id": "id-2",
+        "v3_and_below_producer_id": 101,
+    }
     broker.add(0, 1, **both)
     broker.advance(1000)
     return broker

@@ -77,7 +77,7 @@ def test_an_answer_stems_from_one_image_whatever_is_published_meanwhile(
     broker.breathe = breathe  # type: ignore[method-assign]
     for asked in ({"every": True}, {"ids": tuple(before.values())}):
         broker.breaths = 0
-        answer = ask(broker, 12, **asked)  # type: ignore[arg-type]
+        answer = ask(broker, 12, **asked)
         assert {topic.name: topic.topic_id for topic in answer.topics} == before
         broker.publish(TopicRecord(name="t99", topic_id=b"t99".ljust(16)))
         for name in names[10:]:

@@ -16,6 +16,7 @@ from pykbroker.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
 )
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import TOPIC_ID, GroupBroker
 
 USER_ID = (8).to_bytes(16, "big")
@@ -112,7 +113,7 @@ def test_an_error_is_told_for_every_partition(version: int) -> None:
     call = broker.call(HANDLER, request(version, [("t", TOPIC_ID, [0, 1])]), version)
     codes = [p.error_code for p in call.answer.topics[0].partitions]
     assert codes == [int(ErrorCode.NOT_COORDINATOR)] * 2
-    reply = HANDLER.error_reply(call.request, 15, None)
+    reply = error_reply(HANDLER, call.request, 15, None)
     assert [p.error_code for p in reply.topics[0].partitions] == [15, 15]
 
 

@@ -9,6 +9,7 @@ from pykbroker.protocol.messages.offset_delete_request import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 
 
@@ -55,4 +56,4 @@ def test_subscribed_and_missing_groups() -> None:
     answer = broker.ask(HANDLER, request("", t=[0]), 0)
     assert answer.error_code == ErrorCode.INVALID_GROUP_ID
     call = broker.call(HANDLER, request("g", t=[0]), 0)
-    assert HANDLER.error_reply(call.request, 15, None).error_code == 15
+    assert error_reply(HANDLER, call.request, 15, None).error_code == 15

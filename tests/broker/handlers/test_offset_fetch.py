@@ -12,6 +12,7 @@ from pykbroker.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import TOPIC_ID, GroupBroker
 
 
@@ -57,7 +58,7 @@ def test_fetch(version: int, everything: bool) -> None:
 def test_not_the_coordinator(version: int) -> None:
     broker = GroupBroker(ready=False)
     call = broker.call(HANDLER, request(version), version)
-    for answer in (call.answer, HANDLER.error_reply(call.request, 16, None)):
+    for answer in (call.answer, error_reply(HANDLER, call.request, 16, None)):
         if version == 1:
             codes = [p.error_code for p in answer.topics[0].partitions]
             assert codes == [int(ErrorCode.NOT_COORDINATOR)] * 2

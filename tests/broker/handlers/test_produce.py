@@ -55,6 +55,7 @@ def produce(broker: Broker, message: ProduceRequest, version: int = 13, **option
 
 def only(call: Call) -> PartitionProduceResponse:
     (topic,) = call.answer.responses
+    partition: PartitionProduceResponse
     (partition,) = topic.partition_responses
     return partition
 
@@ -311,6 +312,7 @@ def test_the_leader_is_named_to_who_asks_elsewhere(broker: Broker, version: int)
     if version < 10:
         assert (reply.current_leader, endpoints) == (None, [])
     else:
+        assert reply.current_leader is not None
         assert (reply.current_leader.leader_id, reply.current_leader.leader_epoch) == (2, 0)
         assert endpoints == [(2, "host2", 9094, "r")]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pykbroker.errors import ErrorCode
@@ -14,7 +16,7 @@ from tests.broker.handlers.data_plane import Broker
 from tests.broker.handlers.test_produce import VERSIONS, produce
 from tests.replication.node import batch, topic_id_of
 
-Entry = tuple[int, object]
+Entry = tuple[int, Any]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from pykbroker.broker.handlers.sync_group import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
+from tests.broker.handlers.data_plane import error_reply
 from tests.broker.handlers.group_broker import GroupBroker
 
 
@@ -48,4 +49,4 @@ def test_an_error(version: int) -> None:
     answer = broker.ask(HANDLER, request, version)
     assert (answer.error_code, answer.assignment) == (ErrorCode.UNKNOWN_MEMBER_ID, b"")
     call = broker.call(HANDLER, request, version)
-    assert HANDLER.error_reply(call.request, 15, None).error_code == 15
+    assert error_reply(HANDLER, call.request, 15, None).error_code == 15

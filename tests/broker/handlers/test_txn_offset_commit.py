@@ -36,7 +36,7 @@ GHOST_ID = b"g" * 16
 def request(
     version: int, topics: list[tuple[str, bytes, list[int]]] | None = None, **fields: Any
 ) -> TxnOffsetCommitRequest:
-    asked = {"transactional_id": "id", "group_id": "g", "producer_id": PRODUCER} | fields
+    asked: dict[str, Any] = {"transactional_id": "id", "group_id": "g", "producer_id": PRODUCER}
     return TxnOffsetCommitRequest(
         producer_epoch=0,
         topics=[
@@ -55,12 +55,12 @@ def request(
             )
             for name, topic_id, indexes in topics or [("t", TOPIC_ID, [0, 1])]
         ],
-        **asked,
+        **(asked | fields),
     )
 
 
 class Broker(TransactionBroker):
-    def commit(self, message: TxnOffsetCommitRequest, version: int) -> Call:
+    def commit_in_transaction(self, message: TxnOffsetCommitRequest, version: int) -> Call:
         call = self.call(HANDLER, message, version)
         self.settle()
         return call
@@ -109,7 +109,7 @@ def test_offsets_of_a_transaction(broker: Broker, version: int, committed: bool)
             transactional_id="id", producer_id=PRODUCER, producer_epoch=0, group_id="g"
         )
         assert broker.ask(ADD_OFFSETS, added, 3).error_code == 0
-    call = broker.commit(request(version), version)
+    call = broker.commit_in_transaction(request(version), version)
     topic: str | bytes = TOPIC_ID if version == 6 else "t"
     assert codes(call) == [(topic, 0, 0), (topic, 1, 0)]
     assert broker.committed() == []
@@ -129,21 +129,24 @@ def test_offsets_of_a_transaction(broker: Broker, version: int, committed: bool)
     ],
 )
 def test_older_clients_add_the_group_first(broker: Broker, version: int, code: int) -> None:
-    assert codes(broker.commit(request(version), version)) == [("t", 0, code), ("t", 1, code)]
+    assert codes(broker.commit_in_transaction(request(version), version)) == [
+        ("t", 0, code),
+        ("t", 1, code),
+    ]
     partition = broker.groups.partition_for("g")
     log = broker.replica_manager.partition(TopicPartition(GROUP_METADATA_TOPIC, partition)).log
     assert log.log_end_offset == 0
 
 
 def test_unstable_offsets(broker: Broker) -> None:
-    broker.commit(request(6), 6)
+    broker.commit_in_transaction(request(6), 6)
     broker.groups.partition_for("g")
     topics = [("t", TOPIC_ID, [0])]
     broker.end(0, version=5)
     broker.settle()
     again = request(6, topics)
     again.producer_epoch = 1
-    assert codes(broker.commit(again, 6)) == [(TOPIC_ID, 0, 0)]
+    assert codes(broker.commit_in_transaction(again, 6)) == [(TOPIC_ID, 0, 0)]
     unstable = int(ErrorCode.UNSTABLE_OFFSET_COMMIT)
     assert broker.committed(require_stable=True) == [(0, -1, -1, "", unstable), (1, 6, 3, "", 0)]
 
@@ -156,34 +159,34 @@ def test_what_does_not_exist_comes_first(broker: Broker, version: int) -> None:
     ghost: tuple[str | bytes, int, int] = ("ghost", 0, unknown)
     if version == 6:
         t, ghost = TOPIC_ID, (GHOST_ID, 0, int(ErrorCode.UNKNOWN_TOPIC_ID))
-    call = broker.commit(request(version, topics), version)
+    call = broker.commit_in_transaction(request(version, topics), version)
     assert codes(call) == [ghost, (t, 9, unknown), (t, 1, 0)]
-    assert codes(broker.commit(request(version, topics[:1]), version)) == [ghost]
+    assert codes(broker.commit_in_transaction(request(version, topics[:1]), version)) == [ghost]
 
 
 def test_a_group_without_a_name(broker: Broker) -> None:
-    found = codes(broker.commit(request(5, group_id=""), 5))
+    found = codes(broker.commit_in_transaction(request(5, group_id=""), 5))
     assert [code for _, _, code in found] == [ErrorCode.INVALID_GROUP_ID] * 2
 
 
 def test_a_fenced_producer(broker: Broker) -> None:
-    broker.commit(request(5), 5)
+    broker.commit_in_transaction(request(5), 5)
     broker.end(0, version=5)
     broker.settle()
-    found = codes(broker.commit(request(5), 5))
+    found = codes(broker.commit_in_transaction(request(5), 5))
     assert [code for _, _, code in found] == [ErrorCode.INVALID_PRODUCER_EPOCH] * 2
 
 
 def test_a_producer_that_nobody_knows(broker: Broker) -> None:
-    found = codes(broker.commit(request(5, producer_id=99), 5))
+    found = codes(broker.commit_in_transaction(request(5, producer_id=99), 5))
     assert [code for _, _, code in found] == [ErrorCode.INVALID_PRODUCER_ID_MAPPING] * 2
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_errors_of_the_way_to_the_coordinator(broker: Broker, version: int) -> None:
     answer = Deferred()
-    broker.transaction_joining.ask = lambda *_: answer  # type: ignore[method-assign, assignment]
-    call = broker.commit(request(version), version)
+    broker.transaction_joining.ask = lambda *_: answer  # type: ignore[method-assign]
+    call = broker.commit_in_transaction(request(version), version)
     assert call.is_waiting
     at = TopicPartition(GROUP_METADATA_TOPIC, broker.groups.partition_for("g"))
     answer.resolve({at: int(ErrorCode.NETWORK_EXCEPTION)})
@@ -195,8 +198,8 @@ def test_errors_of_the_way_to_the_coordinator(broker: Broker, version: int) -> N
 
 def test_it_is_written_soon_after_the_coordinator_has_answered(broker: Broker) -> None:
     answer = Deferred()
-    broker.transaction_joining.ask = lambda *_: answer  # type: ignore[method-assign, assignment]
-    call = broker.commit(request(6), 6)
+    broker.transaction_joining.ask = lambda *_: answer  # type: ignore[method-assign]
+    call = broker.commit_in_transaction(request(6), 6)
     wakes = broker.wakes
     answer.resolve({})
     assert broker.wakes > wakes
@@ -211,8 +214,8 @@ def test_a_transaction_that_ended_meanwhile_is_not_opened_again(broker: Broker) 
     )
     assert broker.ask(ADD_OFFSETS, added, 3).error_code == 0
     answer = Deferred()
-    broker.transaction_joining.ask = lambda *_: answer  # type: ignore[method-assign, assignment]
-    call = broker.commit(request(4), 4)
+    broker.transaction_joining.ask = lambda *_: answer  # type: ignore[method-assign]
+    call = broker.commit_in_transaction(request(4), 4)
     broker.end(0, version=4, committed=False)
     broker.settle()
     answer.resolve({})  # it was in the transaction when the coordinator said so
@@ -221,6 +224,6 @@ def test_a_transaction_that_ended_meanwhile_is_not_opened_again(broker: Broker) 
 
 
 def test_error_reply(broker: Broker) -> None:
-    call = broker.commit(request(6), 6)
+    call = broker.commit_in_transaction(request(6), 6)
     reply: Any = HANDLER.error_reply(call.request, 15, None)
     assert [p.error_code for topic in reply.topics for p in topic.partitions] == [15, 15]

@@ -32,14 +32,14 @@ def test_every_version(version: int) -> None:
 
 def test_a_controller_that_does_not_lead() -> None:
     broker = AdminBroker()
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     answer = broker.call(HANDLER, update("metadata.version", 33), 2, on_controller=True)
     assert answer.error_code == ErrorCode.NOT_CONTROLLER
 
 
 def test_a_broker_that_finds_no_controller_gives_up_in_time() -> None:
     broker = AdminBroker()
-    broker.node.controller.deactivate()
+    broker.world.controller.deactivate()
     began_ms = broker.now_ms()
     answer = broker.call(HANDLER, update("metadata.version", 33), 2, patience_ms=61_000)
     assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT

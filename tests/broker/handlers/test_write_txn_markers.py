@@ -11,7 +11,7 @@ from pykbroker.protocol.messages.write_txn_markers_request import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from tests.broker.handlers.data_plane import Broker, Call
+from tests.broker.handlers.data_plane import Broker, Call, error_reply
 
 
 def request(topic: str, epoch: int = 1) -> WriteTxnMarkersRequest:
@@ -53,4 +53,4 @@ def test_a_marker(version: int) -> None:
 
 def test_error_reply() -> None:
     call = Call(Broker(), HANDLER, request("t"), 2)
-    assert code_of(HANDLER.error_reply(call.request, 31, None)) == 31
+    assert code_of(error_reply(HANDLER, call.request, 31, None)) == 31

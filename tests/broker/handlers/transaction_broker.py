@@ -46,7 +46,7 @@ class Ids:
 class TransactionBroker(GroupBroker):
     """Broker 1; topic "t" has two partitions. `__transaction_state` is there if `ready`."""
 
-    def __init__(self, *, ready: bool = True, **overrides: str) -> None:
+    def __init__(self, *, ready: bool = True, **overrides: Any) -> None:
         self.transactions: Any = None
         super().__init__(transaction_state_log_num_partitions=str(STATE_PARTITIONS), **overrides)
         self.producer_ids = Ids()
@@ -102,12 +102,15 @@ class TransactionBroker(GroupBroker):
     # ---- a producer
 
     def init(self, version: int = 5, **fields: Any) -> Any:
-        asked = {"transactional_id": "id", "transaction_timeout_ms": 60_000} | fields
+        asked: dict[str, Any] = {
+            "transactional_id": "id",
+            "transaction_timeout_ms": 60_000,
+        } | fields
         return self.ask(init_producer_id.HANDLER, InitProducerIdRequest(**asked), version)
 
     def add(self, epoch: int, *indexes: int, version: int = 3, **fields: Any) -> list[int]:
         """The code of each partition of "t"."""
-        asked = {
+        asked: dict[str, Any] = {
             "v3_and_below_transactional_id": "id",
             "v3_and_below_producer_id": 100,
             "v3_and_below_producer_epoch": epoch,
@@ -123,7 +126,7 @@ class TransactionBroker(GroupBroker):
         ]
 
     def end(self, epoch: int, *, version: int = 4, **fields: Any) -> Any:
-        asked = {
+        asked: dict[str, Any] = {
             "transactional_id": "id",
             "producer_id": 100,
             "producer_epoch": epoch,

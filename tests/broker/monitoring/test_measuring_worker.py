@@ -10,9 +10,10 @@ from pykbroker.broker.handlers import InSlices
 from pykbroker.broker.monitoring.measuring_worker import MeasuringWorker
 from pykbroker.broker.monitoring.request_times import BOUNDS_NS, RequestTimes
 from pykbroker.deferred import Deferred
+from pykbroker.environment.loop_time import MS
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
-from tests.broker.requests.test_worker import HEARTBEAT, MS, Node, answer, heartbeat
+from tests.broker.requests.test_worker import HEARTBEAT, Node, answer, heartbeat
 
 
 class MeasuredNode(Node):

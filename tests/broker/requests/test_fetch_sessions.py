@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def sessions_of(slots: int = 8) -> FetchSessions:
     return FetchSessions(slots, counting_ids())
 
 
-def answer(context: FetchContext, now_ms: int = 0, **changes: dict[str, object]) -> FetchResponse:
+def answer(context: FetchContext, now_ms: int = 0, **changes: Any) -> FetchResponse:
     """Answer with high watermark 5 and log start 0, but for what `changes` says."""
     pairs = []
     for asked in context.wanted:

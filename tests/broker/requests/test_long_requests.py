@@ -107,6 +107,7 @@ def test_a_reply_is_encoded_and_both_messages_are_freed(long: LongRequests) -> N
     frame = memoryview(join_parts(parts))
     assert len(frame) == size
     correlation_id, position = decode_response_header(frame[4:], METADATA, 12)
+    told: Any
     told, _ = response_class(3).decode(frame[4:], position, 12)
     assert (correlation_id, len(told.topics)) == (9, 3 * FREED_AT_ONCE)
     assert len(reply.topics) == FREED_AT_ONCE  # what is left is freed in one go
@@ -129,6 +130,7 @@ def test_the_error_of_a_whole_request(long: LongRequests, route: Route) -> None:
     parts, _ = long.encode_error(asked, route, KafkaError(ErrorCode.INVALID_REQUEST)).value
     frame = memoryview(join_parts(parts))[4:]
     _, position = decode_response_header(frame, METADATA, 12)
+    told: Any
     told, _ = response_class(3).decode(frame, position, 12)
     assert [topic.error_code for topic in told.topics] == [ErrorCode.INVALID_REQUEST]
     route.error_reply = lambda request, code, message: CloseConnection("no")
@@ -138,7 +140,8 @@ def test_the_error_of_a_whole_request(long: LongRequests, route: Route) -> None:
 
 def test_what_others_refer_to_is_not_freed() -> None:
     kept_list = [MetadataResponseTopic() for _ in range(2 * FREED_AT_ONCE)]
-    kept_topic = MetadataResponseTopic(partitions=[None] * 2 * FREED_AT_ONCE)  # type: ignore[list-item]
+    partitions: list[Any] = [None] * 2 * FREED_AT_ONCE
+    kept_topic = MetadataResponseTopic(partitions=partitions)
     free(MetadataResponse(topics=kept_list))
     free(MetadataResponse(topics=[kept_topic]))
     assert len(kept_list) == 2 * FREED_AT_ONCE

@@ -81,7 +81,10 @@ def do(world: GroupWorld, verb: str, number: int) -> None:
 
 def lose(world: GroupWorld, number: int) -> None:
     """A commit whose write fails: the machine is loaded anew."""
-    from tests.coordinator.group_world import OffsetCommitRequest, OffsetCommitRequestTopic
+    from pykbroker.protocol.messages.offset_commit_request import (
+        OffsetCommitRequest,
+        OffsetCommitRequestTopic,
+    )
 
     topics = [OffsetCommitRequestTopic(name="t")]
     request = OffsetCommitRequest(group_id="simple", topics=topics)
@@ -216,4 +219,5 @@ def test_a_sync_to_nobody() -> None:
     world = GroupWorld()
     world.elect()
     reply = world.groups.sync(SyncGroupRequest(group_id="", member_id="m"))
+    assert not isinstance(reply, Deferred)
     assert reply.error_code == ErrorCode.INVALID_GROUP_ID

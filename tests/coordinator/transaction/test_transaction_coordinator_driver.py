@@ -50,8 +50,8 @@ def test_no_marker_leaves_before_the_outcome_is_committed() -> None:
     outcome = world.coordinator.end(Ending(ID, producer.producer_id, 0, True, 2))
     world.run(100)
     assert isinstance(outcome, Deferred)
-    assert not outcome.done
-    assert world.asked == []
+    assert (outcome.done, world.asked) == (False, [])
+
     world.log.hold_commits = False
     world.run()
     assert outcome.done

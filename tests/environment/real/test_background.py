@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_one_thread_keeps_the_order() -> None:
     async def main() -> None:
         threads = RealBackground(asyncio.get_running_loop()).threads("test")
         for number in range(20):
-            threads.run(lambda number=number: order.append(number))
+            threads.run(partial(order.append, number))
         await in_asyncio(threads.run(lambda: None))
         threads.close()
 
@@ -81,7 +82,7 @@ def test_run_parallel_waits_and_raises() -> None:
     async def main() -> None:
         background = RealBackground(asyncio.get_running_loop())
         done: list[int] = []
-        background.run_parallel([lambda n=n: done.append(n) for n in range(8)], 4)
+        background.run_parallel([partial(done.append, n) for n in range(8)], 4)
         assert sorted(done) == list(range(8))
         background.run_parallel([], 4)
 

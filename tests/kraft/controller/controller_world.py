@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pykbroker.config import BrokerConfig
@@ -22,6 +22,7 @@ from pykbroker.protocol.messages.create_topics_request import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from pykbroker.testing.world.randomness import SeededSource
 
 CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAQA"
 FEATURES = {"metadata.version": 33}
@@ -55,7 +56,7 @@ class ControllerWorld:
             cluster_id=CLUSTER_ID,
             config=self.config,
             new_uuid=self.new_uuid,
-            random=random.Random(7),
+            random=SeededSource(random.Random(7)),
             committed=MetadataReplay(MetadataImage()),
             next_offset=0,
         )
@@ -135,7 +136,7 @@ def topic(
     name: str,
     partitions: int = 1,
     factor: int = 1,
-    configs: dict[str, str | None] | None = None,
+    configs: Mapping[str, str | None] | None = None,
     assignments: dict[int, list[int]] | None = None,
 ) -> CreatableTopic:
     manual = assignments is not None

@@ -33,6 +33,7 @@ from pykbroker.protocol.messages.incremental_alter_configs_request import (
 )
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.testing.world.randomness import SeededSource
 from tests.kraft.controller.controller_world import ControllerWorld, names_of, topic
 
 
@@ -110,7 +111,7 @@ def test_the_index_begins_with_what_is_committed_and_follows() -> None:
         cluster_id="c",
         config=world.config,
         new_uuid=world.new_uuid,
-        random=random.Random(1),
+        random=SeededSource(random.Random(1)),
         committed=committed,
         next_offset=len(world.log),
     )

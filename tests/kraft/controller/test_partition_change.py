@@ -123,7 +123,7 @@ def test_a_replica_that_goes_raises_the_leader_epoch() -> None:
 
 def test_a_new_replica_gets_the_default_directory_of_its_broker() -> None:
     def targets(level: int):
-        return change_partition(
+        changed = change_partition(
             b"t" * 16,
             0,
             image(1, (1,), (1,)),
@@ -131,7 +131,9 @@ def test_a_new_replica_gets_the_default_directory_of_its_broker() -> None:
             acceptable={1}.__contains__,
             default_directory=lambda broker: bytes([broker]) * 16,
             rules=Rules(level),
-        ).message
+        )
+        assert changed is not None
+        return changed.message
 
     assert targets(33).directories == [b"d" * 16, b"\x02" * 16]
     assert targets(16).directories is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,7 +57,7 @@ def scanned(image: MetadataImage) -> object:
 
 
 @given(STEPS)
-def test_following_is_scanning(steps: list[list[tuple[str, int, object]]]) -> None:
+def test_following_is_scanning(steps: list[list[tuple[str, int, Any]]]) -> None:
     image = MetadataImage()
     index = PartitionIndex(image)
     lives: Counter[str] = Counter()
@@ -70,11 +71,12 @@ def test_following_is_scanning(steps: list[list[tuple[str, int, object]]]) -> No
                     delta.replay(RemoveTopicRecord(topic_id=topic_id))
                     lives[name] += 1
                 continue
-            isr, elr, leader = wanted  # type: ignore[misc]
+            isr, elr, leader = wanted
             if topic is None:
                 delta.replay(TopicRecord(name=name, topic_id=topic_id))
                 topic = delta.topic(topic_id)
             assert topic is not None
+            fields: dict[str, Any]
             fields = {"isr": sorted(isr), "eligible_leader_replicas": sorted(elr), "leader": leader}
             if number in topic.partitions:
                 delta.replay(

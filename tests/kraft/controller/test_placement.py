@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.placement import place_replicas
 from pykbroker.kraft.registration import BrokerRegistration
+from pykbroker.testing.world.randomness import SeededSource
 
 
 def broker(broker_id: int, rack: str | None = None, *, fenced: bool = False) -> BrokerRegistration:
@@ -20,19 +21,19 @@ def broker(broker_id: int, rack: str | None = None, *, fenced: bool = False) -> 
 
 def test_leaders_are_spread_evenly() -> None:
     brokers = [broker(broker_id) for broker_id in range(3)]
-    placed = place_replicas(brokers, 9, 3, random.Random(3))
+    placed = place_replicas(brokers, 9, 3, SeededSource(random.Random(3)))
     assert Counter(replicas[0] for replicas in placed) == {0: 3, 1: 3, 2: 3}
 
 
 def test_replicas_of_a_partition_are_in_different_racks() -> None:
     brokers = [broker(broker_id, f"rack{broker_id % 3}") for broker_id in range(6)]
-    for replicas in place_replicas(brokers, 12, 3, random.Random(5)):
+    for replicas in place_replicas(brokers, 12, 3, SeededSource(random.Random(5))):
         assert len({broker_id % 3 for broker_id in replicas}) == 3
 
 
 def test_a_fenced_broker_is_never_first() -> None:
     brokers = [broker(0), broker(1, fenced=True), broker(2)]
-    for replicas in place_replicas(brokers, 6, 3, random.Random(1)):
+    for replicas in place_replicas(brokers, 6, 3, SeededSource(random.Random(1))):
         assert replicas[0] != 1
         assert sorted(replicas) == [0, 1, 2]
 
@@ -48,7 +49,7 @@ def test_a_fenced_broker_is_never_first() -> None:
 )
 def test_refusals(brokers: list[BrokerRegistration], factor: int, message: str) -> None:
     with pytest.raises(KafkaError) as refused:
-        place_replicas(brokers, 1, factor, random.Random(1))
+        place_replicas(brokers, 1, factor, SeededSource(random.Random(1)))
     assert refused.value.code == ErrorCode.INVALID_REPLICATION_FACTOR
     assert message in str(refused.value)
 
@@ -65,6 +66,6 @@ def test_every_placement_is_sound(
     unfenced = {at.id for at in brokers if not at.fenced}
     if factor > len(brokers) or not unfenced:
         return
-    for replicas in place_replicas(brokers, 10, factor, random.Random(seed)):
+    for replicas in place_replicas(brokers, 10, factor, SeededSource(random.Random(seed))):
         assert len(set(replicas)) == factor
         assert replicas[0] in unfenced

@@ -13,6 +13,7 @@ from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.kraft.raft.raft_following import successor_backoff_ms
 from pykbroker.kraft.raft.raft_roles import Leader
 from pykbroker.kraft.raft.voters import QuorumHistory, ReplicaKey, VoterSet
+from pykbroker.testing.world.randomness import SeededSource
 from tests.harness.scenarios import replayed, scripts
 from tests.kraft.raft_world import RaftWorld, voter
 
@@ -32,7 +33,7 @@ def lone_leader() -> Raft:
         election_timeout_ms=1000,
         fetch_timeout_ms=2000,
         election_backoff_max_ms=1000,
-        random=random.Random(1),
+        random=SeededSource(random.Random(1)),
     )
     raft.step(ev.Started(None, LogEnd(0, 0)), 0)
     return raft

@@ -247,6 +247,7 @@ def test_snapshots(
     leader.driver.take_snapshot()
     world.advance(100)
     at = leader.driver.raft.log.latest_snapshot_id()
+    assert at is not None
     response = snapshot(leader, world, at, **changes)
     if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         assert response.topics[0].partitions[0].error_code == code
@@ -259,6 +260,7 @@ def test_slices_of_a_snapshot_are_the_file(world: QuorumWorld, leader: QuorumNod
     world.advance(100)
     log = leader.driver.raft.log
     at = log.latest_snapshot_id()
+    assert at is not None
     content = b""
     while True:
         partition = snapshot(leader, world, at, position=len(content)).topics[0].partitions[0]

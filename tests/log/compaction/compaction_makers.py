@@ -8,10 +8,10 @@ from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
 from pykbroker.log.compaction.cleaner_state import CleanerState, LogToClean, make_job
 from pykbroker.log.compaction.round import CompactionJob, CompactionResult, Group, compact
+from pykbroker.log.partition.log_appending import AppendOrigin
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.opening import open_log
 from pykbroker.log.segments.segment_swap import replace_segments
-from pykbroker.log.validation.validation_rules import COORDINATOR
 from pykbroker.protocol.control_records import EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record import Record
 from pykbroker.protocol.record_batch import BatchHeader, build_batch, iter_batches, iter_records
@@ -73,7 +73,7 @@ class Writer:
             producer_epoch=0,
             timestamp_ms=NOW,
         )
-        outcome = self.log.append_as_leader(batch, 0, NOW, COORDINATOR)
+        outcome = self.log.append_as_leader(batch, 0, NOW, AppendOrigin.COORDINATOR)
         assert outcome.error == 0, outcome.error_message
         self.log.write_pending()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from typing import Any
 
 import pytest
@@ -92,7 +93,7 @@ def test_it_ends_in_silence_when_the_node_is_gone(monkeypatch: pytest.MonkeyPatc
             raise BrokenPipeError
 
     log, job = dirty()
-    monkeypatch.setattr(cleaner_process.os, "_exit", end)
+    monkeypatch.setattr(os, "_exit", end)
     line = json.dumps({"job": job.to_json(), "bytes_per_second": 1e12})
     with pytest.raises(Ended):
         serve(log.files, io.StringIO(line), Broken())

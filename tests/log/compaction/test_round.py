@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -111,7 +112,7 @@ def test_look_ups_and_reopening_after_a_round() -> None:
     assert unclean.log_end_offset == end
 
 
-def stored_in(content: bytes) -> list[compaction.Any]:
+def stored_in(content: bytes) -> list[Any]:
     from pykbroker.protocol.record_batch import iter_batches, iter_records
 
     return [

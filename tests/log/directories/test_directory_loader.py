@@ -166,9 +166,9 @@ def test_a_log_out_of_order_is_left_where_it_is(caplog: pytest.LogCaptureFixture
         assert files.read_file(path) == damaged
         again.shutdown(NOW_MS)
     files.write_file(path, content[:-size])
-    log = loaded(files).get(ORDERS[0])
-    assert log is not None
-    assert (log.log_start_offset, log.log_end_offset) == (1, 3)
+    healed = loaded(files).get(ORDERS[0])
+    assert healed is not None
+    assert (healed.log_start_offset, healed.log_end_offset) == (1, 3)
 
 
 def test_a_log_that_was_copied_here_unclean_is_checked() -> None:

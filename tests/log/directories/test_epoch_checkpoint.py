@@ -18,7 +18,7 @@ def test_the_first_file_is_written_at_once_later_changes_with_a_flush() -> None:
     assert epochs.take_content() == b"0\n1\n1 0\n"
     assert epochs.take_content() is None
     epochs.assign(1, 5)
-    assert not epochs.is_dirty
+    assert (epochs.is_dirty, epochs.take_content()) == (False, None)
     epochs.assign(3, 7)
     assert files.read_file(PATH) == b"0\n1\n1 0\n"
     assert epochs.take_content() == b"0\n2\n1 0\n3 7\n"

@@ -81,7 +81,7 @@ def test_a_kill_is_no_clean_stop(files: MemoryFiles) -> None:
 def test_making_a_partition_syncs_nothing(files: MemoryFiles) -> None:
     manager = loaded(files)
     syncs: list[str] = []
-    files.fail = lambda name, path: syncs.append(path) if name == "sync" else None  # type: ignore[func-returns-value]
+    files.fail = lambda name, path: syncs.append(path) if name == "sync" else None
     log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
     append(log, b"a")
     assert syncs == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from pykbroker.config import TopicConfig
 from pykbroker.log.partition.partition_log import PartitionLog
@@ -13,9 +14,14 @@ from tests.log.log_makers import DIRECTORY, append, memory_disk, open_orders
 
 def synced_by(files: MemoryFiles, log: PartitionLog) -> list[str]:
     """The paths that a flush syncs, below the log directory."""
+    return synced_in(files, log, log.flush)
+
+
+def synced_in(files: MemoryFiles, log: PartitionLog, flush: Callable[[], None]) -> list[str]:
+    """The paths that `flush` syncs, below the log directory."""
     paths: list[str] = []
-    files.fail = lambda name, path: paths.append(path) if name == "sync" else None  # type: ignore[func-returns-value]
-    log.flush()
+    files.fail = lambda name, path: paths.append(path) if name == "sync" else None
+    flush()
     files.fail = None
     return sorted(path.removeprefix(f"{log.directory}/") for path in paths)
 
@@ -54,6 +60,25 @@ def test_after_a_roll_the_closed_segment_and_the_new_name() -> None:
     assert f"{1:020d}.log" in names
     assert f"{1:020d}.snapshot" in names
     assert "/d/orders-3" in names
+
+
+def test_the_indexes_of_the_active_segment_may_wait_for_its_roll() -> None:
+    files = memory_disk()
+    log = open_orders(files)
+    append(log, b"a")
+    log.flush()
+    append(log, b"b")
+    job = log.prepare_flush(active_indexes=False)
+    assert job is not None
+    assert synced_in(files, log, job.run) == [f"{0:020d}.log"]
+    log.complete_flush(job)
+    assert log.recovery_point == 2
+    log.roll(0)
+    job = log.prepare_flush(active_indexes=False)
+    assert job is not None
+    names = synced_in(files, log, job.run)
+    assert f"{0:020d}.timeindex" in names
+    assert f"{2:020d}.index" not in names
 
 
 def test_what_was_flushed_survives_any_crash() -> None:

@@ -38,8 +38,7 @@ def test_end_offsets() -> None:
 
 def test_assigning() -> None:
     epochs = LeaderEpochs()
-    assert epochs.latest_epoch is None
-    assert epochs.earliest is None
+    assert [epochs.latest_epoch, epochs.earliest] == [None, None]
     assert epochs.assign(0, 0)
     assert not epochs.assign(0, 5)
     assert epochs.assign(2, 10)
@@ -47,7 +46,7 @@ def test_assigning() -> None:
     assert epochs.entries == [(0, 0), (3, 10)]
     assert epochs.assign(1, 4)  # a contradiction: the newer knowledge stays
     assert epochs.entries == [(0, 0), (1, 4)]
-    assert (epochs.latest_epoch, epochs.earliest) == (1, (0, 0))
+    assert [epochs.latest_epoch, epochs.earliest] == [1, (0, 0)]
     with pytest.raises(ValueError):
         epochs.assign(-1, 0)
 

@@ -61,7 +61,7 @@ def test_nothing_is_visible_before_it_is_written(files: MemoryFiles) -> None:
     assert log.has_pending
     assert log.read(0, 100, log.log_end_offset).slice is None
     writes = []
-    files.fail = lambda name, path: writes.append((name, path))  # type: ignore[func-returns-value]
+    files.fail = lambda name, path: writes.append((name, path))
     log.write_pending()
     assert [name for name, path in writes if path.endswith(".log") and name == "write"] == ["write"]
     assert files.calls > calls

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pykbroker.log.partition.partition_log import PartitionLog
@@ -14,7 +16,7 @@ def files() -> MemoryFiles:
     return memory_disk()
 
 
-def five_segments(files: MemoryFiles, **overrides: str) -> PartitionLog:
+def five_segments(files: MemoryFiles, **overrides: Any) -> PartitionLog:
     """Ten records, one a second, two in a segment: 0, 2, 4, 6, 8."""
     log = open_orders(files, segment_ms="1500", **overrides)
     for step in range(10):

@@ -8,7 +8,7 @@ from pykbroker.config import TopicConfig
 from pykbroker.errors import KafkaError
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.damage import OffsetsOutOfPlace
-from pykbroker.log.segments.segment import Segment
+from pykbroker.log.segments.segment import Segment, placed
 from pykbroker.protocol.record_batch import assign_offset, iter_batches, read_header
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import DIRECTORY, NOW_MS, append, batch_of, memory_disk, open_orders
@@ -49,7 +49,7 @@ def three_segments(files: MemoryFiles, close: bool = True) -> PartitionLog:
 def test_a_clean_log_is_not_scanned(files: MemoryFiles) -> None:
     three_segments(files)
     reads: list[str] = []
-    files.fail = lambda name, path: reads.append(path) if name == "pread" else None  # type: ignore[func-returns-value]
+    files.fail = lambda name, path: reads.append(path) if name == "pread" else None
     log = open_orders(files)
     assert (log.log_end_offset, log.recovery_point) == (6, 6)
     assert {path for path in reads if path.endswith(".log")} == {path_of(4)}
@@ -190,7 +190,7 @@ def write_compacted(files: MemoryFiles, suffix: str, base_offset: int = 0) -> No
     for offset in (base_offset + 1, base_offset + 3):
         batch = batch_of(b"kept", timestamp=NOW_MS)
         assign_offset(batch, offset, 0)
-        segment.append([batch], [read_header(batch)])
+        segment.append([batch], [placed(read_header(batch))])
     segment.become_inactive()
 
 

@@ -15,7 +15,7 @@ from pykbroker.log.recovery.segment_recovery import (
     recover_segment,
     valid_batches,
 )
-from pykbroker.log.segments.segment import CorruptSegment, Segment
+from pykbroker.log.segments.segment import CorruptSegment, Segment, placed
 from pykbroker.protocol.compression import GZIP, LZ4, NONE, SNAPPY
 from pykbroker.protocol.record_batch import assign_offset, read_header
 from pykbroker.testing.world.memory_files import MemoryFiles
@@ -210,5 +210,5 @@ def test_an_empty_segment(files: MemoryFiles) -> None:
     assert segment.largest_timestamp() == (-1, 7)
     batch = batch_of(b"x")
     assign_offset(batch, 7, 0)
-    segment.append([batch], [read_header(batch)])
+    segment.append([batch], [placed(read_header(batch))])
     assert segment.next_offset() == 8

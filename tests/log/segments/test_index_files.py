@@ -64,7 +64,7 @@ def test_last_time_entry_alone(files: MemoryFiles) -> None:
     index.trim()
     reads: list[str] = []
     again = TimeIndexFile(files, "/d/t", 0, 1200)
-    files.fail = lambda name, path: reads.append(name) if name == "read" else None  # type: ignore[func-returns-value]
+    files.fail = lambda name, path: reads.append(name) if name == "read" else None
     assert again.last_entry == (1009, 9)
     assert reads == ["read"]
     files.resize("/d/t", 1200)

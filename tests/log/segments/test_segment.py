@@ -6,7 +6,13 @@ import pytest
 
 from pykbroker.config import TopicConfig
 from pykbroker.log.segments.index_files import CorruptIndex
-from pykbroker.log.segments.segment import CorruptSegment, Segment, TimestampOffset, segment_path
+from pykbroker.log.segments.segment import (
+    CorruptSegment,
+    Segment,
+    TimestampOffset,
+    placed,
+    segment_path,
+)
 from pykbroker.protocol.record_batch import assign_offset, read_header
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import NOW_MS, batch_of, memory_disk
@@ -21,7 +27,7 @@ def put(segment: Segment, offset: int, *values: bytes, timestamp: int = NOW_MS) 
     """Append one batch; its size."""
     batch = batch_of(*values, timestamp=timestamp)
     assign_offset(batch, offset, 0)
-    segment.append([batch], [read_header(batch)])
+    segment.append([batch], [placed(read_header(batch))])
     return len(batch)
 
 

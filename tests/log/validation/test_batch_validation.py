@@ -42,7 +42,9 @@ def rules(**changes: object) -> ValidationRules:
     return ValidationRules("orders-0", **changes)  # type: ignore[arg-type]
 
 
-def patched(batch: bytes, pos: int, fmt: str, value: int, *, crc: bool = True) -> bytearray:
+def patched(
+    batch: bytes | bytearray, pos: int, fmt: str, value: int, *, crc: bool = True
+) -> bytearray:
     changed = bytearray(batch)
     struct.pack_into(fmt, changed, pos, value)
     if crc:

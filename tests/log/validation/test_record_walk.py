@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import struct
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykbroker.log.validation.record_walk import survey_records
+from pykbroker.log.validation.record_walk import is_plain_record, survey_records
 from pykbroker.protocol.record import CorruptRecord, encode_record, read_records
 
 DELTA = st.integers(-300, 300) | st.integers(-(2**62), 2**62)
@@ -150,3 +151,23 @@ def test_a_mutation_inside_a_run_of_equal_records(chance: st.DataObject) -> None
 def test_malformed(payload: bytes) -> None:
     with pytest.raises(CorruptRecord):
         survey_records(payload, 1)
+
+
+def test_a_plain_record_is_a_sound_one() -> None:
+    """Whatever the bytes: what `is_plain_record` takes, the walk takes, and finds nothing in it."""
+    plain = 0
+    for seed in range(20_000):
+        chance = random.Random(seed)
+        key = chance.choice((None, b"", b"key", b"k" * 63, b"k" * 64))
+        value = chance.choice((None, b"", b"v" * 40, b"v" * 100, b"v" * 8100, b"v" * 8200))
+        record = bytearray(encode_record(0, chance.choice((0, 0, 1)), key, value, []))
+        for _ in range(chance.choice((0, 0, 1, 2))):
+            at = chance.randrange(min(len(record), 12))
+            record[at] = chance.choice(
+                (0, 1, 2, 0x40, 0x7F, 0x80, 0x81, 0xFF, chance.randrange(256))
+            )
+        if is_plain_record(bytes(record)):
+            plain += 1
+            survey = survey_records(bytes(record), 1)
+            assert (survey.dense, survey.max_delta, survey.min_delta) == (True, 0, 0), seed
+    assert 2000 < plain < 15_000

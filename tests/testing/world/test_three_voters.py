@@ -66,9 +66,9 @@ class Stage:
         log = SimpleNamespace(
             end=SimpleNamespace(offset=0),
             log=SimpleNamespace(log_start_offset=0),
-            batches=lambda start, end: [at for at in log.content if start <= at.base_offset < end],
             content=[],
         )
+        log.batches = lambda start, end: [at for at in log.content if start <= at.base_offset < end]
         driver = SimpleNamespace(raft=raft, log=log)
         return SimpleNamespace(
             node_id=number,

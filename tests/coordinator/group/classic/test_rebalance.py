@@ -112,6 +112,7 @@ def test_nobody_is_left() -> None:
     step = Step(SETTINGS, 100)
     rebalance.complete_join(step, group)
     (record,) = step.decision.records
+    assert record.value is not None
     assert (record.value.generation, record.value.members, record.value.protocol) == (7, [], None)
     assert record.value.current_state_timestamp == 100
     assert record.value_version == 3

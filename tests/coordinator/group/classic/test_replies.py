@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.replies import (
     join_error,
     join_success,
@@ -13,7 +14,7 @@ from pykbroker.coordinator.group.classic.replies import (
 from pykbroker.coordinator.group.classic.states import GroupState
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.parts_writer import Parts
-from tests.coordinator.group.classic.test_group import ClassicGroup, member
+from tests.coordinator.group.classic.test_group import member
 
 
 @pytest.fixture

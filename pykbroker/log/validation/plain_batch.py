@@ -1,0 +1,76 @@
+"""The short look at a produced batch: is it a plain one, that may be appended as it is?
+
+    plain     one whole batch of magic 2 and nothing behind it; uncompressed, CreateTime, no part of
+              a transaction; a right checksum; sound records with offset deltas 0, 1, 2 … and the
+              max timestamp that the header names, within bounds; for a topic that neither
+              compacts, compresses nor stamps
+
+Nearly all batches of nearly all producers are plain, or compressed. This is one straight function
+without objects on the way; whatever is not plain is left to `batch_validation`, which says what is
+wrong with it, or makes it fit.
+
+In      the record bytes of one partition, its ValidationRules, the time.
+Out     the header's fields, or None: look closer.
+Invariant
+    A batch that is plain passes `validate`, which would change none of its bytes.
+"""
+
+from __future__ import annotations
+
+from pykbroker.log.validation.record_walk import is_plain_record, survey_records
+from pykbroker.log.validation.validation_rules import ValidationRules
+from pykbroker.protocol.crc32c import crc32c
+from pykbroker.protocol.record import CorruptRecord
+from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
+    HEADER,
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    NO_TIMESTAMP,
+    RECORD_BATCH_OVERHEAD,
+    RECORDS_AT,
+)
+
+_unpack = HEADER.unpack_from
+
+
+def plain_header(
+    view: memoryview, rules: ValidationRules, now_ms: int
+) -> tuple[int, int, int, int, int] | None:
+    """(last offset delta, max timestamp, producer id, producer epoch, base sequence), or None."""
+    size = len(view)
+    if not RECORD_BATCH_OVERHEAD <= size <= rules.plain_bytes:
+        return None
+    (
+        base_offset, length, _, magic, crc, attributes, delta, base_timestamp, max_timestamp,
+        producer_id, producer_epoch, base_sequence, count,
+    ) = _unpack(view)  # fmt: skip
+    if (
+        magic != MAGIC_V2
+        or attributes
+        or base_offset
+        or length + LOG_OVERHEAD != size
+        or delta < 0
+        or count != delta + 1
+        or (producer_id >= 0 and base_sequence < 0)
+        or max_timestamp < NO_TIMESTAMP
+        or max_timestamp - now_ms > rules.after_max_ms
+        or crc != crc32c(view[ATTRIBUTES_AT:])
+    ):
+        return None
+    records = bytes(view[RECORDS_AT:])
+    if count == 1 and is_plain_record(records):
+        min_timestamp = base_timestamp
+        if base_timestamp != max_timestamp:
+            return None
+    else:
+        try:
+            survey = survey_records(records, count)
+        except CorruptRecord:
+            return None
+        if not survey.dense or max_timestamp != base_timestamp + survey.max_delta:
+            return None
+        min_timestamp = base_timestamp + survey.min_delta
+    if now_ms - min_timestamp > rules.before_max_ms:
+        return None
+    return delta, max_timestamp, producer_id, producer_epoch, base_sequence
