@@ -5,9 +5,9 @@
     LOCKING       -                                               a directory of another node
     OPENING       the disk: it reads the metadata log             a damaged metadata log
     CATCHING_UP   a leader of the quorum, and what it committed   -
-    LOADING       worker processes that recover logs              no usable log directory
-    REGISTERING   the controller                                  no answer in
+    REGISTERING   the controller, and its record of this broker   no answer in
                                                     initial.broker.registration.timeout.ms
+    LOADING       worker processes that recover logs              no usable log directory
     FENCED        the controller, until this broker has read its metadata
     SERVING       -
     STOPPING      the controller, until other brokers lead the partitions
@@ -36,8 +36,8 @@ class NodeState(Enum):
     LOCKING = "locking its log directories"
     OPENING = "reading its metadata log"
     CATCHING_UP = "waiting for the metadata quorum"
-    LOADING = "loading its logs"
     REGISTERING = "waiting to be registered by the controller"
+    LOADING = "loading its logs"
     FENCED = "waiting to be unfenced by the controller"
     SERVING = "serving"
     STOPPING = "stopping"

@@ -5,13 +5,14 @@ the same order backwards; each step is one method below.
             open the storage      directories locked, formatted if empty, identity checked
             open the quorum       metadata log read; controllers are served from here on
             catch up              a leader is known, and what it has committed is here
+            register              what this broker led before is given to others, and is known here
             build the services    replica manager, coordinators, publishers: all that follows the
                                   metadata; logs are loaded and recovered
-            serve                 registered, unfenced, accepting (`node_state.py` has the states)
+            serve                 unfenced, accepting (`node_state.py` has the states)
 
 State: the parts. It decides nothing and serves nothing itself.
-In: `start`, `stop`; turns of the worker; deadlines. Out: `listeners`; `on_fatal` when the node has
-to end by itself.
+In: `start`, `stop`, which await Deferreds only (`deferred.spawn`); turns of the worker; deadlines.
+Out: `listeners`; `on_fatal` when the node has to end by itself.
 """
 
 from __future__ import annotations
@@ -135,10 +136,7 @@ class BrokerServer:
     # ---------------------------------------------------------------- up
 
     async def start(self) -> None:
-        """Bring the node up; it serves when this returns. StartError: nothing was touched.
-
-        This and `stop` await Deferreds only: see `deferred.spawn`.
-        """
+        """Bring the node up; it serves when this returns. StartError: nothing was touched."""
         enter = self._states.enter
         try:
             enter(NodeState.BINDING)
@@ -154,6 +152,8 @@ class BrokerServer:
             self.dynamic_config.follow(self.log_manager.on_config)
             self.dynamic_config.take(self.kraft.image)
             if self.config.is_broker:
+                enter(NodeState.REGISTERING)
+                await self._register()
                 enter(NodeState.LOADING)
                 await self._build_services()
                 await self._serve()
@@ -298,6 +298,8 @@ class BrokerServer:
             find_mover=lambda: self.housekeeping.mover,
             wake=self.wake,
         )
+        # A coordinator may append as soon as the metadata is published.
+        self.worker.serve_brokers(self.services, self._end_round)
         try:
             await self.log_manager.open_logs(self.environment.clock.wall_ms())
         except DirectoryRefused as fault:
@@ -352,31 +354,32 @@ class BrokerServer:
 
             make = MeasuringWorker
         self.worker = make(
-            self.node_services,
-            self.network.channel,
-            turn_ended=timer.arm,
-            halt=self.halt,
+            self.node_services, self.network.channel, turn_ended=timer.arm, halt=self.halt
         )
 
-    async def _serve(self) -> None:
-        """Register, be seen by clients, accept them."""
-        self._watches_directories = True
+    async def _register(self) -> None:
+        """Before it follows the metadata: there, it may still lead what its logs have lost."""
+        self._look_at_directories()
+        own_host = self.environment.transport.own_host_name
+        listeners = advertised_listeners(self.config, self.network.listeners, own_host)
+        await self.settled(self.kraft.register_broker(listeners))
+
+    def _look_at_directories(self) -> None:
         for failed in (each for each in self.log_manager.directories if not each.is_online):
             loss = self.log_manager.loss_of(failed, self.config.metadata_log_directory)
             if loss is not None:
                 raise StartError(f"{loss}: {failed.failure}")
             self._report_offline(failed)
-        self._states.enter(NodeState.REGISTERING)
-        own_name = self.environment.transport.own_host_name
-        advertised = advertised_listeners(self.config, self.network.listeners, own_name)
-        await self.settled(self.kraft.register_broker(advertised))
+
+    async def _serve(self) -> None:
+        """Be seen by clients, accept them."""
+        self._watches_directories = True
+        self._look_at_directories()
         self._undo.append(self._leave_cluster)
         self._states.enter(NodeState.FENCED)
         await self.settled(self.kraft.unfence())
         self.housekeeping.start()
-        timer = self.scheduler.call_later(CLEANER_DELAY_MS, self._start_cleaner)
-        self._undo.append(timer.cancel)
-        self.worker.serve_brokers(self.services, self._end_round)
+        self._undo.append(self.scheduler.call_later(CLEANER_DELAY_MS, self._start_cleaner).cancel)
         self.network.start(controllers=False)
         shown = ", ".join(map(str, self.listeners))
         _log.info("node %d of cluster %s serves %s", self.node_id, self.cluster_id, shown)

@@ -1,6 +1,6 @@
 """This node's broker and the controller: register, heartbeat, unfence, shut down in an orderly way.
 
-    register ---> fenced ---> heartbeats ---> unfenced ... heartbeats ...
+    register ---> fenced, heartbeats ---> unfenced, heartbeats ...
                                                    '--> controlled shutdown ---> may stop
 
 State: the broker's epoch (given at registration); what it wants next.
@@ -70,6 +70,7 @@ class BrokerLifecycleDriver:
         self._scheduler = scheduler
         self._timer: Timer | None = None
         self._stopped = False
+        self._is_ready = False  # its logs are loaded
         self._unfenced: Deferred | None = None
         self._may_stop: Deferred | None = None
         self._offline_directories: list[bytes] = []
@@ -99,6 +100,7 @@ class BrokerLifecycleDriver:
             if not isinstance(reply, KafkaError):
                 epoch: int = reply.broker_epoch
                 self.broker_epoch = epoch
+                self._again_in(pause_ms)
                 return epoch
             if self._stopped or reply.code not in _REGISTER_AGAIN or left_ms <= 0:
                 return reply
@@ -150,6 +152,7 @@ class BrokerLifecycleDriver:
 
     def unfence(self) -> Deferred:
         """Everything is loaded: be seen by clients. Resolved with None once that is so."""
+        self._is_ready = True
         self._unfenced = Deferred()
         unfenced = self._unfenced
         self._heartbeat()
@@ -224,7 +227,7 @@ class BrokerLifecycleDriver:
             broker_id=self._config.node_id,
             broker_epoch=self.broker_epoch,
             current_metadata_offset=self._metadata_offset(),
-            want_fence=False,
+            want_fence=not self._is_ready,
             want_shut_down=self._may_stop is not None,
             offline_log_dirs=list(self._offline_directories),
         )

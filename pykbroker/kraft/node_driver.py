@@ -381,8 +381,19 @@ class KraftNodeDriver:
         self.raft.fail(failure)
 
     def register_broker(self, listeners: Sequence[Listener]) -> Deferred:
-        """Register this broker with the ports that are open; resolved with its epoch."""
-        return self.broker.register(listeners)
+        """Register this broker with the ports that are open; resolved with its epoch when the
+        metadata here has it."""
+        return spawn(self._register_broker(listeners))
+
+    async def _register_broker(self, listeners: Sequence[Listener]) -> int:
+        epoch: int = await self.broker.register(listeners)
+        while not (self._closed or self._is_registered_since(epoch)):
+            await self._scheduler.sleep(_CATCH_UP_POLL_MS)
+        return epoch
+
+    def _is_registered_since(self, epoch: int) -> bool:
+        registration = self.image.brokers.get(self.config.node_id)
+        return registration is not None and registration.epoch >= epoch
 
     def unfence(self) -> Deferred:
         """Have clients see this broker; resolved when they do (or with a KafkaError)."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.broker.metadata.publisher_steps import ReplicaManagerStep
 from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
@@ -151,6 +152,27 @@ def test_it_stays_who_it_is_over_a_restart(tmp_path: Path) -> None:
     assert first[1] < second[1]
     assert first[2] < second[2]
     assert (tmp_path / "d" / ".kafka_cleanshutdown").exists()
+
+
+def test_nothing_follows_the_metadata_before_the_node_is_registered_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The metadata of before may say that it leads what its logs have lost."""
+    first: list[int] = []
+    apply = ReplicaManagerStep.apply
+
+    def noted(step: ReplicaManagerStep, delta: Any, image: Any) -> None:
+        first.append(image.brokers[1].epoch)
+        apply(step, delta, image)
+
+    async def epoch(server: BrokerServer) -> int:
+        return server.kraft.broker_epoch
+
+    monkeypatch.setattr(ReplicaManagerStep, "apply", noted)
+    config = make_config(tmp_path)
+    for _ in range(2):
+        first.clear()
+        assert run(config, epoch) == first[0]
 
 
 def test_a_port_in_use_touches_nothing(tmp_path: Path) -> None:

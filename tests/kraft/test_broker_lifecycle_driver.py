@@ -52,6 +52,17 @@ class Play:
         return self
 
 
+def test_heartbeats_begin_with_the_registration_and_ask_to_stay_fenced() -> None:
+    play = Play().registered()
+    assert play.sent == []
+    play.scheduler.advance(2_000)
+    request = play.answer(BrokerHeartbeatResponse(is_fenced=True))
+    assert (request.want_fence, request.broker_epoch) == (True, 7)
+    play.broker.unfence()
+    request = play.answer(BrokerHeartbeatResponse(is_fenced=False))
+    assert not request.want_fence
+
+
 def test_registration() -> None:
     play = Play()
     registered = play.broker.register([Listener("PLAINTEXT", "h", 9092)])
