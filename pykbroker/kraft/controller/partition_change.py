@@ -112,16 +112,25 @@ def elect_leader(
 
 
 def eligible_leaders(
-    partition: PartitionImage, isr: tuple[int, ...], unclean_shutdown: int | None, rules: Rules
+    partition: PartitionImage,
+    isr: tuple[int, ...],
+    unclean_shutdown: int | None,
+    rules: Rules,
+    replicas: tuple[int, ...],
 ) -> tuple[int, ...]:
-    """Return the replicas that have all that is committed without being in the new `isr`."""
+    """Return the replicas that have all that is committed without being in the new `isr`.
+
+    A replica that goes (`replicas` are those after the change) is none, nor is one that comes back
+    with an empty log. Kafka's controller keeps it, and fails when it is to be assigned again.
+    """
     if not rules.has_eligible_leaders:
         return partition.elr
     if len(isr) >= rules.min_isr:
         return ()
     were_in_sync = {*partition.elr, *partition.isr}
     lost = () if unclean_shutdown is None else (unclean_shutdown,)
-    return tuple(sorted(were_in_sync.difference(isr, lost)))
+    stay = set(partition.replicas).intersection(replicas)
+    return tuple(sorted(were_in_sync.difference(isr, lost) & stay))
 
 
 def complete_reassignment(
@@ -170,7 +179,7 @@ def change_partition(
     if completed is not None:
         replicas, isr = completed
         removing = adding = ()
-    elr = eligible_leaders(partition, isr, targets.unclean_shutdown, rules)
+    elr = eligible_leaders(partition, isr, targets.unclean_shutdown, rules, replicas)
     isr, elr = _elect(record, partition, isr, elr, replicas, election, acceptable, rules)
     recovery = targets.leader_recovery_state
     if recovery is not None and recovery != partition.leader_recovery_state:

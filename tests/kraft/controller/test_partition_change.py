@@ -138,3 +138,28 @@ def test_a_new_replica_gets_the_default_directory_of_its_broker() -> None:
     assert targets(33).directories == [b"d" * 16, b"\x02" * 16]
     assert targets(16).directories is None
     assert targets(33).leader == -2  # nothing makes the leader epoch rise
+
+
+def test_a_replica_that_goes_is_not_eligible() -> None:
+    """Assigned again, it begins with an empty log."""
+    rules = Rules(33, min_isr=2, has_eligible_leaders=True)
+
+    def after(partition: PartitionImage, targets: Targets) -> PartitionImage:
+        record = change_partition(
+            b"t" * 16,
+            0,
+            partition,
+            targets,
+            acceptable=lambda broker: broker in partition.replicas,
+            default_directory=lambda broker: b"d" * 16,
+            rules=rules,
+        )
+        assert record is not None
+        return partition.merge(record.message)
+
+    partition = image(1, (1, 2), (1, 2))
+    moving = after(partition, Targets(replicas=(1, 2), removing=(2,)))
+    assert (moving.replicas, moving.isr, moving.elr) == ((1,), (1,), ())
+    stale = moving._replace(elr=(2,))  # of a controller that keeps it
+    back = after(stale, Targets(replicas=(1, 2), adding=(2,)))
+    assert back.elr == ()
