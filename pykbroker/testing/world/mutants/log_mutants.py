@@ -68,50 +68,58 @@ LOG_MUTANTS = (
     Mutant(
         "duplicates-refused",
         "a repeated batch is answered with the offset that it has",
-        (Patch("log.producer_state:ProducerStateManager.find_duplicate", returning(None)),),
+        (
+            Patch(
+                "log.producers.producer_state:ProducerStateManager.find_duplicate", returning(None)
+            ),
+        ),
         seed=8,
     ),
     Mutant(
         "duplicates-appended",
         "a batch of an idempotent producer is appended once",
         (
-            Patch("log.producer_state:ProducerStateManager.find_duplicate", returning(None)),
-            Patch("log.producer_state:ProducerStateManager._check_sequence", doing_nothing),
+            Patch(
+                "log.producers.producer_state:ProducerStateManager.find_duplicate", returning(None)
+            ),
+            Patch(
+                "log.producers.producer_state:ProducerStateManager._check_sequence", doing_nothing
+            ),
         ),
         seed=8,
     ),
     Mutant(
         "producers-not-replayed",
         "recovery reads producers from the batches behind the snapshot",
-        (Patch("log.segment_recovery:apply_producer", doing_nothing),),
+        (Patch("log.recovery.segment_recovery:apply_producer", doing_nothing),),
     ),
     Mutant(
         "snapshots-not-loaded",
         "a start loads the producers of the newest snapshot",
-        (Patch("log.producer_state:ProducerStateManager.load", instead(_forget_epoch)),),
+        (Patch("log.producers.producer_state:ProducerStateManager.load", instead(_forget_epoch)),),
         seed=21,
     ),
     Mutant(
         "flush-without-sync",
         "flushed records survive a power failure",
-        (Patch("log.flush:FlushJob.run", instead(_sync_files_only_of_names)),),
+        (Patch("log.partition.flush:FlushJob.run", instead(_sync_files_only_of_names)),),
         seed=1,
     ),
     Mutant(
         "flush-without-names",
         "the name of a flushed segment survives a power failure",
-        (Patch("log.flush:FlushJob.run", instead(_no_names)),),
+        (Patch("log.partition.flush:FlushJob.run", instead(_no_names)),),
         seed=32,
     ),
     Mutant(
         "recovery-drops-the-end",
         "recovery keeps every whole batch",
-        (Patch("log.segment_recovery:valid_batches", instead(_without_last_batch)),),
+        (Patch("log.recovery.segment_recovery:valid_batches", instead(_without_last_batch)),),
     ),
     Mutant(
         "retention-takes-all",
         "retention deletes no segment before its time",
-        (Patch("log.retention:time_rule", instead(_all_expired)),),
+        (Patch("log.partition.retention:time_rule", instead(_all_expired)),),
     ),
     Mutant(
         "delete-one-too-many",
@@ -121,13 +129,13 @@ LOG_MUTANTS = (
     Mutant(
         "compaction-keeps-nothing",
         "compaction keeps the latest record of each key",
-        (Patch("log.key_map:KeyMap.put_all", instead(_replaced_by_nothing)),),
+        (Patch("log.compaction.key_map:KeyMap.put_all", instead(_replaced_by_nothing)),),
         seed=5,
     ),
     Mutant(
         "compaction-loses-batches",
         "compaction removes only what a later record replaces",
-        (Patch("log.compaction:filter_batch", instead(_loses_small_batches)),),
+        (Patch("log.compaction.round:filter_batch", instead(_loses_small_batches)),),
         seed=12,
     ),
     Mutant(
@@ -135,7 +143,7 @@ LOG_MUTANTS = (
         "a read begins with the batch of its offset",
         (
             Patch(
-                "log.log_reading:LogReading.read",
+                "log.partition.log_reading:LogReading.read",
                 instead(
                     lambda original, log, offset, *more: original(
                         log, min(offset + 1, log.log_end_offset - 1), *more
@@ -158,7 +166,7 @@ LOG_MUTANTS = (
     Mutant(
         "torn-tail-kept",
         "recovery cuts a torn batch off",
-        (Patch("log.log_loader:LogLoader.recover_unflushed", doing_nothing),),
+        (Patch("log.recovery.log_loader:LogLoader.recover_unflushed", doing_nothing),),
         seed=44,
     ),
     Mutant(
@@ -166,7 +174,7 @@ LOG_MUTANTS = (
         "Produce is answered with the offset of its first record",
         (
             Patch(
-                "log.log_appending:LogAppending.append_as_leader",
+                "log.partition.log_appending:LogAppending.append_as_leader",
                 changing(lambda outcome: _shifted(outcome)),
             ),
         ),

@@ -56,7 +56,7 @@ METADATA_MUTANTS = (
     Mutant(
         "metadata-not-synced",
         "metadata is on disk before it is committed",
-        (Patch("kraft.raft_driver:RaftDriver._start_flush", instead(_without_sync)),),
+        (Patch("kraft.raft.raft_driver:RaftDriver._start_flush", instead(_without_sync)),),
         seed=1,
     ),
     Mutant(
@@ -103,7 +103,7 @@ METADATA_MUTANTS = (
     Mutant(
         "publisher-skips-replicas",
         "all publishers are told of a change",
-        (Patch("broker.publisher_steps:ReplicaManagerStep.apply", doing_nothing),),
+        (Patch("broker.metadata.publisher_steps:ReplicaManagerStep.apply", doing_nothing),),
     ),
     Mutant(
         "deletion-answered-only",

@@ -58,7 +58,7 @@ SERVING_MUTANTS = (
     Mutant(
         "sessions-forget-partitions",
         "a session answers with new records of all its partitions",
-        (Patch("broker.fetch_sessions:_changed", instead(_nothing_changed)),),
+        (Patch("broker.requests.fetch_sessions:_changed", instead(_nothing_changed)),),
     ),
     Mutant(
         "reads-above-the-high-watermark",
@@ -94,7 +94,7 @@ SERVING_MUTANTS = (
     Mutant(
         "slices-shifted",
         "a fetch returns the bytes of its records",
-        (Patch("log.log_reading:LogReading.read", instead(_wrong_record)),),
+        (Patch("log.partition.log_reading:LogReading.read", instead(_wrong_record)),),
     ),
     Mutant(
         "pipelined-requests-dropped",
@@ -104,6 +104,6 @@ SERVING_MUTANTS = (
     Mutant(
         "acknowledged-before-written",
         "nothing is acknowledged before it is written",
-        (Patch("log.log_appending:LogAppending.write_pending", doing_nothing),),
+        (Patch("log.partition.log_appending:LogAppending.write_pending", doing_nothing),),
     ),
 )

@@ -83,7 +83,11 @@ TRANSACTION_MUTANTS = (
     Mutant(
         "aborted-list-cut-short",
         "a read_committed fetch names every aborted transaction in it",
-        (Patch("log.log_reading:LogReading.aborted_in_slice", instead(_first_of_the_list)),),
+        (
+            Patch(
+                "log.partition.log_reading:LogReading.aborted_in_slice", instead(_first_of_the_list)
+            ),
+        ),
         seed=40,
     ),
     Mutant(
@@ -130,7 +134,7 @@ TRANSACTION_MUTANTS = (
         "a replaced producer adds no partitions to a transaction",
         (
             Patch("coordinator.transaction.shard:_check_producer", returning(ErrorCode.NONE)),
-            Patch("log.producer_state:ProducerStateManager._fence", doing_nothing),
+            Patch("log.producers.producer_state:ProducerStateManager._fence", doing_nothing),
         ),
         seed=42,
     ),
@@ -167,7 +171,7 @@ TRANSACTION_MUTANTS = (
     Mutant(
         "stable-offset-stays",
         "a marker lets the last stable offset pass",
-        (Patch("log.producer_state:ProducerStateManager.apply", instead(_still_open)),),
+        (Patch("log.producers.producer_state:ProducerStateManager.apply", instead(_still_open)),),
         seed=40,
     ),
     Mutant(
@@ -206,7 +210,7 @@ TRANSACTION_MUTANTS = (
     Mutant(
         "aborted-index-not-recovered",
         "recovery finds the aborted transactions of the last segment",
-        (Patch("log.segment_recovery:apply_producer", changing(_nothing_completed)),),
+        (Patch("log.recovery.segment_recovery:apply_producer", changing(_nothing_completed)),),
         seed=40,
     ),
 )
