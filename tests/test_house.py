@@ -55,6 +55,8 @@ TESTED_IN = {
     "decision": "coordinator/test_runtime_driver.py",
     "testing/world/background": "environment/test_scheduler.py",
     "testing/world/clients/*": "testing/world/test_one_node.py",
+    "testing/world/cluster_faults": "testing/world/test_several_brokers.py",
+    "testing/world/cluster_topics": "testing/world/test_several_brokers.py",
     "testing/world/environment": "environment/test_scheduler.py",
     "testing/world/faults": "testing/world/test_one_node.py",
     "testing/world/invariants": "testing/world/test_one_node.py",

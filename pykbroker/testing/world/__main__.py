@@ -1,7 +1,10 @@
 """`python -m pykbroker.testing.world`: lives of simulated nodes, one a seed.
 
---seeds 1000 --nodes 1      seeds 0 to 999
---seed 17                   one seed, with its timeline at the end
+--seeds 1000                            seeds 0 to 999 of one node
+--seeds 1000 --nodes 3                  of a quorum of three that replicates metadata
+--seeds 1000 --nodes 3 --life cluster   of three brokers that replicate everything
+--seeds 1000 --nodes 3 --life cluster --controllers 5     of these and five controllers
+--seed 17                               one seed, with its timeline at the end
 """
 
 from __future__ import annotations
@@ -13,23 +16,44 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pykbroker.testing.world.mutants.hunt import MUTANTS, hunt
 from pykbroker.testing.world.one_node import OneNode
+from pykbroker.testing.world.several_brokers import SeveralBrokers
+from pykbroker.testing.world.shape import Shape
 from pykbroker.testing.world.three_voters import ThreeVoters
 
 LINES_SHOWN = 80
 
 
-def repeat_command(seed: int, nodes: int, scale: int) -> str:
-    """What a person types to see this life again."""
-    more = f" --scale {scale}" if scale != 1 else ""
-    return f"python -m pykbroker.testing.world --seed {seed} --nodes {nodes}{more}"
+class Kind(NamedTuple):
+    """Which lives are lived."""
+
+    nodes: int = 1
+    scale: int = 1
+    is_cluster: bool = False
+    controllers: int = 0
+
+    def life(self, seed: int) -> OneNode | ThreeVoters | SeveralBrokers:
+        """A life that has not begun."""
+        if self.is_cluster:
+            return SeveralBrokers(seed, self.scale, Shape(self.nodes, self.controllers))
+        if self.nodes == 1:
+            return OneNode(seed, self.scale)
+        return ThreeVoters(seed, self.scale, self.nodes)
+
+    def repeat_command(self, seed: int) -> str:
+        """What a person types to see this life again."""
+        more = " --life cluster" if self.is_cluster else ""
+        more += f" --controllers {self.controllers}" if self.controllers else ""
+        more += f" --scale {self.scale}" if self.scale != 1 else ""
+        return f"python -m pykbroker.testing.world --seed {seed} --nodes {self.nodes}{more}"
 
 
-def live(seed: int, nodes: int, scale: int, level: int = logging.WARNING) -> tuple[str, str]:
+def live(seed: int, kind: Kind, level: int = logging.WARNING) -> tuple[str, str]:
     """One life: its digest, and the text of what failed ("" when nothing did)."""
-    life = OneNode(seed, scale) if nodes == 1 else ThreeVoters(seed, scale, nodes)
+    life = kind.life(seed)
     with life.world.logs_captured(level):
         try:
             return life.run(), ""
@@ -37,7 +61,7 @@ def live(seed: int, nodes: int, scale: int, level: int = logging.WARNING) -> tup
             lines = [
                 *life.world.timeline.lines(LINES_SHOWN),
                 f"seed {seed}: {type(failure).__name__}: {failure}",
-                f"repeat with: {repeat_command(seed, nodes, scale)}",
+                f"repeat with: {kind.repeat_command(seed)}",
             ]
             if not isinstance(failure, AssertionError):
                 lines.insert(-2, traceback.format_exc())
@@ -50,7 +74,7 @@ def live_with_mutants(names: Sequence[str], seeds: int) -> int:
     for mutant in MUTANTS:
         if names and mutant.name not in names:
             continue
-        caught = hunt(mutant, [mutant.seed, *range(seeds)], lambda seed: live(seed, 1, 1)[1])
+        caught = hunt(mutant, [mutant.seed, *range(seeds)], lambda seed: live(seed, Kind())[1])
         gc.collect()
         if caught is None:
             missed.append(mutant.name)
@@ -68,7 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=100, help="how many seeds")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="one seed alone")
-    parser.add_argument("--nodes", type=int, default=1, choices=(1, 3, 5))
+    parser.add_argument("--nodes", type=int, default=1, help="how many (1; 3, 5 or 7 elect)")
+    parser.add_argument(
+        "--life", choices=("metadata", "cluster"), default="metadata", help="of several nodes"
+    )
+    parser.add_argument("--controllers", type=int, default=0, help="beside the brokers (cluster)")
     parser.add_argument("--scale", type=int, default=1, help="how many times longer a life is")
     parser.add_argument(
         "--mutants", nargs="*", metavar="NAME", help="break rules (all, or those named) instead"
@@ -76,16 +104,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--verbose", action="store_true", help="log lines of level INFO, too")
     options = parser.parse_args(arguments)
     level = logging.INFO if options.verbose else logging.WARNING
+    kind = Kind(options.nodes, options.scale, options.life == "cluster", options.controllers)
     if options.mutants is not None:
         return live_with_mutants(options.mutants, options.seeds)
     if options.seed is not None:
-        digest, failure = live(options.seed, options.nodes, options.scale, level)
+        digest, failure = live(options.seed, kind, level)
         print(failure or f"seed {options.seed}: digest {digest}")
         return 1 if failure else 0
     began = time.monotonic()
     failed = []
     for seed in range(options.first, options.first + options.seeds):
-        _, failure = live(seed, options.nodes, options.scale, level)
+        _, failure = live(seed, kind, level)
         if failure:
             failed.append(seed)
             print(failure, flush=True)

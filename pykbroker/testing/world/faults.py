@@ -14,7 +14,7 @@ Each fault ends by itself; `heal` ends all. A node that is down is started again
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.randomness import pick
@@ -42,15 +42,21 @@ MS = 1_000
 class Faults:
     """See the module's text."""
 
-    def __init__(self, world: World, nodes: Sequence[Node], clients: Sequence[str]) -> None:
+    def __init__(
+        self,
+        world: World,
+        nodes: Sequence[Node],
+        clients: Sequence[str],
+        weights: Mapping[str, int] = WEIGHTS,
+    ) -> None:
         self.world = world
         self.dice = world.dice("faults")
-        self._nodes = list(nodes)
+        self.nodes = list(nodes)
         self._hosts = [*clients, *(node.name for node in nodes)]
-        self._is_over = False
+        self.is_over = False
         self._ends_with_power: dict[str, bool] = {}
-        kinds = [kind for kind in WEIGHTS if self.dice.one_in(2)] or ["kill"]
-        self.weights = {kind: WEIGHTS[kind] for kind in kinds}
+        kinds = [kind for kind in weights if self.dice.one_in(2)] or ["kill"]
+        self.weights = {kind: weights[kind] for kind in kinds}
         self.pace_ms = self.dice.choice((150, 400, 1_200))
         self.count = 0
         world.on_crash_point = self._crash_point
@@ -64,12 +70,12 @@ class Faults:
         self.world.after(self.dice.randrange(2 * self.pace_ms * MS), self._strike)
 
     def _strike(self) -> None:
-        if self._is_over:
+        if self.is_over:
             return
         self.count += 1
         kind = pick(self.dice, self.weights)
         strike: Callable[[Node], None] = getattr(self, f"_{kind}")
-        strike(self.dice.choice(self._nodes))
+        strike(self.dice.choice(self.nodes))
         self._next()
 
     def _later(
@@ -97,7 +103,7 @@ class Faults:
 
     def crash_at_call(self, node: Node, number: int) -> None:
         """The node crashes at this call of its disk from now, unless the faults are over."""
-        if self._is_over or node.state is NodeState.DOWN:
+        if self.is_over or node.state is NodeState.DOWN:
             return
         files = node.machine.files
         files.crash_at = files.calls + number
@@ -105,7 +111,7 @@ class Faults:
         node.note("will crash at some call of its disk")
 
     def _crash_point(self, process: Process) -> None:
-        node = next(node for node in self._nodes if node.machine.process is process)
+        node = next(node for node in self.nodes if node.machine.process is process)
         if self._ends_with_power.get(node.name):
             self._power(node)
         else:
@@ -190,17 +196,21 @@ class Faults:
     # ---------------------------------------------------------------- the end
 
     def heal(self) -> None:
-        """No more faults; everything works, and every node runs."""
-        self._is_over = True
+        """No more faults; everything works, every node runs, and clients may rely on it."""
         pauses = [
             node.machine.process.paused_until_us
-            for node in self._nodes
+            for node in self.nodes
             if node.machine.process is not None
         ]
         self.world.calm_since_us = max(self.world.now_us, *pauses, 0)
+        self.mend()
+
+    def mend(self) -> None:
+        """No more faults; everything works, and every node runs."""
+        self.is_over = True
         self.world.timeline.note("faults", "are over")
         self.world.network.heal_all()
-        for node in self._nodes:
+        for node in self.nodes:
             node.machine.files.crash_at = None
             if node.server is not None:
                 node.server.environment.background.is_slow = False  # type: ignore[attr-defined]

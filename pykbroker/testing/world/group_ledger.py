@@ -4,6 +4,10 @@ Invariants that it checks: a generation has one leader, one assignment, and one 
 partition; the committed offset that a member gets is the one that was acknowledged last, or one
 that was sent and not answered. A power failure may take what was not flushed: then all that was
 ever sent is possible, and generations may begin again.
+
+Where nodes replicate, a coordinator that was replaced may not know it yet: it can complete a join,
+which is in its memory only. What members are told before SyncGroup holds between them and that
+coordinator.
 """
 
 from __future__ import annotations
@@ -30,8 +34,10 @@ class Commit(NamedTuple):
 class GroupLedger:
     """See the module's text."""
 
-    def __init__(self, group: str) -> None:
+    def __init__(self, group: str, *, may_move: bool = False) -> None:
         self.group = group
+        self._may_move = may_move
+        """Another node may become its coordinator."""
         self.life = 0
         """How often the coordinator has ended. An answer to a request of an earlier life tells
         nothing: the caller must not report it."""
@@ -39,8 +45,8 @@ class GroupLedger:
         """How often a power failure may have taken the group back."""
         self._latest_written = -1
         """The latest generation that some member has synced: it is in the log."""
-        self._leaders: dict[tuple[int, int], str] = {}
-        self._assigned: dict[tuple[int, int, str], list[int]] = {}
+        self._leaders: dict[tuple[int, int, int], str] = {}
+        self._assigned: dict[tuple[int, int, int, str], list[int]] = {}
         self._owners: dict[tuple[int, int, int], str] = {}
         self._latest_generation = -1
         self._possible: dict[int, set[int]] = {}
@@ -52,9 +58,15 @@ class GroupLedger:
         self.commits = 0
 
     def process_ended(self) -> None:
-        """A generation that no member has synced was in memory only: its number may come again."""
+        """A generation that no member has synced was in memory only: its number may come again.
+
+        Also when another node has become the coordinator.
+        """
         self.life += 1
         self._latest_generation = self._latest_written
+        if self._may_move:  # the replaced one may have had another generation of that number
+            self._leaders.clear()
+            self._assigned.clear()
         self._leaders = {
             key: leader for key, leader in self._leaders.items() if key[1] <= self._latest_written
         }
@@ -73,26 +85,33 @@ class GroupLedger:
 
     # ---------------------------------------------------------------- generations
 
-    def joined(self, generation: int, member_id: str, leader: str) -> None:
-        """JoinGroup was answered."""
-        known = self._leaders.setdefault((self._history, generation), leader)
+    def joined(self, generation: int, member_id: str, leader: str, coordinator: int = 0) -> None:
+        """JoinGroup was answered, by the node `coordinator`."""
+        key = (self._history, generation, coordinator)
+        known = self._leaders.setdefault(key, leader)
         if known != leader:
             raise Violation(
                 f"group {self.group}: generation {generation} is led by {known} and by {leader}"
             )
-        if generation > self._latest_generation:
-            self._latest_generation = generation
+        if not self._may_move:
+            self._latest_generation = max(self._latest_generation, generation)
 
-    def assigned(self, generation: int, shares: Mapping[str, list[int]]) -> None:
+    def assigned(
+        self, generation: int, shares: Mapping[str, list[int]], coordinator: int = 0
+    ) -> None:
         """The leader has made its assignment."""
         for member_id, share in shares.items():
-            self._assigned.setdefault((self._history, generation, member_id), share)
+            key = (self._history, generation, coordinator, member_id)
+            self._assigned.setdefault(key, share)
 
-    def owns(self, generation: int, member_id: str, share: Iterable[int]) -> None:
-        """SyncGroup was answered."""
+    def owns(
+        self, generation: int, member_id: str, share: Iterable[int], coordinator: int = 0
+    ) -> None:
+        """SyncGroup was answered: the generation is written."""
         share = list(share)
         self._latest_written = max(self._latest_written, generation)
-        wanted = self._assigned.get((self._history, generation, member_id))
+        self._latest_generation = max(self._latest_generation, generation)
+        wanted = self._assigned.get((self._history, generation, coordinator, member_id))
         if wanted is not None and share != wanted:
             raise Violation(
                 f"group {self.group}: {member_id} got {share} in generation {generation}, its "

@@ -15,12 +15,12 @@ Invariants that it checks, at every call and against the log itself (`settle`):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pykbroker.log.partition.partition_log import PartitionLog
-from pykbroker.protocol.record_batch import iter_batches, iter_records
+from pykbroker.protocol.record_batch import BatchHeader, iter_batches, iter_records
 from pykbroker.testing.world.world import Violation
 
 ID_HEADER = "id"
@@ -57,6 +57,10 @@ def _long_ago() -> int:
     return 0
 
 
+def _never() -> int:
+    return 1 << 62
+
+
 @dataclass(slots=True)
 class TopicRules:
     """What may take records out of the logs of a topic."""
@@ -87,6 +91,8 @@ class PartitionLedger:
     is_gone: bool = False
     """Its topic was deleted."""
     lost_by_power: int = 0
+    committed_end: Callable[[], int] = _never
+    """The end of what every in-sync replica has, where nodes replicate."""
 
     # ---------------------------------------------------------------- what clients report
 
@@ -110,6 +116,11 @@ class PartitionLedger:
 
     def _know(self, identity: bytes, offset: int, how: str) -> None:
         attempt = self.attempts[identity]
+        if offset >= self.committed_end():
+            raise Violation(
+                f"{self.name}: {identity!r} is {how} at {offset}, committed is what is below "
+                f"{self.committed_end()}"
+            )
         before = self.at.get(offset)
         if before is not None and before != identity:
             raise Violation(
@@ -129,6 +140,13 @@ class PartitionLedger:
         """The node has ended; the next start must bring back what is before `must_survive`."""
         if self.must_survive is None or must_survive < self.must_survive:
             self.must_survive = must_survive
+
+    def may_lose_from(self, offset: int) -> None:
+        """Power failures may have taken everything from this offset on."""
+        for at in [each for each in self.at if each >= offset]:
+            self.attempts[self.at.pop(at)].offset = None
+            self.lost_by_power += 1
+        self.end = max(self.at, default=-1) + 1
 
     def settle(self, records: list[Stored], log_start: int, log_end: int) -> None:
         """Compare with a whole log, after a start or when nothing happens any more.
@@ -234,6 +252,25 @@ def end_of_batches(payload: bytes | memoryview) -> int:
     for header, _ in iter_batches(payload, partial_tail=True):
         end = header.next_offset
     return end
+
+
+def batches_of(
+    log: PartitionLog, start: int = 0, end: int | None = None
+) -> Iterator[tuple[BatchHeader, bytes]]:
+    """The batches of a log with offsets from `start` up to `end`, read as a fetch reads them."""
+    offset = max(start, log.log_start_offset)
+    end = log.log_end_offset if end is None else min(end, log.log_end_offset)
+    while offset < end:
+        piece = log.read(offset, READ_BYTES, end).slice
+        if piece is None:
+            return
+        payload = piece.read()
+        piece.release()
+        if not payload:
+            return
+        for header, batch in iter_batches(payload):
+            offset = header.next_offset
+            yield header, bytes(batch)
 
 
 def records_of(log: PartitionLog) -> list[Stored]:

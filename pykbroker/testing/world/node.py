@@ -66,6 +66,8 @@ class Node:
         """A fault is under way that may make it end by itself, or refuse to start."""
         self.has_failed = False
         """The process has given up, and ends at any moment."""
+        self.has_stopped = False
+        """It ended in good order, the last time."""
         self.starts = 0
         self.on_up: Callable[[Node], None] = _ignore
         self.on_ended: Callable[[Node, bool], None] = _ignore_end
@@ -85,7 +87,7 @@ class Node:
         from pykbroker.broker.server import BrokerServer
 
         self.starts += 1
-        self.has_failed = False
+        self.has_failed = self.has_stopped = False
         self.note(f"starts for the {self.starts}. time")
         self.state = NodeState.STARTING
         self.machine.files.now_ms = self.machine.clock.wall_us() // 1000
@@ -143,6 +145,7 @@ class Node:
         if isinstance(outcome, BaseException):
             self.world.fail(outcome)
         self.note("has stopped")
+        self.has_stopped = True
         self._end(is_power=False)
 
     def kill(self) -> None:

@@ -19,8 +19,8 @@ from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_T
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.record import Record
-from pykbroker.protocol.record_batch import BatchHeader, iter_batches, iter_records
-from pykbroker.testing.world.ledger import ID_HEADER, READ_BYTES
+from pykbroker.protocol.record_batch import iter_records
+from pykbroker.testing.world.ledger import ID_HEADER, batches_of
 from pykbroker.testing.world.transaction_ledger import Losses
 
 if TYPE_CHECKING:
@@ -78,22 +78,6 @@ class _Markers:
             if header.is_transactional:
                 open_of.setdefault(header.producer_id, set()).update(names)
         self.open |= set().union(*open_of.values())
-
-
-def batches_of(log: PartitionLog) -> Iterator[tuple[BatchHeader, bytes]]:
-    """All batches of a log, read as a fetch reads them."""
-    offset = log.log_start_offset
-    while offset < log.log_end_offset:
-        piece = log.read(offset, READ_BYTES, log.log_end_offset).slice
-        if piece is None:
-            return
-        payload = piece.read()
-        piece.release()
-        if not payload:
-            return
-        for header, batch in iter_batches(payload):
-            offset = header.next_offset
-            yield header, bytes(batch)
 
 
 def _identity(record: Record) -> bytes | None:

@@ -8,7 +8,8 @@ In: a scenario that adds the clients, tells of processes that end, and drains. O
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
@@ -19,9 +20,9 @@ from pykbroker.testing.world.clients.client import Client
 from pykbroker.testing.world.clients.committed_reader import CommittedReader
 from pykbroker.testing.world.clients.hanging_aborter import HangingAborter
 from pykbroker.testing.world.clients.offset_checker import OffsetChecker
+from pykbroker.testing.world.clients.routed_client import GROUP, TRANSACTION
 from pykbroker.testing.world.clients.transactional_client import TransactionalClient
 from pykbroker.testing.world.clients.transactor import Transactor
-from pykbroker.testing.world.clients.transactor_requests import GROUP, TRANSACTION
 from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.ledger import TopicRules
 from pykbroker.testing.world.node import Node, NodeState
@@ -201,7 +202,15 @@ class Transactions:
 class TransactionSetUp(TransactionalClient):
     """Creates the topics before the faults begin, by way of an administrator."""
 
-    def __init__(self, administrator: Administrator, partitions: int, *, is_durable: bool) -> None:
+    def __init__(
+        self,
+        administrator: Administrator,
+        partitions: int,
+        *,
+        is_durable: bool,
+        configs: Mapping[str, str] = {},
+    ) -> None:
+        """`configs` go to the topic and to the internal ones."""
         catalog = administrator.catalog
         topic = TopicPromise(TOPIC, partitions, TopicRules(is_flushed=is_durable))
         ledger = TransactionLedger(TOPIC, partitions, is_durable)
@@ -209,20 +218,20 @@ class TransactionSetUp(TransactionalClient):
             administrator.world, "set-up-2", administrator.bootstrap, catalog, topic, ledger
         )
         self._administrator = administrator
-        self._is_durable = is_durable
+        self._configs = {**configs, **(DURABLE if is_durable else {})}
         self.level = 0
         """The finalised transaction.version."""
 
     async def script(self) -> None:
         """Create, alter, look."""
-        configs = {"segment.ms": "700", **(DURABLE if self._is_durable else {})}
+        configs = {"segment.ms": "700", **self._configs}
         await self._administrator.create(TOPIC, self.topic.partitions, self.topic.rules, configs)
         await self._administrator.learn_ids()
-        await self.coordinator(GROUP, "any")
-        await self.coordinator(TRANSACTION, "any")
-        if self._is_durable:
+        for kind in (GROUP, TRANSACTION):  # creates the internal topics
+            await self.ask_again(partial(self.coordinator, kind, "any"))
+        if self._configs:
             for name in INTERNAL_TOPICS:
-                await self._administrator.set_configs(name, DURABLE)
+                await self._administrator.set_configs(name, self._configs)
         response = await self.ask(
             ApiVersionsRequest(client_software_name="world", client_software_version="1"), 3
         )

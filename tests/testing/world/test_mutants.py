@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.testing.world.__main__ import live
+from pykbroker.testing.world.__main__ import Kind, live
 from pykbroker.testing.world.mutants.hunt import MUTANTS, hunt
 from pykbroker.testing.world.mutants.mutant import Mutant, Patch, applied, returning
 
@@ -18,7 +18,7 @@ MORE_SEEDS = 60
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_noticed(mutant: Mutant) -> None:
-    caught = hunt(mutant, [mutant.seed, *range(MORE_SEEDS)], lambda seed: live(seed, 1, 1)[1])
+    caught = hunt(mutant, [mutant.seed, *range(MORE_SEEDS)], lambda seed: live(seed, Kind())[1])
     assert caught is not None, f"no life noticed a node without the rule: {mutant.rule}"
     assert "repeat with: " in caught.failure
 

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from pykbroker.testing.world.__main__ import live, main, repeat_command
+from pykbroker.testing.world.__main__ import Kind, live, main
 from pykbroker.testing.world.one_node import OneNode
 
 SEEDS = int(os.environ.get("PYKBROKER_WORLD_SEEDS", "60"))
@@ -22,7 +22,7 @@ CHUNKS = 6
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_lives(chunk: int) -> None:
     for seed in range(chunk, SEEDS, CHUNKS):
-        _, failure = live(seed, nodes=1, scale=1)
+        _, failure = live(seed, Kind())
         assert not failure, failure
 
 
@@ -40,7 +40,7 @@ def test_a_seed_repeats_in_another_process(seed: str) -> None:
         )
         digests.add(done.stdout)
     assert len(digests) == 1
-    assert digests != {live(4, 1, 1)[0]}
+    assert digests != {live(4, Kind())[0]}
 
 
 def test_lives_are_full_of_events() -> None:
@@ -77,7 +77,7 @@ def test_a_failure_tells_how_to_repeat_it(
     printed = capsys.readouterr().out
     for seed in (40, 41):
         assert f"seed {seed}: AssertionError: it must not\n" in printed
-        assert f"repeat with: {repeat_command(seed, 1, 1)}\n" in printed
+        assert f"repeat with: {Kind().repeat_command(seed)}\n" in printed
     assert "node-1       does something" in printed
     assert main(["--seed", "5"]) == 1
     monkeypatch.setattr(OneNode, "run", lambda self: self.world.timeline.digest)

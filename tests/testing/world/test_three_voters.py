@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.testing.world.__main__ import live
+from pykbroker.testing.world.__main__ import Kind, live
 from pykbroker.testing.world.node import NodeState
 from pykbroker.testing.world.quorum_invariants import QuorumRules
 from pykbroker.testing.world.three_voters import ThreeVoters
@@ -20,18 +20,19 @@ from pykbroker.testing.world.world import Violation
 
 SEEDS = int(os.environ.get("PYKBROKER_QUORUM_SEEDS", "40"))
 CHUNKS = 4
+THREE = Kind(nodes=3)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_lives(chunk: int) -> None:
     for seed in range(chunk, SEEDS, CHUNKS):
-        _, failure = live(seed, nodes=3, scale=1)
+        _, failure = live(seed, THREE)
         assert not failure, failure
 
 
 def test_a_seed_repeats() -> None:
-    assert live(2, nodes=3, scale=1) == live(2, nodes=3, scale=1)
+    assert live(2, THREE) == live(2, THREE)
 
 
 def test_lives_are_full_of_events() -> None:

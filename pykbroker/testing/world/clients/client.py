@@ -118,13 +118,13 @@ class Client(ABC):
         """One of the nodes that this client knows."""
         return self.dice.choice(self.bootstrap)
 
-    def is_unexpected(self, failure: KafkaError, purpose: str) -> bool:
+    def is_unexpected(self, failure: KafkaError, connection: str) -> bool:
         """May a request not fail so when nothing fails any more?
 
         A connection of before may have broken without a word: its next request finds out.
         """
-        if failure.code == ErrorCode.NETWORK_EXCEPTION and purpose not in self._broken:
-            self._broken.add(purpose)
+        if failure.code == ErrorCode.NETWORK_EXCEPTION and connection not in self._broken:
+            self._broken.add(connection)
             return False
         return failure.code in UNEXPECTED_WHEN_CALM
 
@@ -139,8 +139,9 @@ class Client(ABC):
     ) -> Any:
         """The response. KafkaError: there is none, and nobody knows what the node did."""
         deadline_ms = self.environment.clock.now_ms() + timeout_ms
+        peer = self.any_node() if peer is None else peer
         sent = self.pool.send(
-            self.any_node() if peer is None else peer,
+            peer,
             message,
             deadline_ms,
             purpose=purpose,
@@ -150,7 +151,8 @@ class Client(ABC):
         try:
             return await sent
         except KafkaError as failure:
-            if is_calm and not self.is_stopping and self.is_unexpected(failure, purpose):
+            connection = f"{purpose} {peer.node_id}"
+            if is_calm and not self.is_stopping and self.is_unexpected(failure, connection):
                 raise self.violated(
                     f"no answer to {type(message).__name__} although nothing fails any more: "
                     f"{failure.message}"

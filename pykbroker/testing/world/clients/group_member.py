@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.join_group_request import (
     JoinGroupRequest,
@@ -35,7 +34,7 @@ from pykbroker.protocol.messages.sync_group_request import (
 )
 from pykbroker.protocol.primitives import Message
 from pykbroker.testing.world.catalog import TopicPromise
-from pykbroker.testing.world.clients.client import Client
+from pykbroker.testing.world.clients.routed_client import GROUP, RoutedClient
 from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.world import World
 from pykbroker.types import Peer
@@ -44,7 +43,6 @@ SESSION_TIMEOUT_MS = 1_000
 REBALANCE_TIMEOUT_MS = 600
 GROUP_TIMEOUT_MS = SESSION_TIMEOUT_MS + 2_000
 """Version 0 of JoinGroup has no rebalance timeout: the session timeout takes its place."""
-FIRST_WITH_KEYS_LIST = 4
 FIRST_WITH_GROUPS_LIST = 8
 FIRST_WITH_TOPIC_IDS = 10
 FIRST_WITH_MEMBERS_LIST = 3
@@ -53,7 +51,7 @@ FIRST_WITH_MEMBERS_LIST = 3
 JOIN_AGAIN = frozenset((ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION))
 
 
-class GroupMember(Client):
+class GroupMember(RoutedClient):
     """See the module's text."""
 
     def __init__(
@@ -69,7 +67,6 @@ class GroupMember(Client):
         self._topic = topic
         self._member_id = ""
         self._generation = -1
-        self._knows_coordinator = False
         self._owned: list[int] = []
         self.rounds = 0
 
@@ -82,6 +79,8 @@ class GroupMember(Client):
                     await self._part()
             except KafkaError as failure:
                 self.note(f"has trouble: {failure.code}")
+                if not self.knows_one_node:
+                    self.forget_coordinators()
             await self.pause(20, 300)
 
     # ---------------------------------------------------------------- joining
@@ -89,28 +88,17 @@ class GroupMember(Client):
     async def _ask_group(self, message: Message, version: int, timeout_ms: int = 2_000) -> Any:
         """As `ask`. KafkaError, too, when a power failure lies between: whose answer is it?"""
         life = self._ledger.life
-        response = await self.ask(message, version, timeout_ms=timeout_ms, purpose="group")
+        peer = None if self.knows_one_node else await self.coordinator(GROUP, self._ledger.group)
+        response = await self.ask(
+            message, version, peer=peer, timeout_ms=timeout_ms, purpose="group"
+        )
         if self._ledger.life != life:
             raise KafkaError(ErrorCode.NETWORK_EXCEPTION)
         return response
 
-    async def _find_coordinator(self) -> None:
-        """Ask who coordinates the group: a node creates the topic of offsets when it is asked."""
-        version = self.version_of("FindCoordinator")
-        message = FindCoordinatorRequest()
-        if version >= FIRST_WITH_KEYS_LIST:
-            message.coordinator_keys = [self._ledger.group]
-        else:
-            message.key = self._ledger.group
-        response = await self.ask(message, version)
-        answer = response.coordinators[0] if version >= FIRST_WITH_KEYS_LIST else response
-        if answer.error_code:
-            raise KafkaError(answer.error_code)
-        self._knows_coordinator = True
-
     async def _join(self) -> bool:
-        if not self._knows_coordinator:
-            await self._find_coordinator()
+        # A node creates the topic of offsets when it is asked for a coordinator.
+        coordinator = await self.coordinator(GROUP, self._ledger.group)
         version = self.version_of("JoinGroup")
         response = await self._ask_group(
             JoinGroupRequest(
@@ -129,29 +117,32 @@ class GroupMember(Client):
             return False
         if response.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
             self._member_id = ""
-        self._knows_coordinator = response.error_code != ErrorCode.NOT_COORDINATOR
+        if response.error_code == ErrorCode.NOT_COORDINATOR:
+            self.forget_coordinators()
         if response.error_code:
             raise KafkaError(response.error_code)
         self._member_id = response.member_id
         self._generation = response.generation_id
         leads = response.leader == self._member_id
-        self._ledger.joined(self._generation, self._member_id, response.leader)
+        self._ledger.joined(self._generation, self._member_id, response.leader, coordinator.node_id)
         self.note(f"joined generation {self._generation}{' as its leader' if leads else ''}")
-        assignments = self._assign(response.members) if leads else []
-        return await self._sync(assignments)
+        assignments = self._assign(response.members, coordinator) if leads else []
+        return await self._sync(assignments, coordinator)
 
-    def _assign(self, members: Sequence[Any]) -> list[SyncGroupRequestAssignment]:
+    def _assign(
+        self, members: Sequence[Any], coordinator: Peer
+    ) -> list[SyncGroupRequestAssignment]:
         ids = sorted(member.member_id for member in members)
         shares: dict[str, list[int]] = {member_id: [] for member_id in ids}
         for index in range(self._topic.partitions):
             shares[self.dice.choice(ids)].append(index)
-        self._ledger.assigned(self._generation, shares)
+        self._ledger.assigned(self._generation, shares, coordinator.node_id)
         return [
             SyncGroupRequestAssignment(member_id=member_id, assignment=bytes(share))
             for member_id, share in shares.items()
         ]
 
-    async def _sync(self, assignments: list[SyncGroupRequestAssignment]) -> bool:
+    async def _sync(self, assignments: list[SyncGroupRequestAssignment], coordinator: Peer) -> bool:
         response = await self._ask_group(
             SyncGroupRequest(
                 group_id=self._ledger.group,
@@ -168,7 +159,7 @@ class GroupMember(Client):
             self._forget_if_unknown(response.error_code)
             return False
         self._owned = list(response.assignment)
-        self._ledger.owns(self._generation, self._member_id, self._owned)
+        self._ledger.owns(self._generation, self._member_id, self._owned, coordinator.node_id)
         self.note(f"owns {self._owned} in generation {self._generation}")
         await self._fetch_committed()
         return True

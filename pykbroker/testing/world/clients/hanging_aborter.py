@@ -20,10 +20,8 @@ from pykbroker.protocol.messages.write_txn_markers_request import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from pykbroker.testing.world.clients.transactional_client import (
-    FIRST_METADATA_THAT_CREATES_NOTHING,
-    TransactionalClient,
-)
+from pykbroker.testing.world.clients.routed_client import FIRST_METADATA_THAT_CREATES_NOTHING
+from pykbroker.testing.world.clients.transactional_client import TransactionalClient
 from pykbroker.types import Peer
 
 LONGER_THAN_ANY_TIMEOUT_MS = 9_000

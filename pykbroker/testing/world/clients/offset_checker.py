@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.testing.world.clients.offset_requests import fetched_offset, offset_fetch
+from pykbroker.testing.world.clients.routed_client import GROUP
 from pykbroker.testing.world.clients.transactional_client import TransactionalClient
-from pykbroker.testing.world.clients.transactor_requests import FIRST_WITH_STABLE_OFFSETS, GROUP
+from pykbroker.testing.world.clients.transactor_requests import FIRST_WITH_STABLE_OFFSETS
 
 RETRIED = frozenset(
     (

@@ -1,7 +1,8 @@
 """A producer: it sends batches to some partitions, again and again until they are answered.
 
 An idempotent one numbers its batches (InitProducerId); then each record is in the log once at most,
-and its records have the order in which they were sent. `acks` is -1 or 1.
+and its records have the order in which they were sent. `acks` is -1 or 1; where nodes replicate, a
+leader that acknowledged with 1 may take what nobody else has with it.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from pykbroker.protocol.messages.produce_request import (
 )
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing.world.catalog import Catalog, TopicPromise
-from pykbroker.testing.world.clients.client import GRACE_US, RETRIABLE, Client
+from pykbroker.testing.world.clients.client import GRACE_US, RETRIABLE
+from pykbroker.testing.world.clients.routed_client import RoutedClient
 from pykbroker.testing.world.ledger import ID_HEADER, Attempt, PartitionLedger
 from pykbroker.testing.world.world import World
-from pykbroker.types import Peer
+from pykbroker.types import Peer, TopicPartition
 
 CODECS = (NONE, NONE, GZIP, SNAPPY, LZ4, ZSTD)
 FIRST_WITH_ZSTD = 7
@@ -58,6 +60,11 @@ class Batch:
     """Another batch of its partition was sent behind it."""
     is_answered: bool = False
 
+    @property
+    def partition(self) -> TopicPartition:
+        """Where it goes."""
+        return TopicPartition(self.topic.name, self.index)
+
 
 @dataclass(slots=True)
 class ProducerIdentity:
@@ -68,7 +75,7 @@ class ProducerIdentity:
     sequences: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
-class ProducerClient(Client):
+class ProducerClient(RoutedClient):
     """See the module's text. `topics` are those that it writes to."""
 
     def __init__(
@@ -161,8 +168,10 @@ class ProducerClient(Client):
     def _is_unknown_after_start(self, batch: Batch) -> bool:
         """Only the last batch of a producer survives a start: snapshots have no earlier ones. So
         a batch that was sent together with later ones may be there, and be refused all the same.
+        A follower that cuts its log reads its snapshots, too.
         """
-        return batch.is_pipelined and batch.process_ends != self._catalog.process_ends
+        has_restarted = batch.process_ends != self._catalog.process_ends
+        return batch.is_pipelined and (has_restarted or not self.knows_one_node)
 
     def _stream(self) -> str:
         """Records of one stream keep their order: a late batch of an old producer id may come
@@ -200,20 +209,23 @@ class ProducerClient(Client):
 
         The order of the unanswered ones stays: later ones are only sent behind earlier ones.
         """
+        is_calm_before = self.world.is_calm(GRACE_US)
         for _ in range(TRIES):
-            waiting = [batch for batch in batches if not batch.is_answered]
-            if not waiting:
+            if all(batch.is_answered for batch in batches):
                 return
-            peer = self.any_node()
+            ways = await self._ways_of(batches)
+            waiting = [batch for batch, _ in ways]
             is_calm = self.world.is_calm(GRACE_US)
             is_excused = not is_calm
             failures_before = self._catalog.power_failures
-            sent = [self._send(batch, peer) for batch in waiting]
-            for batch, outcome in zip(waiting, sent, strict=True):
+            sent = [self._send(batch, peer) for batch, peer in ways]
+            for (batch, peer), outcome in zip(ways, sent, strict=True):
                 try:
                     response = await outcome
                 except KafkaError as failure:
-                    is_excused = is_excused or not self.is_unexpected(failure, "produce")
+                    self.forget_leaders()
+                    connection = f"produce {peer.node_id}"
+                    is_excused = is_excused or not self.is_unexpected(failure, connection)
                     if is_calm and not is_excused:
                         raise self.violated(
                             f"{batch.attempts[0].identity!r} is not answered although nothing "
@@ -232,7 +244,19 @@ class ProducerClient(Client):
                 return
             if any(not batch.is_answered for batch in batches):
                 await self.pause(20, 300)
+        if is_calm_before and any(not batch.is_answered for batch in batches):
+            raise self.violated("batches are not accepted although nothing fails any more")
         self._identity = None  # gaps in the sequence of a partition are not for others to fill
+
+    async def _ways_of(self, batches: list[Batch]) -> list[tuple[Batch, Peer]]:
+        """The unanswered batches whose partitions have leaders, and these."""
+        waiting = [batch for batch in batches if not batch.is_answered]
+        if self.knows_one_node:
+            peer = self.any_node()
+            return [(batch, peer) for batch in waiting]
+        leaders = await self.leaders_of({batch.partition: None for batch in waiting})
+        leader_of = {each: peer for peer, owned in leaders.items() for each in owned}
+        return [(at, leader_of[at.partition]) for at in waiting if at.partition in leader_of]
 
     def _send(self, batch: Batch, peer: Peer) -> Deferred:
         version = self.version_of("Produce", batch.least_version)
@@ -258,8 +282,9 @@ class ProducerClient(Client):
             self.note(f"{name} acknowledged at {answer.base_offset}")
             batch.is_answered = True
             self.acknowledged += len(batch.attempts)
-            for delta, attempt in enumerate(batch.attempts):
-                batch.ledger.acked(attempt.identity, answer.base_offset + delta)
+            if self._acks == -1 or self.knows_one_node:
+                for delta, attempt in enumerate(batch.attempts):
+                    batch.ledger.acked(attempt.identity, answer.base_offset + delta)
         elif code == ErrorCode.DUPLICATE_SEQUENCE_NUMBER and self._is_idempotent:
             self.note(f"{name} was there already")
             batch.is_answered = True
@@ -273,4 +298,5 @@ class ProducerClient(Client):
         elif code not in RETRIABLE:
             raise self.violated(f"{name} was refused with {code} {answer.error_message}")
         else:
+            self.forget_leaders()
             self.note(f"{name} failed with {code}")

@@ -1,6 +1,7 @@
 """A reader: it follows partitions from their start to their end, with fetch sessions or without.
 
-It checks that nothing is skipped: behind one record comes the next, unless the log was cut at its
+Each partition is read from its leader, with a session for each node that leads some. The reader
+checks that nothing is skipped: behind one record comes the next, unless the log was cut at its
 start or compacted. When the faults are over it has to reach the end of every partition: a session
 that forgets a partition, or a long poll that is never woken, shows here.
 """
@@ -24,10 +25,10 @@ from pykbroker.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from pykbroker.testing.world.catalog import Catalog, TopicPromise
-from pykbroker.testing.world.clients.client import Client
+from pykbroker.testing.world.clients.routed_client import RoutedClient
 from pykbroker.testing.world.ledger import PartitionLedger, end_of_batches, stored_records
 from pykbroker.testing.world.world import World
-from pykbroker.types import Peer
+from pykbroker.types import Peer, TopicPartition
 
 FIRST_WITH_TOPIC_ID = 13
 FIRST_WITH_SESSIONS = 7
@@ -51,14 +52,52 @@ class Position:
     offset: int = 0
     is_sent: bool = False
     """The session knows this offset."""
+    session: Session | None = None
+    """The one that it is in."""
 
     @property
     def ledger(self) -> PartitionLedger:
         """The promises of the partition."""
         return self.topic.ledgers[self.index]
 
+    @property
+    def partition(self) -> TopicPartition:
+        """What is read."""
+        return TopicPartition(self.topic.name, self.index)
 
-class ReaderClient(Client):
+
+class Session:
+    """A fetch session with one node (KIP-227), or fetches without one."""
+
+    def __init__(self, peer: Peer | None, *, is_incremental: bool) -> None:
+        self.peer = peer
+        self._is_incremental = is_incremental
+        self.positions: list[Position] = []
+        self.forgotten: list[Position] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew: the node is told of all partitions."""
+        self.id = 0
+        self.epoch = 0 if self._is_incremental else -1
+        for position in self.positions:
+            position.is_sent = False
+        self.forgotten = []
+
+    def take(self, position: Position) -> None:
+        """Its partition is led here from now on."""
+        before = position.session
+        if before is not None:
+            before.positions.remove(position)
+            before.forgotten.append(position)
+        if position in self.forgotten:
+            self.forgotten.remove(position)
+        position.session = self
+        position.is_sent = False
+        self.positions.append(position)
+
+
+class ReaderClient(RoutedClient):
     """See the module's text."""
 
     def __init__(
@@ -78,41 +117,64 @@ class ReaderClient(Client):
         ]
         self._version = self.version_of("Fetch")
         self._has_sessions = self._version >= FIRST_WITH_SESSIONS and self.dice.randrange(4) > 0
-        self._session_id = 0
-        self._epoch = 0 if self._has_sessions else -1
-        self._forgotten: list[Position] = []
+        self._sessions: dict[Peer | None, Session] = {}
         self.records_read = 0
+        if self.knows_one_node:
+            for position in self.positions:
+                self._session_with(None).take(position)
 
     async def script(self) -> None:
         """Read until the end of the world."""
         while not self.is_stopping:
-            failures_before = self._catalog.power_failures
-            try:
-                response = await self.ask(
-                    self._request(), self._version, timeout_ms=3_000, purpose="fetch"
-                )
-            except KafkaError as failure:
-                self.note(f"fetch failed: {failure.code}")
-                self._begin_session()
-                await self.pause(20, 200)
-                continue
-            if self._catalog.power_failures != failures_before:
-                self._begin_session()
-                continue
-            await self._take(response)
-            await self.pause(0, 60)
+            if not self.knows_one_node:
+                await self._follow_leaders()
+            for session in list(self._sessions.values()):
+                if session.positions or session.forgotten:
+                    await self._fetch(session)
 
-    def _begin_session(self) -> None:
-        self._session_id = 0
-        self._epoch = 0 if self._has_sessions else -1
-        for position in self.positions:
-            position.is_sent = False
-        self._forgotten.clear()
+    async def _follow_leaders(self) -> None:
+        by_partition = {position.partition: position for position in self.positions}
+        for peer, owned in (await self.leaders_of(by_partition)).items():
+            session = self._session_with(peer)
+            for partition in owned:
+                if by_partition[partition].session is not session:
+                    session.take(by_partition[partition])
+        if not any(session.positions for session in self._sessions.values()):
+            await self.pause(20, 200)
+
+    def _session_with(self, peer: Peer | None) -> Session:
+        session = self._sessions.get(peer)
+        if session is None:
+            session = Session(peer, is_incremental=self._has_sessions)
+            self._sessions[peer] = session
+        return session
+
+    async def _fetch(self, session: Session) -> None:
+        failures_before = self._catalog.power_failures
+        try:
+            response = await self.ask(
+                self._request(session),
+                self._version,
+                peer=session.peer,
+                timeout_ms=3_000,
+                purpose="fetch",
+            )
+        except KafkaError as failure:
+            self.note(f"fetch failed: {failure.code}")
+            session.begin()
+            self.forget_leaders()
+            await self.pause(20, 200)
+            return
+        if self._catalog.power_failures != failures_before:
+            session.begin()
+            return
+        await self._take(session, response)
+        await self.pause(0, 60)
 
     # ---------------------------------------------------------------- requests
 
-    def _request(self) -> FetchRequest:
-        wanted = [each for each in self.positions if self._epoch <= 0 or not each.is_sent]
+    def _request(self, session: Session) -> FetchRequest:
+        wanted = [each for each in session.positions if session.epoch <= 0 or not each.is_sent]
         topics: list[FetchTopic] = []
         for position in wanted:
             position.is_sent = True
@@ -136,37 +198,37 @@ class ReaderClient(Client):
             topics=topics,
         )
         if self._has_sessions:
-            message.session_id = self._session_id
-            message.session_epoch = self._epoch
+            message.session_id = session.id
+            message.session_epoch = session.epoch
             message.forgotten_topics_data = [
                 ForgottenTopic(
                     topic=each.topic.name,
                     topic_id=each.topic.topic_id,
                     partitions=[each.index],
                 )
-                for each in self._forgotten
+                for each in session.forgotten
             ]
-            self._forgotten.clear()
+            session.forgotten = []
         return message
 
     # ---------------------------------------------------------------- responses
 
-    async def _take(self, response: Any) -> None:
+    async def _take(self, session: Session, response: Any) -> None:
         code = response.error_code
         if code in SESSION_LOST:
-            self.note(f"session {self._session_id} is lost: {code}")
-            self._begin_session()
+            self.note(f"session {session.id} is lost: {code}")
+            session.begin()
             return
         if code:
             raise self.violated(f"a fetch was answered with {code}")
         if self._has_sessions:
-            self._session_id = response.session_id
-            self._epoch = self._epoch + 1 if response.session_id else 0
+            session.id = response.session_id
+            session.epoch = session.epoch + 1 if response.session_id else 0
         for topic in response.responses:
             for answer in topic.partitions:
                 await self._take_partition(self._find(topic, answer.partition_index), answer)
         if self._has_sessions and self.dice.one_in(30) and not self.world.is_calm():
-            self._begin_session()
+            session.begin()
 
     def _find(self, topic: Any, index: int) -> Position:
         for position in self.positions:
@@ -187,6 +249,7 @@ class ReaderClient(Client):
         if answer.error_code:
             self.note(f"{name} cannot be read: {answer.error_code}")
             position.is_sent = False
+            self.forget_leaders()
             await self.pause(20, 200)
             return
         payload = answer.records or b""
@@ -216,12 +279,15 @@ class ReaderClient(Client):
         version = self.version_of("ListOffsets")
         partition = ListOffsetsPartition(partition_index=position.index, timestamp=EARLIEST)
         topic = ListOffsetsTopic(name=position.topic.name, partitions=[partition])
+        peer = None if position.session is None else position.session.peer
         try:
-            response = await self.ask(ListOffsetsRequest(topics=[topic]), version)
+            response = await self.ask(ListOffsetsRequest(topics=[topic]), version, peer=peer)
         except KafkaError:
             return
         answer = response.topics[0].partitions[0]
         if answer.error_code:
+            self.forget_leaders()  # it was read from a follower
+            position.is_sent = False
             return
         if answer.offset > position.offset or position.ledger.lost_by_power:
             position.offset = answer.offset

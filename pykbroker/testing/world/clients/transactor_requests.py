@@ -40,6 +40,7 @@ from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing.world.catalog import Catalog, TopicPromise
 from pykbroker.testing.world.clients.client import GRACE_US, RETRIABLE
 from pykbroker.testing.world.clients.offset_requests import fetched_offset, offset_fetch
+from pykbroker.testing.world.clients.routed_client import GROUP, TRANSACTION
 from pykbroker.testing.world.clients.transactional_client import TransactionalClient
 from pykbroker.testing.world.ledger import ID_HEADER
 from pykbroker.testing.world.transaction_ledger import (
@@ -50,7 +51,6 @@ from pykbroker.testing.world.transaction_ledger import (
 from pykbroker.testing.world.world import World
 from pykbroker.types import Peer
 
-GROUP, TRANSACTION = 0, 1
 TRIES = 30
 ONE_IN_VANISHES = 40
 CODECS = (NONE, NONE, GZIP, LZ4)

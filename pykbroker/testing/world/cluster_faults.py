@@ -1,0 +1,80 @@
+"""What goes wrong in a cluster, beside all that goes wrong with one node.
+
+isolate       a node is cut off from all others: from them, to them, or both
+lag           everything to and from a node takes long
+kill_several, power_several     nodes fail together, or shortly after each other
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pykbroker.testing.world.faults import MS, WEIGHTS, Faults
+from pykbroker.testing.world.node import Node
+from pykbroker.testing.world.world import World
+
+CLUSTER_WEIGHTS = {
+    **WEIGHTS,
+    "isolate": 4,
+    "lag": 2,
+    "kill_several": 2,
+    "power_several": 1,
+}
+USUAL_JITTER_US = 500
+MOST_BETWEEN_MS = 300
+
+
+class ClusterFaults(Faults):
+    """See the module's text."""
+
+    def __init__(self, world: World, nodes: Sequence[Node], clients: Sequence[str]) -> None:
+        super().__init__(world, nodes, clients, CLUSTER_WEIGHTS)
+
+    def _others(self, node: Node) -> list[str]:
+        return [other.name for other in self.nodes if other is not node]
+
+    def _isolate(self, node: Node) -> None:
+        how = self.dice.choice(("hears nobody", "is not heard", "is alone"))
+        duration_ms = self.dice.choice((200, 1_500, 4_000, 7_000))
+        self.world.timeline.note("network", f"{node.name} {how} for {duration_ms} ms")
+        network = self.world.network
+        for other in self._others(node):
+            if how != "is not heard":
+                network.cut(other, node.name)
+                self._later(duration_ms, duration_ms, network.heal, other, node.name)
+            if how != "hears nobody":
+                network.cut(node.name, other)
+                self._later(duration_ms, duration_ms, network.heal, node.name, other)
+
+    def _lag(self, node: Node) -> None:
+        jitter_ms = self.dice.choice((20, 150, 1_200))
+        duration_ms = self.dice.choice((500, 3_000))
+        self.world.timeline.note("network", f"{node.name} lags by up to {jitter_ms} ms")
+        network = self.world.network
+        for other in self._others(node):
+            for sender, receiver in ((node.name, other), (other, node.name)):
+                network.slow(sender, receiver, jitter_ms * MS)
+                self._later(
+                    duration_ms, duration_ms, network.slow, sender, receiver, USUAL_JITTER_US
+                )
+
+    def _several(self, node: Node) -> list[Node]:
+        count = self.dice.randint(2, len(self.nodes))
+        others = self.dice.sample(self.nodes, count)
+        return [node, *(other for other in others if other is not node)]
+
+    def _kill_several(self, node: Node) -> None:
+        for each in self._several(node):
+            self._later(0, self.dice.choice((0, MOST_BETWEEN_MS)), self._kill_unless_over, each)
+
+    def _kill_unless_over(self, node: Node) -> None:
+        if not self.is_over:
+            self._kill(node)
+
+    def _power_several(self, node: Node) -> None:
+        for each in self._several(node):
+            self._later(0, self.dice.choice((0, MOST_BETWEEN_MS)), self._power_unless_over, each)
+
+    def _power_unless_over(self, node: Node) -> None:
+        if not self.is_over:
+            self._power(node)

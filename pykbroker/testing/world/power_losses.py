@@ -1,0 +1,109 @@
+"""What power failures may take from replicated partitions: it has to be on no other replica.
+
+A replica that lost its power may lack what was not flushed. Kafka cannot tell it from one whose
+process was killed: when a broker registers again after either, it leaves the in-sync and the
+eligible replicas (KIP-966). As long as another of these runs, nothing is lost. When none of them
+does, any of them may lead next, as the last known leader: what is behind the recovery point of one
+that lost its power may be lost.
+
+In: a node whose process is about to end. Out: for each partition that may lose something, the
+offset from which on it may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.testing.world.node import Node
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.kraft.partition_image import PartitionImage
+
+
+class PowerLosses:
+    """See the module's text.
+
+    State: how far each log was flushed when its process ended; the nodes that ended uncleanly, and
+    those that lost their power, with the broker epoch that each had then; the newest image.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = list(nodes)
+        self._flushed: dict[int, dict[TopicPartition, int]] = {node.node_id: {} for node in nodes}
+        self._ended: dict[int, int] = {}
+        self._lost_power: dict[int, int] = {}
+        self._newest: MetadataImage | None = None
+
+    def topic_id(self, name: str) -> bytes | None:
+        """The id of a topic, as the newest image has it."""
+        topic = None if self._newest is None else self._newest.topic(name)
+        return None if topic is None else topic.id
+
+    def process_ended(self, node: Node, *, is_power: bool) -> dict[TopicPartition, int]:
+        """Before the process is gone."""
+        self._note_flushed(node)
+        images = list(self._latest_images())
+        if self._newest is None or node.has_stopped:
+            return {}
+        registration = self._newest.brokers.get(node.node_id)
+        epoch = -1 if registration is None else registration.epoch
+        self._ended[node.node_id] = epoch
+        if is_power:
+            self._lost_power[node.node_id] = epoch
+        losses: dict[TopicPartition, int] = {}
+        for image in images:
+            for topic in image.topics_by_id.values():
+                for index, partition in topic.partitions.items():
+                    key = TopicPartition(topic.name, index)
+                    offset = self._lost_from(key, partition, image)
+                    if offset is not None:
+                        losses[key] = min(offset, losses.get(key, offset))
+        return losses
+
+    def _note_flushed(self, node: Node) -> None:
+        server = node.server
+        if server is None or not hasattr(server, "log_manager"):
+            return
+        flushed = self._flushed[node.node_id]
+        for log in server.log_manager.logs():
+            flushed[log.topic_partition] = log.recovery_point
+
+    def _latest_images(self) -> Iterator[MetadataImage]:
+        """What is committed, and what the active controller has decided."""
+        for node in self._nodes:
+            kraft = getattr(node.server, "kraft", None)
+            if kraft is None:
+                continue
+            if self._newest is None or kraft.image.offset > self._newest.offset:
+                self._newest = kraft.image
+            driver = kraft.controller
+            if driver is not None and driver.controller is not None:
+                yield driver.controller.image
+        if self._newest is not None:
+            yield self._newest
+
+    def _lost_from(
+        self, key: TopicPartition, partition: PartitionImage, image: MetadataImage
+    ) -> int | None:
+        """From where on a partition may lose records; None: it loses none."""
+        candidates = {*partition.isr, *partition.elr} or set(partition.last_known_elr)
+        if any(not _is_unnoticed(self._ended, each, image) for each in candidates):
+            return None
+        return min(
+            (
+                self._flushed[each].get(key, 0)
+                for each in candidates
+                if _is_unnoticed(self._lost_power, each, image)
+            ),
+            default=None,
+        )
+
+
+def _is_unnoticed(epochs: Mapping[int, int], node_id: int, image: MetadataImage) -> bool:
+    """Is the node among these, and has it not registered again since?"""
+    epoch = epochs.get(node_id)
+    registration = image.brokers.get(node_id)
+    return epoch is not None and (registration is None or registration.epoch <= epoch)

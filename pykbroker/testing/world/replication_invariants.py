@@ -1,0 +1,220 @@
+"""Rules about replicated partitions, checked after every event.
+
+    one leader an epoch
+    a leader's high watermark and log start never go back in its epoch
+    what is below a high watermark is committed: every replica has the same batches there, a new
+    leader has all of them, a replica never cuts them off
+    a follower's high watermark is not above what its leaders have committed
+
+Which power failures excuse what is decided elsewhere (`power_losses.py`); `forget` takes it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from pykbroker.testing.world.invariants import just_ran
+from pykbroker.testing.world.ledger import batches_of
+from pykbroker.testing.world.node import Node
+from pykbroker.testing.world.world import Violation, World
+
+if TYPE_CHECKING:
+    from pykbroker.log.partition.partition_log import PartitionLog
+    from pykbroker.replication.partition import Partition
+
+PartitionKey = tuple[bytes, int]
+READ_COMMITTED = 1
+
+
+class View(NamedTuple):
+    """What a replica was after the event before."""
+
+    epoch: int
+    is_leader: bool
+    start: int
+    high: int
+    end: int
+
+
+class Batch(NamedTuple):
+    """A batch that is committed."""
+
+    last_offset: int
+    epoch: int
+    content: int
+    """A checksum of all its bytes."""
+
+
+class CommittedLog:
+    """What was ever below the high watermark of a leader of one partition."""
+
+    def __init__(self) -> None:
+        self.end = 0
+        self.batches: dict[int, Batch] = {}
+        self.was_cut = False
+        """A power failure has taken some of it: high watermarks of before tell nothing."""
+
+    def forget(self, offset: int) -> None:
+        """What is not below `offset` may be lost."""
+        if offset < self.end:
+            self.was_cut = True
+            self.end = offset
+            self.batches = {
+                base: batch for base, batch in self.batches.items() if batch.last_offset < offset
+            }
+
+
+class ReplicationRules:
+    """See the module's text.
+
+    State: the committed log of each partition; who led each epoch; each replica as it was, and up
+    to where it was compared with the committed log.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = list(nodes)
+        self._views: dict[tuple[int, int, PartitionKey], View] = {}
+        self._logs: dict[tuple[int, int, PartitionKey], PartitionLog] = {}
+        self._compared: dict[tuple[int, int, PartitionKey], int] = {}
+        self._leaders: dict[tuple[PartitionKey, int], int] = {}
+        self._committed: dict[PartitionKey, CommittedLog] = {}
+        self.leader_changes: dict[str, int] = {}
+        """Topic -> how often a node began to lead a partition of it."""
+        self.cuts = 0
+        """How often a replica was cut."""
+
+    def committed_end(self, topic_id: bytes, index: int) -> int:
+        """The end of what is committed."""
+        found = self._committed.get((topic_id, index))
+        return 0 if found is None else found.end
+
+    def forget(self, topic_id: bytes, index: int, offset: int) -> None:
+        """Power failures may have taken what is not below `offset`."""
+        key = (topic_id, index)
+        self._log_of(key).forget(offset)
+        for place, compared in self._compared.items():
+            if place[2] == key:
+                self._compared[place] = min(compared, offset)
+
+    def _log_of(self, key: PartitionKey) -> CommittedLog:
+        found = self._committed.get(key)
+        if found is None:
+            found = self._committed[key] = CommittedLog()
+        return found
+
+    # ---------------------------------------------------------------- after an event
+
+    def check(self, world: World) -> None:
+        """See `Invariant`."""
+        for node, server in just_ran(world, self._nodes):
+            if not hasattr(server, "replica_manager"):
+                continue
+            for partition in server.replica_manager.partitions():
+                log = partition.log
+                if not partition.hosted or log.is_offline:
+                    continue
+                key = (partition.topic_id, partition.index)
+                place = (node.node_id, node.starts, key)
+                view = View(
+                    partition.leader_epoch,
+                    partition.is_leader,
+                    log.log_start_offset,
+                    partition.high_watermark,
+                    log.log_end_offset,
+                )
+                if self._logs.get(place) is not log:  # a replica that was moved away and back
+                    self._logs[place] = log
+                    self._views.pop(place, None)
+                    self._compared.pop(place, None)
+                before = self._views.get(place)
+                if view != before:
+                    self._views[place] = view
+                    with node.machine.files.peeked():
+                        self._check_replica(node, partition, view, before)
+
+    def _check_replica(
+        self, node: Node, partition: Partition, view: View, before: View | None
+    ) -> None:
+        name = f"{node.name} {partition.topic_partition}"
+        key = (partition.topic_id, partition.index)
+        place = (node.node_id, node.starts, key)
+        self._check_offsets(name, partition, view)
+        if before is not None and view.end < before.end:
+            self._check_cut(name, place, view)
+        committed = self._log_of(key)
+        if view.is_leader:
+            self._check_leader(name, node, partition, view, before)
+            committed.end = max(committed.end, view.high)
+            self._compare(name, place, partition, view.high)
+        elif view.high > committed.end and not committed.was_cut:
+            raise Violation(
+                f"{name}: its high watermark is {view.high}, leaders have committed {committed.end}"
+            )
+        elif before is not None and view.epoch == before.epoch and view.end >= before.end:
+            self._compare(name, place, partition, min(view.high, committed.end))
+
+    def _check_offsets(self, name: str, partition: Partition, view: View) -> None:
+        if not view.start <= view.high <= view.end:
+            raise Violation(
+                f"{name}: start {view.start}, high watermark {view.high}, end {view.end}"
+            )
+        if partition.log.recovery_point > view.end:
+            raise Violation(
+                f"{name}: flushed up to {partition.log.recovery_point}, the end is {view.end}"
+            )
+        stable = partition.bound(READ_COMMITTED)
+        if stable > view.high:
+            raise Violation(f"{name}: the last stable offset {stable} is above {view.high}")
+
+    def _check_cut(self, name: str, place: tuple[int, int, PartitionKey], view: View) -> None:
+        self.cuts += 1
+        compared = self._compared.get(place, 0)
+        if view.end < compared:
+            raise Violation(
+                f"{name}: was cut at {view.end}; it had all that is committed up to {compared}"
+            )
+
+    def _check_leader(
+        self, name: str, node: Node, partition: Partition, view: View, before: View | None
+    ) -> None:
+        key = (partition.topic_id, partition.index)
+        known = self._leaders.get((key, view.epoch))
+        if known is None:
+            self._leaders[key, view.epoch] = node.node_id
+            topic = partition.topic
+            self.leader_changes[topic] = self.leader_changes.get(topic, 0) + 1
+            committed = self._log_of(key)
+            if view.end < committed.end:
+                raise Violation(
+                    f"{name}: leads epoch {view.epoch} with a log that ends at {view.end}; "
+                    f"committed is {committed.end}"
+                )
+            place = (node.node_id, node.starts, key)
+            self._compare(name, place, partition, committed.end)
+        elif known != node.node_id:
+            raise Violation(f"{name}: epoch {view.epoch} is led by node {known}, too")
+        if before is None or not before.is_leader or before.epoch != view.epoch:
+            return
+        if view.high < before.high or view.start < before.start:
+            raise Violation(f"{name}: went from {before} to {view}")
+
+    def _compare(
+        self, name: str, place: tuple[int, int, PartitionKey], partition: Partition, end: int
+    ) -> None:
+        """All that this replica has below `end` is what others have at its place."""
+        start = self._compared.get(place, 0)
+        if end <= start:
+            return
+        self._compared[place] = end
+        if partition.log.config.compact:
+            return  # each replica compacts by itself
+        known = self._log_of(place[2]).batches
+        for header, payload in batches_of(partition.log, start, end):
+            found = Batch(header.last_offset, header.partition_leader_epoch, crc32(payload))
+            other = known.setdefault(header.base_offset, found)
+            if other != found:
+                raise Violation(
+                    f"{name}: has {found} at {header.base_offset}, committed is {other}"
+                )

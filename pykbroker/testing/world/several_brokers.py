@@ -1,0 +1,345 @@
+"""The world of several brokers: topics with replicas, and everything that clients do with them.
+
+    1  the nodes elect a controller, register, serve; topics are created
+    2  producers, readers, members of a group, transactional producers, administrators that move
+       replicas and elect leaders work while faults come
+    3  no more faults: all replicas of all partitions get in sync
+    4  clients show that everything works, producers end, readers reach the end
+    5  all replicas are equal and have all that was promised; all nodes fail, and it is so again
+
+In: a seed, a shape. Out: as of one node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
+from pykbroker.protocol.primitives import uuid_to_str
+from pykbroker.testing.world.catalog import Catalog
+from pykbroker.testing.world.clients.administrator import Administrator
+from pykbroker.testing.world.clients.client import Client
+from pykbroker.testing.world.clients.group_member import GroupMember
+from pykbroker.testing.world.clients.producer import ProducerClient
+from pykbroker.testing.world.clients.reader import ReaderClient
+from pykbroker.testing.world.clients.reassigner import Reassigner
+from pykbroker.testing.world.cluster_faults import ClusterFaults
+from pykbroker.testing.world.cluster_topics import CLUSTER_PROPERTIES, TWO_IN_SYNC, ClusterSetUp
+from pykbroker.testing.world.group_ledger import GroupLedger
+from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets
+from pykbroker.testing.world.ledger import batches_of, records_of
+from pykbroker.testing.world.node import Node, NodeState
+from pykbroker.testing.world.power_losses import PowerLosses
+from pykbroker.testing.world.quorum_invariants import QuorumRules
+from pykbroker.testing.world.randomness import SeededSource
+from pykbroker.testing.world.replication_invariants import ReplicationRules
+from pykbroker.testing.world.shape import Shape
+from pykbroker.testing.world.transactions import TOPIC as TRANSACTIONAL_TOPIC
+from pykbroker.testing.world.transactions import Transactions, TransactionSetUp
+from pykbroker.testing.world.world import Violation, World
+from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
+    from pykbroker.replication.partition import Partition
+
+SECOND = 1_000_000
+START_US = 60 * SECOND
+DRAIN_US = 90 * SECOND
+CALM_US = 5 * SECOND
+FAULTS_US = (2 * SECOND, 8 * SECOND)
+INTERNAL = (GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC)
+
+
+class SeveralBrokers:
+    """See the module's text."""
+
+    def __init__(self, seed: int, scale: int = 1, shape: Shape | None = None) -> None:
+        self.world = World(seed)
+        self.dice = self.world.dice("scenario")
+        self.shape = shape or Shape()
+        self.scale = scale
+        self.catalog = Catalog()
+        self.group = GroupLedger("group", may_move=True)
+        cluster_id = uuid_to_str(SeededSource(self.world.dice("cluster")).new_uuid())
+        self.nodes = [
+            Node(self.world, node_id, properties, cluster_id)
+            for node_id, properties in self.shape.properties(CLUSTER_PROPERTIES).items()
+        ]
+        for node in self.nodes:
+            node.on_ended = self._ended
+        self.brokers = [node for node in self.nodes if node.node_id in self.shape.broker_ids]
+        controllers = [node for node in self.nodes if node.node_id in self.shape.controller_ids]
+        self.quorum = QuorumRules(controllers)
+        self.rules = ReplicationRules(self.brokers)
+        self.power = PowerLosses(self.nodes)
+        self.world.invariants += [
+            self.quorum,
+            MetadataOffsets(self.nodes),
+            ImageEveryWhere(self.brokers),
+            self.rules,
+        ]
+        self.bootstrap = [node.peer for node in self.brokers]
+        self.producers: list[ProducerClient] = []
+        self.readers: list[ReaderClient] = []
+        self.members: list[GroupMember] = []
+        self.operators: list[Administrator] = []
+        self.reassigners: list[Reassigner] = []
+        self.transactions: Transactions | None = None
+        self.faults: ClusterFaults | None = None
+
+    # ---------------------------------------------------------------- the phases
+
+    def run(self) -> str:
+        """Live one life; the digest of all that happened."""
+        self._begin()
+        self._add_clients()
+        names = [client.name for client in self._clients()]
+        faults = self.faults = ClusterFaults(self.world, self.nodes, names)
+        if self.transactions is not None:
+            self.transactions.add_faults(faults)
+        for client in self._clients():
+            client.start()
+        faults.start()
+        self.world.run_for(self.dice.randint(*FAULTS_US) * self.scale)
+        faults.mend()
+        for reassigner in self.reassigners:
+            reassigner.stop()
+        self._wait(self._is_in_sync, "replicas do not get in sync though nothing fails", DRAIN_US)
+        self.world.calm_since_us = self.world.now_us
+        self.world.timeline.note("world", "is calm")
+        self._drain()
+        self._check_logs()
+        self._fail_once_more()
+        self._check_logs()
+        return self.world.timeline.digest
+
+    def _wait(
+        self, condition: Callable[[], bool], otherwise: str, limit_us: int = START_US
+    ) -> None:
+        if not self.world.run_until(condition, self.world.now_us + limit_us):
+            raise Violation(otherwise)
+
+    def _begin(self) -> None:
+        for node in self.nodes:
+            node.start()
+        self._wait(self._all_serve, "the nodes do not come up")
+        factor = min(3, len(self.brokers))
+        administrator = Administrator(self.world, "admin", self.bootstrap, self.catalog, factor)
+        set_up = ClusterSetUp(administrator, self._latest_wall_ms)
+        set_up.start()
+        self._wait(lambda: set_up.is_done, "the topics are not created")
+        dice = self.world.dice("transactional life")
+        preparation = TransactionSetUp(
+            administrator, dice.randint(2, 4), is_durable=True, configs=TWO_IN_SYNC
+        )
+        preparation.start()
+        self._wait(lambda: preparation.is_done, "transactions are not prepared")
+        if dice.one_in(2):
+            self.transactions = Transactions(
+                self.world,
+                self.brokers,
+                self.catalog,
+                is_durable=True,
+                level=preparation.level,
+                wait=self._wait,
+            )
+        for topic in self.catalog.topics.values():
+            for index, ledger in enumerate(topic.ledgers):
+                ledger.committed_end = _end_of(self.rules, topic.topic_id, index)
+
+    def _latest_wall_ms(self) -> int:
+        return max(node.machine.clock.latest_ms() for node in self.nodes)
+
+    def _add_clients(self) -> None:
+        world, bootstrap, dice = self.world, self.bootstrap, self.dice
+        names = sorted(self.catalog.topics.keys() - {TRANSACTIONAL_TOPIC})
+        for number in range(dice.randint(1, 3)):
+            batches = dice.randint(15, 60) * self.scale
+            self.producers.append(
+                ProducerClient(world, f"producer-{number}", bootstrap, self.catalog, names, batches)
+            )
+        for number in range(dice.randint(1, 2)):
+            self.readers.append(
+                ReaderClient(world, f"reader-{number}", bootstrap, self.catalog, names)
+            )
+        topic = self.catalog.topics[names[0]]
+        for number in range(dice.choice((0, 2, 3))):
+            name = f"member-{number}"
+            self.members.append(GroupMember(world, name, bootstrap, self.group, topic))
+        if dice.one_in(2):
+            operator = Administrator(world, "operator", bootstrap, self.catalog, 2)
+            operator.is_one_of_several = True
+            self.operators.append(operator)
+        if dice.one_in(2):
+            partitions = [*self._partitions_of(*names, TRANSACTIONAL_TOPIC, *INTERNAL)]
+            self.reassigners.append(
+                Reassigner(world, "reassigner", bootstrap, partitions, self.shape.broker_ids)
+            )
+        if self.transactions is not None:
+            self.transactions.add_clients(self.scale)
+
+    def _partitions_of(self, *names: str) -> Iterator[TopicPartition]:
+        server = self.brokers[0].server
+        assert server is not None
+        for name in names:
+            topic = server.image.topic(name)
+            for index in () if topic is None else topic.partitions:
+                yield TopicPartition(name, index)
+
+    def _clients(self) -> Sequence[Client]:
+        others = [] if self.transactions is None else self.transactions.clients()
+        return [
+            *self.producers,
+            *self.readers,
+            *self.members,
+            *self.operators,
+            *self.reassigners,
+            *others,
+        ]
+
+    def _drain(self) -> None:
+        self._wait(
+            lambda: self._all_serve() and all(client.is_done for client in self.producers),
+            "a producer gets no answer although nothing fails any more",
+            DRAIN_US,
+        )
+        self._wait(self._readers_are_done, "a reader does not reach the end", DRAIN_US)
+        self.world.run_for(CALM_US)
+        if self.transactions is not None:
+            self.transactions.drain()
+        for client in self._clients():
+            client.stop()
+        self._wait(
+            lambda: all(client.is_done for client in self._clients()),
+            "a client waits although nothing fails any more",
+            DRAIN_US,
+        )
+
+    def _fail_once_more(self) -> None:
+        """Every node is killed, or loses its power, at once; then all is there again."""
+        is_power = self.dice.one_in(2)
+        for node in self.nodes:
+            if is_power and self._is_all_flushed(node):
+                node.power_off(reorder=False)
+            else:
+                node.kill()
+        for node in self.nodes:
+            node.start()
+        self._wait(self._is_in_sync, "the cluster does not come up again", DRAIN_US)
+        if self.transactions is not None:
+            self.transactions.check_again()
+
+    def _is_all_flushed(self, node: Node) -> bool:
+        return all(
+            partition.log.recovery_point == partition.log.log_end_offset
+            for _, partition in self._hosted_by(node)
+        )
+
+    # ---------------------------------------------------------------- ends of processes
+
+    def _ended(self, node: Node, is_power: bool) -> None:
+        self.catalog.process_ends += 1
+        self.group.process_ended()
+        losses = self.power.process_ended(node, is_power=is_power)
+        if self.transactions is not None:
+            self.transactions.process_ended(node, is_power=is_power)
+        for key, offset in losses.items():
+            self._excuse(key, offset)
+        if self.faults is not None:
+            self.faults.restart_later(node)
+
+    def _excuse(self, key: TopicPartition, offset: int) -> None:
+        topic_id = self.power.topic_id(key.topic)
+        if topic_id is None or offset >= self.rules.committed_end(topic_id, key.partition):
+            return
+        self.world.timeline.note("world", f"{key} may lose what is from {offset} on")
+        self.rules.forget(topic_id, key.partition, offset)
+        self.catalog.power_failures += 1
+        if key.topic == GROUP_METADATA_TOPIC:
+            self.group.power_lost()
+        topic = self.catalog.topics.get(key.topic)
+        if topic is not None and key.partition < len(topic.ledgers):
+            topic.may_lose = True
+            topic.ledgers[key.partition].may_lose_from(offset)
+
+    # ---------------------------------------------------------------- what is awaited
+
+    def _all_serve(self) -> bool:
+        return all(node.state is NodeState.UP for node in self.nodes)
+
+    def _servers(self) -> list[BrokerServer]:
+        return [node.server for node in self.brokers if node.server is not None]
+
+    def _hosted_by(self, node: Node) -> Iterator[tuple[TopicPartition, Partition]]:
+        if node.server is not None and hasattr(node.server, "replica_manager"):
+            for partition in node.server.replica_manager.partitions():
+                yield partition.topic_partition, partition
+
+    def _is_in_sync(self) -> bool:
+        """Has every partition a leader, and is every replica in sync and at its leader's end?"""
+        if not self._all_serve():
+            return False
+        image = max((server.image for server in self._servers()), key=lambda at: at.offset)
+        if any(server.image.offset != image.offset for server in self._servers()):
+            return False
+        for topic in image.topics_by_id.values():
+            for registration in topic.partitions.values():
+                if (
+                    registration.leader < 0
+                    or set(registration.isr) != set(registration.replicas)
+                    or registration.adding_replicas
+                    or registration.removing_replicas
+                ):
+                    return False
+        return self._replicas_have_equal_ends()
+
+    def _replicas_have_equal_ends(self) -> bool:
+        ends: dict[TopicPartition, int] = {}
+        for node in self.brokers:
+            for key, partition in self._hosted_by(node):
+                end = partition.log.log_end_offset
+                if partition.high_watermark != end or ends.setdefault(key, end) != end:
+                    return False
+        return True
+
+    def _readers_are_done(self) -> bool:
+        ends = {
+            key: partition.log.log_end_offset
+            for node in self.brokers
+            for key, partition in self._hosted_by(node)
+            if partition.is_leader
+        }
+        return all(
+            position.offset >= ends.get(position.partition, 1 << 62)
+            for reader in self.readers
+            for position in reader.positions
+        )
+
+    # ---------------------------------------------------------------- the logs
+
+    def _check_logs(self) -> None:
+        """Every replica has all that was promised, and all replicas have the same."""
+        self._wait(self._is_in_sync, "replicas do not get in sync at the end", DRAIN_US)
+        contents: dict[TopicPartition, dict[int, bytes]] = {}
+        for node in self.brokers:
+            for key, partition in self._hosted_by(node):
+                topic = self.catalog.topics.get(key.topic)
+                log = partition.log
+                if topic is not None and topic.name != TRANSACTIONAL_TOPIC:
+                    topic.ledgers[key.partition].settle(
+                        records_of(log), log.log_start_offset, log.log_end_offset
+                    )
+                if log.config.compact:
+                    continue
+                content = {header.base_offset: batch for header, batch in batches_of(log)}
+                other = contents.setdefault(key, content)
+                for base in other.keys() & content.keys():
+                    if other[base] != content[base]:
+                        raise Violation(f"{node.name} {key}: has another batch at {base}")
+            node.note("has all that was promised")
+
+
+def _end_of(rules: ReplicationRules, topic_id: bytes, index: int) -> Callable[[], int]:
+    return lambda: rules.committed_end(topic_id, index)

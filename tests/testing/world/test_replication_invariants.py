@@ -1,0 +1,156 @@
+"""The rules of replication notice what breaks them: played nodes with real logs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pykbroker.testing.world.node import NodeState
+from pykbroker.testing.world.replication_invariants import ReplicationRules
+from pykbroker.testing.world.virtual_time import Process
+from pykbroker.testing.world.world import Violation
+from pykbroker.types import TopicPartition
+from tests.log.log_makers import NOW_MS, append, memory_disk, open_orders
+
+TOPIC_ID = b"t" * 16
+
+
+class Stage:
+    """Two nodes with a replica of one partition each, and the rules that look at them."""
+
+    def __init__(self) -> None:
+        self.nodes = [self._node(number) for number in (1, 2)]
+        self.rules = ReplicationRules(self.nodes)
+
+    @staticmethod
+    def _node(number: int) -> Any:
+        name = f"node-{number}"
+        files = memory_disk()
+        partition = SimpleNamespace(
+            topic="t",
+            topic_id=TOPIC_ID,
+            index=0,
+            topic_partition=TopicPartition("t", 0),
+            log=open_orders(files),
+            hosted=True,
+            leader_epoch=0,
+            is_leader=False,
+            high_watermark=0,
+        )
+        partition.bound = lambda isolation: partition.high_watermark
+        manager = SimpleNamespace(partitions=lambda: [partition])
+        return SimpleNamespace(
+            node_id=number,
+            name=name,
+            starts=1,
+            state=NodeState.UP,
+            has_failed=False,
+            machine=SimpleNamespace(process=Process(name), files=files),
+            server=SimpleNamespace(replica_manager=manager),
+            partition=partition,
+        )
+
+    def replica(self, number: int) -> Any:
+        return self.nodes[number - 1].partition
+
+    def append(self, number: int, value: str, epoch: int = 0) -> None:
+        append(self.replica(number).log, value.encode(), epoch=epoch)
+
+    def check(self, number: int, **changed: Any) -> None:
+        node = self.nodes[number - 1]
+        vars(node.partition).update(changed)
+        world: Any = SimpleNamespace(queue=SimpleNamespace(current=node.machine.process))
+        self.rules.check(world)
+
+    def replicated(self) -> Stage:
+        """Node 1 leads epoch 0, and both have a record, which is committed."""
+        self.append(1, "a")
+        self.append(2, "a")
+        self.check(1, is_leader=True, high_watermark=1)
+        self.check(2, high_watermark=1)
+        return self
+
+
+def test_what_is_right_passes() -> None:
+    stage = Stage().replicated()
+    assert stage.rules.committed_end(TOPIC_ID, 0) == 1
+    assert stage.rules.leader_changes == {"t": 1}
+    stage.append(2, "b", epoch=1)
+    stage.check(2, is_leader=True, leader_epoch=1, high_watermark=2)
+    assert stage.rules.leader_changes == {"t": 2}
+
+
+def test_two_leaders_of_an_epoch() -> None:
+    stage = Stage().replicated()
+    with pytest.raises(Violation, match="epoch 0 is led by node 1, too"):
+        stage.check(2, is_leader=True)
+
+
+def test_a_leader_without_what_is_committed() -> None:
+    stage = Stage()
+    stage.append(1, "a")
+    stage.check(1, is_leader=True, high_watermark=1)
+    with pytest.raises(Violation, match="ends at 0; committed is 1"):
+        stage.check(2, is_leader=True, leader_epoch=1)
+
+
+def test_a_leader_with_something_else() -> None:
+    stage = Stage()
+    stage.append(1, "a")
+    stage.check(1, is_leader=True, high_watermark=1)
+    stage.append(2, "b")
+    with pytest.raises(Violation, match="at 0, committed is"):
+        stage.check(2, is_leader=True, leader_epoch=1)
+
+
+def test_a_follower_with_something_else() -> None:
+    stage = Stage()
+    stage.append(1, "a")
+    stage.check(1, is_leader=True, high_watermark=1)
+    stage.append(2, "b")
+    stage.check(2)
+    with pytest.raises(Violation, match="at 0, committed is"):
+        stage.check(2, high_watermark=1)
+
+
+def test_a_follower_that_is_ahead_of_what_is_committed() -> None:
+    stage = Stage().replicated()
+    stage.append(2, "b")
+    with pytest.raises(Violation, match="high watermark is 2, leaders have committed 1"):
+        stage.check(2, high_watermark=2)
+
+
+def test_a_high_watermark_that_goes_back() -> None:
+    stage = Stage().replicated()
+    with pytest.raises(Violation, match="went from"):
+        stage.check(1, high_watermark=0)
+
+
+def test_a_replica_that_is_cut() -> None:
+    stage = Stage().replicated()
+    stage.append(2, "not committed")
+    stage.check(2)
+    stage.replica(2).log.truncate_to(1, NOW_MS)
+    stage.check(2)
+    assert stage.rules.cuts == 1
+    stage.replica(2).log.truncate_to(0, NOW_MS)
+    with pytest.raises(Violation, match="was cut at 0"):
+        stage.check(2, high_watermark=0)
+
+
+def test_what_a_power_failure_may_take_is_forgotten() -> None:
+    stage = Stage().replicated()
+    stage.rules.forget(TOPIC_ID, 0, 0)
+    assert stage.rules.committed_end(TOPIC_ID, 0) == 0
+    stage.replica(2).log.truncate_to(0, NOW_MS)
+    stage.append(2, "other", epoch=1)
+    stage.check(2, is_leader=True, leader_epoch=1, high_watermark=1)
+    assert stage.rules.committed_end(TOPIC_ID, 0) == 1
+
+
+def test_offsets_out_of_order() -> None:
+    stage = Stage().replicated()
+    with pytest.raises(Violation, match="start 0, high watermark 5, end 1"):
+        stage.check(1, high_watermark=5)
