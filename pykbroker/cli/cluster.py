@@ -61,7 +61,9 @@ def add_arguments(parser: CommandParser) -> None:
         default=[],
         help="set a configuration key of all nodes; may be given many times",
     )
-    parser.add_argument("--log-level", choices=_LEVELS, help="least level that the nodes log")
+    parser.add_argument(
+        "--log-level", type=str.upper, choices=_LEVELS, help="least level that the nodes log"
+    )
     names = "{" + ",".join(_QUERIES) + "}"
     commands = parser.add_subparsers(dest="action", metavar=names)
     for name, (text, _) in _QUERIES.items():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -33,6 +34,7 @@ is wrong with them."""
 NO_LIMIT: Final = (1 << 31) - 1
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 _TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
+_SUFFIXES: Final = ".log, .index, .timeindex, .snapshot, .txnindex or .checkpoint"
 _SNAPSHOT_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint\Z")
 
 
@@ -88,16 +90,19 @@ def run(options: argparse.Namespace) -> int:
     deep = options.deep_iteration or printing
     logs = LogDump(decoder, printing=printing, deep=deep, options=options)
     indexes = IndexDump(options)
+    unread: list[str] = []
     for name in options.files.split(","):
         path = _as_java_file(name)
         print(f"Dumping {path}")
         try:
-            _dump(path, logs, indexes)
+            unread += _dump(path, logs, indexes)
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from error
     for line in [*indexes.complaints(), *logs.complaints()]:
         print(line, file=sys.stderr)
-    return 0
+    for line in unread:
+        print(line, file=sys.stderr)
+    return 1 if unread else 0
 
 
 def _as_java_file(name: str) -> str:
@@ -106,7 +111,10 @@ def _as_java_file(name: str) -> str:
     return plain.rstrip("/") if len(plain) > 1 else plain
 
 
-def _dump(path: str, logs: LogDump, indexes: IndexDump) -> None:
+def _dump(path: str, logs: LogDump, indexes: IndexDump) -> list[str]:
+    """Print one file; the reason when it is none that can be printed."""
+    if stat.S_ISDIR(os.stat(path).st_mode):
+        return [f"{path}: is a directory; name the files in it, or check them all by --verify"]
     _, suffix = os.path.splitext(os.path.basename(path))
     if suffix in (".log", ".checkpoint"):
         logs.dump(path)
@@ -119,7 +127,8 @@ def _dump(path: str, logs: LogDump, indexes: IndexDump) -> None:
     elif suffix == ".txnindex":
         indexes.dump_transaction_index(path)
     else:
-        print(f"Ignoring unknown file {path}", file=sys.stderr)
+        return [f"{path}: not a file that can be dumped; the name has to end in {_SUFFIXES}"]
+    return []
 
 
 class LogDump:

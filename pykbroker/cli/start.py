@@ -73,7 +73,11 @@ def add_arguments(parser: CommandParser) -> None:
         help="set a configuration key; may be given many times",
     )
     parser.add_argument(
-        "--log-level", choices=_LEVELS, default="INFO", help="least level that is logged"
+        "--log-level",
+        type=str.upper,
+        choices=_LEVELS,
+        default="INFO",
+        help="least level that is logged",
     )
 
 
@@ -273,10 +277,10 @@ def configure_logging(level: str, loggers: str = "") -> None:
     logging.getLogger(REQUEST_LOG).setLevel(logging.INFO)
     for each in filter(None, (each.strip() for each in loggers.split(","))):
         name, _, its_level = each.partition("=")
-        if not name or its_level not in _LEVELS:
+        if not name or its_level.upper() not in _LEVELS:
             wanted = f"expected LOGGER=LEVEL, with a level of {', '.join(_LEVELS)}"
             raise CommandError(f"pykbroker start: {_LOG_VARIABLE}: {each}: {wanted}")
-        logging.getLogger(name).setLevel(its_level)
+        logging.getLogger(name).setLevel(its_level.upper())
     # What nobody looks at is not gathered: each of these costs time in every log call.
     logging.logThreads = False
     logging.logProcesses = False

@@ -107,14 +107,32 @@ def test_a_wrong_checksum(run: Run, tmp_path: Path) -> None:
     assert [line.rpartition(" ")[2] for line in lines[2:]] == ["true", "true", "false"]
 
 
+def test_a_directory_is_named_and_the_rest_is_dumped(run: Run, tmp_path: Path) -> None:
+    log = write_segment(tmp_path)
+    outcome = run("dump-log", "--files", f"{tmp_path},{log}")
+    assert outcome.code == 1
+    assert outcome.err == (
+        f"{tmp_path}: is a directory; name the files in it, or check them all by --verify\n"
+    )
+    assert outcome.lines[:2] == [f"Dumping {tmp_path}", f"Dumping {log}"]
+    assert outcome.lines[2].startswith("Log starting offset: ")
+
+
 def test_files_that_are_wrong(run: Run, tmp_path: Path) -> None:
     other = tmp_path / "notes.txt"
     other.write_text("x")
-    ignored = run("dump-log", "--files", str(other))
-    assert (ignored.code, ignored.err) == (0, f"Ignoring unknown file {other}\n")
+    strange = run("dump-log", "--files", str(other))
+    assert (strange.code, strange.err) == (
+        1,
+        (
+            f"{other}: not a file that can be dumped; the name has to end in .log, .index, "
+            ".timeindex, .snapshot, .txnindex or .checkpoint\n"
+        ),
+    )
     missing = tmp_path / f"{NAME}.log"
-    outcome = run("dump-log", "--files", str(missing))
-    assert (outcome.code, outcome.err) == (1, f"{missing}: No such file or directory\n")
+    for path in (missing, tmp_path / "nothing"):
+        outcome = run("dump-log", "--files", str(path))
+        assert (outcome.code, outcome.err) == (1, f"{path}: No such file or directory\n")
     unnamed = tmp_path / "x.log"
     unnamed.write_bytes(b"")
     assert run("dump-log", "--files", str(unnamed)).err == (

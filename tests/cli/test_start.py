@@ -147,7 +147,7 @@ def test_a_cluster_id_that_is_none(
     )
 
 
-@pytest.mark.parametrize("text", ["pykbroker.request", "=DEBUG", "pykbroker=debug", "a=INFO,b=2"])
+@pytest.mark.parametrize("text", ["pykbroker.request", "=DEBUG", "pykbroker=loud", "a=INFO,b=2"])
 def test_levels_of_loggers_that_are_none(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
@@ -165,12 +165,12 @@ def test_variables_of_the_environment(tmp_path: Path) -> None:
     """CLUSTER_ID names the cluster, PYKBROKER_LOG shows every request and its reply."""
     cluster_id = "5L6g3nShT-eMCtK--X86sw"
     process = subprocess.Popen(
-        command("--data-dir", str(tmp_path), "--listen", "127.0.0.1:0", "--log-level", "DEBUG"),
+        command("--data-dir", str(tmp_path), "--listen", "127.0.0.1:0", "--log-level", "debug"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ
-        | {"CLUSTER_ID": cluster_id, "PYKBROKER_LOG": "asyncio=ERROR, pykbroker.request=DEBUG"},
+        | {"CLUSTER_ID": cluster_id, "PYKBROKER_LOG": "asyncio=ERROR, pykbroker.request=debug"},
     )
     with process:
         assert process.stdout is not None
@@ -248,6 +248,10 @@ def test_a_file_of_a_quorum_stands_for_itself(run: Run, tmp_path: Path) -> None:
     )
     outcome = run("start", "--config", str(file))
     assert (outcome.code, outcome.err) == (1, f"pykbroker start: {file}: {missing}\n")
+
+
+def test_levels_in_any_case() -> None:
+    assert options("--log-level", "debug").log_level == "DEBUG"
 
 
 def test_metrics_are_asked_for_by_a_flag() -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.directories.directory_report import absolute_path
 from pykbroker.protocol.messages.alter_replica_log_dirs_response import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsResponse,
@@ -58,10 +59,10 @@ def _asked(message: AlterReplicaLogDirsRequest) -> list[tuple[str, int, str]]:
 
 
 def _move(services: BrokerServices, topic: str, index: int, path: str) -> int:
-    here = os.getcwd()
     for directory in services.log_manager.directories:  # by the name that DescribeLogDirs gives
-        if path == os.path.join(here, directory.path):
+        if os.path.isabs(path) and absolute_path(path) == absolute_path(directory.path):
             path = directory.path
+            break
     try:
         services.mover.move(TopicPartition(topic, index), path)
     except KafkaError as refused:

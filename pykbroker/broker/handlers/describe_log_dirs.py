@@ -10,12 +10,12 @@ Not done: nothing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler, InSlices
+from pykbroker.log.directories.directory_report import absolute_path
 from pykbroker.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsPartition,
     DescribeLogDirsResponse,
@@ -71,7 +71,7 @@ def _result(services: BrokerServices, report: DirectoryReport) -> DescribeLogDir
         )
     return DescribeLogDirsResult(
         error_code=report.error,
-        log_dir=os.path.join(os.getcwd(), report.path),  # as java.io.File.getAbsolutePath
+        log_dir=absolute_path(report.path),
         topics=[DescribeLogDirsTopic(name=name, partitions=logs) for name, logs in topics.items()],
         total_bytes=report.total_bytes,
         usable_bytes=report.usable_bytes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -12,6 +13,12 @@ from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.types import TopicPartition
 
 UNKNOWN = -1
+
+
+def absolute_path(path: str) -> str:
+    """As java.io.File.getAbsolutePath, but without steps to `.`; links and `..` stay."""
+    steps = os.path.join(os.getcwd(), path).split("/")
+    return "/".join(step for step in steps if step != ".")
 
 
 class LogReport(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 from typing import Any
 
@@ -68,6 +69,10 @@ def test_moves(version: int) -> None:
             ("t", 0): 0,
             ("t", 7): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         }
+        assert call(request(os.path.relpath(away), "t", 0)) == {
+            ("t", 0): ErrorCode.LOG_DIR_NOT_FOUND
+        }
+        assert call(request(f"/.{away}", "far", 0)) == {("far", 0): ErrorCode.REPLICA_NOT_AVAILABLE}
         assert call(request(away, "far", 0)) == {("far", 0): ErrorCode.REPLICA_NOT_AVAILABLE}
         while housekeeping.mover.moving:
             await environment.scheduler.sleep(0)

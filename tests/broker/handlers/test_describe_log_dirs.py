@@ -76,7 +76,7 @@ def test_error_reply(broker: Broker) -> None:
 
 def test_a_relative_directory_is_named_whole(broker: Broker) -> None:
     (report,) = broker.node.log_manager.reports(None)
-    relative = report._replace(path="kafka-logs", logs=[])
+    relative = report._replace(path="./kafka-logs", logs=[])
     found = SimpleNamespace(reports=lambda wanted, breathe: [relative])
     request = SimpleNamespace(message=DescribeLogDirsRequest(topics=None))
     node: Any = SimpleNamespace(log_manager=found, breathe=lambda: None)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from pykbroker.config import TopicConfig
 from pykbroker.errors import ErrorCode
-from pykbroker.log.directories.directory_report import DirectoryReport, LogReport
+from pykbroker.log.directories.directory_report import DirectoryReport, LogReport, absolute_path
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
 from tests.log.log_makers import append
@@ -25,6 +26,14 @@ def test_sizes_and_lags() -> None:
     assert there.logs == [LogReport(ORDERS[0], 0, 2, True)]
     assert here.total_bytes == 1 << 30
     assert here.usable_bytes == (1 << 30) - files.used_bytes()
+
+
+def test_absolute_paths() -> None:
+    here = os.getcwd()
+    assert absolute_path("./data") == absolute_path("data") == f"{here}/data"
+    assert absolute_path("a/./b") == f"{here}/a/b"
+    assert absolute_path("../b") == f"{here}/../b"  # where that leads may depend on a link
+    assert absolute_path("/var/lib") == "/var/lib"
 
 
 def test_a_directory_that_cannot_be_asked_is_offline() -> None:
