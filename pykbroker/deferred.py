@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -120,35 +120,45 @@ def chain(part: PartT | Deferred, step: Callable[[PartT], ReplyT | Deferred]) ->
     return outcome
 
 
+def pass_on(outcome: Any, deferred: Deferred) -> None:
+    """Resolve `deferred` with an outcome that is there, or comes later."""
+    if isinstance(outcome, Deferred):
+        outcome.on_resolved(deferred.resolve)
+    else:
+        deferred.resolve(outcome)
+
+
 def gather(
-    parts: Sequence[PartT | Deferred], combine: Callable[[list[PartT]], ReplyT]
+    parts: Iterable[PartT | Deferred], combine: Callable[[list[PartT]], ReplyT]
 ) -> ReplyT | Deferred:
     """`combine(values)` once each of `parts` (a value or a Deferred) is there, in their order.
 
-    The combined value itself when nothing has to be waited for, a Deferred otherwise.
+    The combined value itself when nothing has to be waited for, a Deferred otherwise. Values may
+    arrive while `parts` yields the next ones.
     """
-    values: list[Any] = list(parts)
+    values: list[Any] = []
     missing = 0
-    for position, part in enumerate(parts):
-        if isinstance(part, Deferred):
-            if part.done:
-                values[position] = part.value
-            else:
-                missing += 1
+    outcome: Deferred | None = None  # once all parts are known
+
+    def arrive(position: int, value: Any) -> None:
+        nonlocal missing
+        values[position] = value
+        missing -= 1
+        if not missing and outcome is not None:
+            outcome.resolve(combine(values))
+
+    for part in parts:
+        if not isinstance(part, Deferred):
+            values.append(part)
+        elif part.done:
+            values.append(part.value)
+        else:
+            values.append(None)
+            missing += 1
+            part.on_resolved(partial(arrive, len(values) - 1))
     if not missing:
         return combine(values)
     outcome = Deferred()
-    left = [missing]
-
-    def arrive(position: int, value: Any) -> None:
-        values[position] = value
-        left[0] -= 1
-        if not left[0]:
-            outcome.resolve(combine(values))
-
-    for position, part in enumerate(parts):
-        if isinstance(part, Deferred) and not part.done:
-            part.on_resolved(partial(arrive, position))
     return outcome
 
 

@@ -6,7 +6,8 @@ A node in a process of its own is sent, for each API that it serves to clients a
 API's request, one request with N elements in that array: names and ids that are mostly unknown,
 numbers that count up. A callback of the node's event loop that comes every millisecond tells for
 how long nothing else ran. Rows: until the answer (or the end of the connection), the longest hold
-meanwhile, both in milliseconds, and what held the loop for longer than a millisecond.
+meanwhile, both in milliseconds, and what held the loop for longer than a millisecond, each with its
+longest hold.
 
 The goal is 50 ms on an idle machine, whatever N is. What the elements mean decides what they cost:
 topics that exist cost more than unknown ones, so this finds what is not sliced at all.
@@ -224,7 +225,9 @@ def print_rows(node: Node, elements: int, wanted: Sequence[str] | None) -> None:
             ask(node.port, api, message)
             answered_ms = (time.perf_counter() - started) * 1000
             longest_ms, units = node.holds()
-            held = ", ".join(sorted(units, key=lambda unit: -units[unit]))
+            held = ", ".join(
+                f"{unit} {units[unit]:.0f}" for unit in sorted(units, key=lambda unit: -units[unit])
+            )
             print(
                 f"{api.name + ' ' + name:50} answered {answered_ms:8.1f} ms, "
                 f"held {longest_ms:7.2f} ms  {held}",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import NO_PRODUCER_ID, build_batch
 
@@ -25,11 +26,15 @@ def decision_batch(
     records: Iterable[CoordinatorRecord],
     now_ms: int,
     compression: int,
+    breathe: Breathe | None = None,
 ) -> bytearray:
-    """Return the batch of some of a decision's records, of its transaction if it has one."""
+    """Return the batch of some of a decision's records, of its transaction if it has one.
+
+    `breathe` is called between records (`environment/slices.py`).
+    """
     encode = codec.encode
     return build_batch(
-        [(*encode(record), now_ms, ()) for record in records],
+        ((*encode(record), now_ms, ()) for record in paced_if(records, breathe)),
         codec=compression,
         producer_id=decision.producer_id,
         producer_epoch=decision.producer_epoch,

@@ -2,18 +2,22 @@
 
     LOADING ---all records replayed---> ACTIVE ---write failed---> LOADING
        '------the log cannot be read--> FAILED (NOT_COORDINATOR until the next election)
+    ACTIVE ---a long operation begins--> BUSY ---it and what came meanwhile is through--> ACTIVE
 
 State: the machine; `waiting`: callers the machine has parked, by id; `parked`: replies that wait
-    until their offset is committed, in the order of the offsets; the running timers.
+    until their offset is committed, in the order of the offsets; the running timers; `later`: what
+    is done once the machine is loaded, or not busy any more; `is_operating`: an operation that may
+    breathe has begun.
 Invariants: `parked` is not empty only while `committed < next_offset`. Every Deferred in here is
     resolved once, with a reply or a refusal.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.decision import CoordinatorRecord
@@ -46,6 +50,17 @@ class HostState(Enum):
     LOADING = "loading"
     ACTIVE = "active"
     FAILED = "failed"
+    BUSY = "busy"
+
+
+class Later(NamedTuple):
+    """Something to do later, in a job if it has a `long_name`. `refuse(code)` tells its caller that
+    it will not be done; None: there is no caller, and it is done when the machine is there again.
+    """
+
+    run: Callable[[], None]
+    refuse: Callable[[int], None] | None = None
+    long_name: str = ""
 
 
 class Waiting:
@@ -70,6 +85,7 @@ class HostedShard:
     __slots__ = (
         "commit_timer",
         "committed",
+        "is_operating",
         "later",
         "leader_epoch",
         "loader",
@@ -94,7 +110,22 @@ class HostedShard:
         self.commit_timer: TimerTask[Any] | None = None
         self.next_offset = 0
         self.committed = 0
-        self.later: list[tuple[Any, Any]] = []  # operations to run once it is loaded
+        self.later: deque[Later] = deque()
+        self.is_operating = False
+
+    @property
+    def is_ready(self) -> bool:
+        """Is the machine loaded?"""
+        return self.state in (HostState.ACTIVE, HostState.BUSY)
+
+    def refuse_later(self, code: int) -> None:
+        """Refuse the callers whose operations have not begun."""
+        later, self.later = self.later, deque()
+        for each in later:
+            if each.refuse is None:
+                self.later.append(each)
+            else:
+                each.refuse(code)
 
     def clear(self) -> list[Waiting]:
         """Forget the machine and all timers; returns everybody who waits."""
@@ -109,4 +140,5 @@ class HostedShard:
         self.waiting.clear()
         self.shard = None
         self.loader = None
+        self.is_operating = False
         return everybody

@@ -4,6 +4,7 @@
     read:   ask -> park the reply behind what is not committed yet -> reply
     timer:  as a write, without a caller
     marker: append the end of a transaction -> replay it -> committed
+    long:   an operation in a job may breathe; see `long_turns_driver.py`
 
 The machine is never ahead of its log: records are queued on the log before they are replayed, and
 nothing of them is visible to a client before they are committed. When the queued bytes do not
@@ -22,30 +23,30 @@ Source: Kafka's `CoordinatorRuntime.java`.
 from __future__ import annotations
 
 import logging
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pykbroker.coordinator.batches import decision_batch, marker_batch
 from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.hosted_shard import HostedShard, HostState, Shard, Waiting
+from pykbroker.coordinator.loading_driver import LoadingDriver
+from pykbroker.coordinator.long_turns_driver import LongTurns, ThrownAway, check
 from pykbroker.coordinator.record_codecs import RecordCodec
-from pykbroker.coordinator.shard_loader import load
 from pykbroker.coordinator.timer_driver import TimerDriver
 from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
 from pykbroker.deferred import Deferred
 from pykbroker.environment.clock import Clock
 from pykbroker.environment.scheduler import Scheduler
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.environment.slices import InOneGo, Slices, paced_if
+from pykbroker.errors import ErrorCode
 from pykbroker.protocol.primitives import EncodeError
-from pykbroker.protocol.record import CorruptBatch
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
 
-LOAD_SLICE_MS = 5
 SPLIT_RECORDS = 500  # a decision that need not be atomic is written in batches of this size
 
 Operation = Callable[..., ShardDecision]
@@ -73,21 +74,34 @@ class CoordinatorRuntime:
         load_chunk_bytes: int,
         compression_codec: int = 0,
         on_loaded: Callable[[int], None] | None = None,
+        slices: Slices | None = None,
+        long_timers: Collection[Hashable] = (),
     ) -> None:
-        """on_loaded(partition): a machine has replayed what was in its log."""
+        """on_loaded(partition): a machine has replayed what was in its log.
+
+        long_timers: the keys of timers whose steps may breathe; slices: where they run.
+        """
         self._log = log
         self._codec = codec
         self._make_shard = make_shard
-        self._scheduler = scheduler
-        self._clock = clock
         self._now_ms = clock.now_ms
+        self._long_timers = long_timers
         self._commit_timeout_ms = commit_timeout_ms
-        self._load_chunk_bytes = load_chunk_bytes
         self._compression_codec = compression_codec
         self._on_loaded = on_loaded
         self._hosted: dict[int, HostedShard] = {}
-        self._load_queue: deque[HostedShard] = deque()
-        self._load_scheduled = False
+        slices = slices or InOneGo()
+        self._turns = LongTurns(slices, scheduler, clock, log.wake)
+        self._loading = LoadingDriver(
+            log=log,
+            codec=codec,
+            make_shard=make_shard,
+            scheduler=scheduler,
+            clock=clock,
+            chunk_bytes=load_chunk_bytes,
+            is_hosted=lambda hosted: self._hosted.get(hosted.partition) is hosted,
+            on_loaded=self._loaded,
+        )
         self._timers: TimerDriver[TimerItem] = TimerDriver(
             scheduler, clock.now_ms, self._timers_due
         )
@@ -109,7 +123,7 @@ class CoordinatorRuntime:
             self.on_resigned(partition)
         hosted = self._hosted[partition] = HostedShard(partition, leader_epoch)
         self._log.watch(partition, self)
-        self._start_loading(hosted)
+        self._loading.start(hosted)
 
     def on_resigned(self, partition: int) -> None:
         """This node does not lead the partition any more."""
@@ -148,7 +162,7 @@ class CoordinatorRuntime:
     def leader_epoch(self, partition: int) -> int | None:
         """The epoch in which this node leads the partition; None when it does not, or loads it."""
         hosted = self._hosted.get(partition)
-        return hosted.leader_epoch if hosted and hosted.state is HostState.ACTIVE else None
+        return hosted.leader_epoch if hosted and hosted.is_ready else None
 
     def active_partitions(self) -> list[int]:
         """The partitions whose machines can be asked now; all that they know is committed."""
@@ -175,16 +189,19 @@ class CoordinatorRuntime:
         """
         hosted = self._hosted.get(partition)
         if hosted is None or hosted.state is not HostState.ACTIVE:
-            return refuse(request, context, self._refusal(hosted))
+            again = partial(self.write, partition, operation, request, context, refuse)
+            return self._not_now(hosted, again, partial(refuse, request, context))
         shard = hosted.shard
         if shard is None:
             shard = self._start_shard(hosted)
         now_ms = self._now_ms()
         self._last_caller += 1
         caller = self._last_caller
+        self._turns.begin(hosted)
         try:
             decision = operation(shard, request, context, caller, now_ms)
             reply: ReplyT | None = decision.reply
+            check(hosted, shard)
             if (
                 reply is not None
                 and not decision.records
@@ -198,9 +215,13 @@ class CoordinatorRuntime:
             if reply is None:
                 hosted.waiting[caller] = waiting
             self._carry_out(hosted, decision, now_ms, waiting)
+        except ThrownAway:
+            return refuse(request, context, int(ErrorCode.NOT_COORDINATOR))
         except Exception:
             self._restart(hosted)  # a bug of ours half-way through a machine: do not trust it
             raise
+        finally:
+            self._turns.end(hosted)
         deferred = waiting.deferred
         return deferred.value if deferred.done else deferred
 
@@ -211,7 +232,8 @@ class CoordinatorRuntime:
         """
         hosted = self._hosted.get(partition)
         if hosted is None or hosted.state is not HostState.ACTIVE:
-            return self._refusal(hosted)
+            again = partial(self.end_transaction, partition, marker)
+            return self._not_now(hosted, again, lambda code: code)
         if hosted.shard is None:
             self._start_shard(hosted)
         now_ms = self._now_ms()
@@ -245,11 +267,18 @@ class CoordinatorRuntime:
         """Ask `question(shard, request, context)`; the reply or a Deferred."""
         hosted = self._hosted.get(partition)
         if hosted is None or hosted.state is not HostState.ACTIVE:
-            return refuse(request, context, self._refusal(hosted))
+            again = partial(self.read, partition, question, request, context, refuse)
+            return self._not_now(hosted, again, partial(refuse, request, context))
         shard = hosted.shard
         if shard is None:
             shard = self._start_shard(hosted)
-        reply = question(shard, request, context)
+        self._turns.begin(hosted)
+        try:
+            reply = question(shard, request, context)
+        finally:
+            self._turns.end(hosted)
+        if hosted.shard is not shard:
+            return refuse(request, context, int(ErrorCode.NOT_COORDINATOR))
         if hosted.next_offset <= hosted.committed:
             return reply
         waiting = Waiting(Deferred(), request, context, refuse)
@@ -273,33 +302,52 @@ class CoordinatorRuntime:
     def machines(self) -> list[Any]:
         """The machines that are active, to look at and not to change."""
         hosted = self._hosted.values()
-        return [at.shard for at in hosted if at.state is HostState.ACTIVE and at.shard is not None]
+        return [at.shard for at in hosted if at.is_ready and at.shard is not None]
 
     def write_all(self, operation: Operation, request: Any) -> None:
-        """Run an operation without a caller everywhere; where records are loaded still, after."""
-        now_ms = self._now_ms()
-        for hosted in list(self._hosted.values()):
-            if hosted.state is HostState.LOADING:
-                hosted.later.append((operation, request))
-            elif hosted.shard is not None:
-                self._run(hosted, operation, hosted.shard, request, None, 0, now_ms)
+        """Run an operation without a caller everywhere, in slices; where records are loaded still,
+        after."""
 
-    def _refusal(self, hosted: HostedShard | None) -> int:
+        def run(hosted: HostedShard) -> None:
+            if hosted.shard is not None:
+                self._run(hosted, operation, hosted.shard, request, None, 0, self._now_ms())
+
+        for hosted in list(self._hosted.values()):
+            if hosted.shard is not None or hosted.state is HostState.LOADING:
+                self._turns.in_slices(operation.__name__, hosted, partial(run, hosted))
+
+    def _not_now(
+        self,
+        hosted: HostedShard | None,
+        again: Callable[[], ReplyT | Deferred],
+        refuse: Callable[[int], ReplyT],
+    ) -> ReplyT | Deferred:
+        """The machine cannot be asked: the refusal, or a Deferred where it is only busy."""
         if hosted is None or hosted.state is HostState.FAILED:
-            return int(ErrorCode.NOT_COORDINATOR)
-        return int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+            return refuse(int(ErrorCode.NOT_COORDINATOR))
+        if hosted.state is HostState.LOADING:
+            return refuse(int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))
+        return self._turns.wait(hosted, again, refuse)
 
     # ---- decisions
 
     def _run(self, hosted: HostedShard, decide: Operation, *arguments: Any) -> None:
         """A step without a caller. A bug costs that machine, not the node."""
+        shard = hosted.shard
+        self._turns.begin(hosted)
         try:
-            self._carry_out(hosted, decide(*arguments), self._now_ms(), None)
+            decision = decide(*arguments)
+            check(hosted, shard)
+            self._carry_out(hosted, decision, self._now_ms(), None)
+        except ThrownAway:
+            return
         except Exception:
             _log.exception(
                 "a coordinator's step failed: partition %d starts anew", hosted.partition
             )
             self._restart(hosted)
+        finally:
+            self._turns.end(hosted)
 
     def _carry_out(
         self, hosted: HostedShard, decision: ShardDecision, now_ms: int, own: Waiting | None
@@ -335,7 +383,8 @@ class CoordinatorRuntime:
         records = decision.records
         if decision.atomic or len(records) <= SPLIT_RECORDS:
             return self._append_batch(hosted, decision, records, now_ms)
-        for first in range(0, len(records), SPLIT_RECORDS):
+        breathe = self._turns.breath(hosted)
+        for first in paced_if(range(0, len(records), SPLIT_RECORDS), breathe):
             some = records[first : first + SPLIT_RECORDS]
             code = self._append_batch(hosted, decision, some, now_ms)
             if code:
@@ -349,8 +398,10 @@ class CoordinatorRuntime:
         records: list[CoordinatorRecord],
         now_ms: int,
     ) -> int:
+        breathe = self._turns.breath(hosted)
+        codec = self._compression_codec
         try:
-            batch = decision_batch(self._codec, decision, records, now_ms, self._compression_codec)
+            batch = decision_batch(self._codec, decision, records, now_ms, codec, breathe)
         except EncodeError as fault:
             # A client's text can be too long once what was no UTF-8 in it is replaced.
             _log.warning("partition %d: a record cannot be written: %s", hosted.partition, fault)
@@ -362,9 +413,15 @@ class CoordinatorRuntime:
             return int(appended.error)
         offset = appended.base_offset
         replay = hosted.shard.replay
-        for record in records:
-            replay(record, offset, decision.producer_id)
-            offset += 1
+        try:
+            for record in paced_if(records, breathe):
+                replay(record, offset, decision.producer_id)
+                offset += 1
+        except ThrownAway:
+            raise
+        except BaseException:
+            self._restart(hosted)  # half-way through a machine: do not trust it
+            raise
         hosted.next_offset = appended.next_offset
         return 0
 
@@ -388,73 +445,11 @@ class CoordinatorRuntime:
 
     # ---- loading
 
-    def _start_loading(self, hosted: HostedShard) -> None:
-        hosted.state = HostState.LOADING
-        try:
-            bounds = self._log.bounds(hosted.partition)
-        except KafkaError as error:
-            self._load_failed(hosted, error)
-            return
-        if bounds.start >= bounds.end:
-            hosted.next_offset = hosted.committed = bounds.end
-            hosted.state = HostState.ACTIVE
-            hosted.later.clear()  # nothing to clean up in an empty machine
-            return
-        self._load_queue.append(hosted)
-        self._schedule_loading()
-
-    def _schedule_loading(self) -> None:
-        if not self._load_scheduled:
-            self._load_scheduled = True
-            self._scheduler.call_soon(self._load_slice)
-
-    def _load_slice(self) -> None:
-        """Load for a few milliseconds, then let the event loop have its turn."""
-        self._load_scheduled = False
-        deadline_ns = self._clock.monotonic_ns() + LOAD_SLICE_MS * 1_000_000
-        while self._load_queue:
-            hosted = self._load_queue[0]
-            if self._hosted.get(hosted.partition) is not hosted:
-                self._load_queue.popleft()  # resigned meanwhile
-                continue
-            if hosted.loader is None:
-                hosted.shard = self._make_shard()
-                hosted.loader = load(
-                    self._log, hosted.partition, hosted.shard, self._codec, self._load_chunk_bytes
-                )
-            try:
-                for must_wait in hosted.loader:
-                    if must_wait or self._clock.monotonic_ns() >= deadline_ns:
-                        self._schedule_loading()
-                        return
-            except Exception as error:  # a broken log, or a bug: that partition stops, not the node
-                self._load_queue.popleft()
-                self._load_failed(hosted, error)
-                continue
-            self._load_queue.popleft()
-            self._loaded(hosted)
-        self._log.wake()
-
     def _loaded(self, hosted: HostedShard) -> None:
-        bounds = self._log.bounds(hosted.partition)
-        hosted.loader = None
-        hosted.next_offset = bounds.end
-        hosted.committed = bounds.high_watermark
-        hosted.state = HostState.ACTIVE
-        now_ms = self._now_ms()
-        self._run(hosted, hosted.shard.loaded, now_ms)
-        later, hosted.later = hosted.later, []
-        for operation, request in later:
-            self._run(hosted, operation, hosted.shard, request, None, 0, now_ms)
+        self._run(hosted, hosted.shard.loaded, self._now_ms())
+        self._turns.do_what_waited(hosted)
         if self._on_loaded is not None:
             self._on_loaded(hosted.partition)
-
-    def _load_failed(self, hosted: HostedShard, error: Exception) -> None:
-        is_bug = not isinstance(error, (KafkaError, CorruptBatch))
-        what = f"{self._log.topic}-{hosted.partition} cannot be loaded: {error}"
-        _log.error("%s", what, exc_info=error if is_bug else None)
-        hosted.clear()
-        hosted.state = HostState.FAILED
 
     def _start_shard(self, hosted: HostedShard) -> Any:
         hosted.shard = self._make_shard()
@@ -464,15 +459,13 @@ class CoordinatorRuntime:
 
     def _restart(self, hosted: HostedShard) -> None:
         self._throw_away(hosted, ErrorCode.NOT_COORDINATOR)
-        if hosted in self._load_queue:
-            hosted.state = HostState.LOADING  # its loader starts from the beginning
-        else:
-            self._start_loading(hosted)
+        self._loading.start(hosted)
 
     def _throw_away(self, hosted: HostedShard, code: ErrorCode) -> None:
         hosted.state = HostState.FAILED
         for waiting in hosted.clear():
             waiting.fail(code)
+        hosted.refuse_later(code)
 
     # ---- timers
 
@@ -491,10 +484,17 @@ class CoordinatorRuntime:
             if key is _COMMIT_TIMEOUT:
                 self._expire_parked(hosted, now_ms)
                 continue
-            task = hosted.timers.get(key)
-            if task is None or task.pending:
-                continue  # cancelled, or started anew, by another timer of this round
-            del hosted.timers[key]
-            if hosted.shard is not None:
-                self._run(hosted, hosted.shard.timer_expired, key, now_ms)
+            fire = partial(self._fire, hosted, key)
+            if key in self._long_timers:
+                self._turns.in_slices(str(key), hosted, fire)
+            else:
+                self._turns.when_free(hosted, fire)
         self._log.wake()
+
+    def _fire(self, hosted: HostedShard, key: Hashable) -> None:
+        task = hosted.timers.get(key)
+        if task is None or task.pending:
+            return  # cancelled, or started anew, meanwhile
+        del hosted.timers[key]
+        if hosted.shard is not None:
+            self._run(hosted, hosted.shard.timer_expired, key, self._now_ms())

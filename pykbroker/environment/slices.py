@@ -11,23 +11,52 @@ stays, and what it reads from the node may have changed after a `breathe`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, TypeVar
 
 from pykbroker.deferred import Deferred
+
+ElementT = TypeVar("ElementT")
+
+Breathe = Callable[[], None]
+
+
+def go_on() -> None:
+    """Do not breathe."""
+
+
+def paced(elements: Iterable[ElementT], breathe: Breathe) -> Iterator[ElementT]:
+    """Yield the elements, and breathe before each."""
+    for element in elements:
+        breathe()
+        yield element
+
+
+def paced_if(elements: Iterable[ElementT], breathe: Breathe | None) -> Iterable[ElementT]:
+    """The elements, paced if there is something to call: short requests do not pay for it."""
+    return elements if breathe is None else paced(elements, breathe)
 
 
 class Slices(Protocol):
     """The sliced jobs of one node."""
 
     def run(
-        self, name: str, job: Callable[[], object], is_wanted: Callable[[], bool] = lambda: True
+        self,
+        name: str,
+        job: Callable[[], object],
+        is_wanted: Callable[[], bool] = lambda: True,
+        after_slice: Callable[[], None] = go_on,
     ) -> Deferred:
         """Run `job` in slices; the Deferred gets what it returns, or the exception it raises.
 
         The first slice runs in a turn of its own. Once `is_wanted` says no, the job is not resumed
         and the Deferred is never resolved. `name` is what its times are recorded under.
+        `after_slice` is called after each slice but the last.
         """
+
+    @property
+    def is_running(self) -> bool:
+        """Does a job run now, which `breathe` may interrupt?"""
 
     def breathe(self) -> None:
         """Let the event loop have a turn if this slice is used up; outside of a job do nothing."""
@@ -39,8 +68,14 @@ class Slices(Protocol):
 class InOneGo:
     """Jobs that run at once and as a whole: for a world in which computing takes no time."""
 
+    is_running = False
+
     def run(
-        self, name: str, job: Callable[[], object], is_wanted: Callable[[], bool] = lambda: True
+        self,
+        name: str,
+        job: Callable[[], object],
+        is_wanted: Callable[[], bool] = lambda: True,
+        after_slice: Callable[[], None] = go_on,
     ) -> Deferred:
         """See `Slices`."""
         deferred = Deferred()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from pykbroker.environment.files import ColdRead, LogDirFailure
+from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.fetch_response import (
     AbortedTransaction,
@@ -54,7 +55,7 @@ def read_all_partitions(
     params: FetchParams,
     wanted: list[FetchPartition],
     skip_unchanged: bool = False,
-    breathe: Callable[[], None] | None = None,
+    breathe: Breathe | None = None,
 ) -> FetchResult:
     """Read `wanted` in order; a follower's progress is noted by the manager, not here.
 
@@ -71,9 +72,7 @@ def read_all_partitions(
     if params.selector is not None:
         skip_unchanged = False  # who may go elsewhere is told so again
     missing: list[Callable[[], None]] = []
-    for asked in wanted:
-        if breathe is not None:
-            breathe()
+    for asked in paced_if(wanted, breathe):
         partition: Partition | int | None = asked.partition
         if partition is None or not partition.hosted:  # type: ignore[union-attr]
             partition = manager.resolve(asked)
@@ -112,8 +111,8 @@ def read_all_partitions(
         raise ColdRead(partial(_call_all, missing))
     result.size_bytes = total
     if result.unknown:
-        unknown = {id(asked) for asked, _ in result.unknown}
-        result.read = [asked for asked in wanted if id(asked) not in unknown]
+        unknown = {id(asked) for asked, _ in paced_if(result.unknown, breathe)}
+        result.read = [asked for asked in paced_if(wanted, breathe) if id(asked) not in unknown]
     return result
 
 

@@ -10,6 +10,7 @@ from pykbroker.broker.outgoing import Outgoing
 from pykbroker.broker.transactions.transaction_support import TransactionSupport
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
+from pykbroker.environment.slices import InOneGo
 from pykbroker.kraft.delta import delta_between
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -23,7 +24,7 @@ Groups = LateCoordinator[GroupCoordinator]
 
 def coordinators_of(node: Node, outgoing: Any = None) -> Coordinators:
     loop = VirtualLoop(node.now_ms)
-    environment: Any = SimpleNamespace(scheduler=loop, clock=loop, random=None)
+    environment: Any = SimpleNamespace(scheduler=loop, clock=loop, random=None, slices=InOneGo())
     return Coordinators(
         environment=environment,
         config=lambda: node.config,

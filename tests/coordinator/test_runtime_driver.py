@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from pykbroker.coordinator import runtime_driver
+from pykbroker.coordinator import loading_driver
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.coordinator.group.partitioning import partition_for
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.hosted_shard import HostState
+from pykbroker.coordinator.runtime_driver import SPLIT_RECORDS
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol import compression
@@ -45,7 +46,7 @@ def test_an_empty_partition_is_active_at_once_without_a_machine() -> None:
 
 
 def test_requests_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime_driver, "LOAD_SLICE_MS", 0)
+    monkeypatch.setattr(loading_driver, "SLICE_MS", 0)
     world = GroupWorld()
     world.elect()
     for number in range(30):
@@ -253,7 +254,7 @@ def test_groups_of_many_partitions() -> None:
 def test_many_tombstones_are_written_in_several_batches() -> None:
     world = GroupWorld()
     world.elect()
-    count = 3 * runtime_driver.SPLIT_RECORDS
+    count = 3 * SPLIT_RECORDS
     world.commit(offsets=",".join(f"t-{n}:1" for n in range(count)))
     before = len(world.log.partitions[0].batches)
     world.delete_topics("t")

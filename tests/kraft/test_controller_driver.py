@@ -10,7 +10,7 @@ import pytest
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.deferred import Deferred
-from pykbroker.environment.slices import InOneGo
+from pykbroker.environment.slices import InOneGo, go_on
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft import controller_driver
 from pykbroker.kraft.controller import brokers
@@ -88,8 +88,14 @@ class Sliced:
         self.jobs: list[str] = []
         self.at_breath: Callable[[], None] = lambda: None
 
+    is_running = False
+
     def run(
-        self, name: str, job: Callable[[], object], is_wanted: Callable[[], bool] = lambda: True
+        self,
+        name: str,
+        job: Callable[[], object],
+        is_wanted: Callable[[], bool] = lambda: True,
+        after_slice: Callable[[], None] = go_on,
     ) -> Deferred:
         self.jobs.append(name)
         return InOneGo().run(name, job, is_wanted)

@@ -154,7 +154,9 @@ class Later:
     def __init__(self) -> None:
         self.jobs: list[tuple[Any, Deferred]] = []
 
-    def run(self, name: str, job: Any, is_wanted: Any = None) -> Deferred:
+    is_running = False
+
+    def run(self, name: str, job: Any, is_wanted: Any = None, after_slice: Any = None) -> Deferred:
         deferred = Deferred()
         self.jobs.append((job, deferred))
         return deferred

@@ -33,6 +33,11 @@ class InSlices(NamedTuple):
     job: Callable[[], Any]
 
 
+def in_slices_if(is_long: bool, job: Callable[[], Any]) -> Any:
+    """What `job` returns, or `InSlices(job)` if it takes long."""
+    return InSlices(job) if is_long else job()
+
+
 Outcome = Message | Deferred | CloseConnection | InSlices | None
 # The first argument is the node's NodeServices or BrokerServices, as the handler declares it: only
 # a node that has what it declares serves its API.

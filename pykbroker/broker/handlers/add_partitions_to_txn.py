@@ -9,27 +9,33 @@ Not done: nothing.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, Outcome, in_slices_if
 from pykbroker.coordinator.transaction.partition_requests import (
     FROM_BROKERS,
     asked_transactions,
     same_code,
 )
+from pykbroker.deferred import then
 from pykbroker.protocol.messages.add_partitions_to_txn_response import AddPartitionsToTxnResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 24
+LONG_BYTES = 20_000  # of a request whose answer is made in slices
 
 
-def handle(services: BrokerServices, request: Request) -> AddPartitionsToTxnResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Ask the coordinator."""
-    return services.transactions.add_partitions_batch(request.message, request.api_version)
+    message, version = request.message, request.api_version
+    made = services.transactions.add_partitions_batch(message, version, services.breathe)
+    is_long = len(request.frame) > LONG_BYTES
+    outcome: Outcome = then(made, partial(in_slices_if, is_long))
+    return outcome
 
 
 def error_reply(

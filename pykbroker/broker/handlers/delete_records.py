@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.protocol.messages.delete_records_response import (
@@ -87,7 +88,8 @@ class WaitingDelete(DelayedOperation):
 def handle(services: BrokerServices, request: Request) -> InSlices | Deferred:
     """Move the log starts of this leader, then wait for its followers."""
     message: DeleteRecordsRequest = request.message
-    if sum(len(topic.partitions) for topic in message.topics) > FEW:
+    topics = message.topics
+    if len(topics) > FEW or sum(len(topic.partitions) for topic in topics) > FEW:
         return InSlices(partial(delete_all, services, request))
     return delete_all(services, request)
 
@@ -97,7 +99,7 @@ def delete_all(services: BrokerServices, request: Request) -> Deferred:
     message: DeleteRecordsRequest = request.message
     waiting = WaitingDelete()
     topics = []
-    for topic in message.topics:
+    for topic in paced(message.topics, services.breathe):
         answers = [
             _delete(services, topic.name, asked.partition_index, asked.offset, waiting)
             for asked in topic.partitions

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.config import GroupConfig, TopicConfig
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.image import (
     BROKER_LOGGER_RESOURCE,
@@ -60,11 +61,7 @@ _TYPES = frozenset(
 
 def handle(services: NodeServices, request: Request) -> DescribeConfigsResponse | InSlices:
     """Describe each resource."""
-    resources = request.message.resources
-    for resource in resources:
-        if resource.resource_type not in _TYPES:
-            raise KafkaError(ErrorCode.INVALID_REQUEST)
-    if len(resources) > FEW:
+    if len(request.message.resources) > FEW:
         return InSlices(partial(describe, services, request))
     return describe(services, request)
 
@@ -72,9 +69,11 @@ def handle(services: NodeServices, request: Request) -> DescribeConfigsResponse 
 def describe(services: NodeServices, request: Request) -> DescribeConfigsResponse:
     """The answers for all resources."""
     message = request.message
+    for resource in paced(message.resources, services.breathe):
+        if resource.resource_type not in _TYPES:
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
     results = []
-    for resource in _each_once(message.resources):
-        services.breathe()
+    for resource in paced(_each_once(services, message.resources), services.breathe):
         try:
             values = _values(services, resource)
         except KafkaError as fault:
@@ -94,11 +93,13 @@ def describe(services: NodeServices, request: Request) -> DescribeConfigsRespons
     return DescribeConfigsResponse(results=results)
 
 
-def _each_once(resources: list[DescribeConfigsResource]) -> Iterable[DescribeConfigsResource]:
+def _each_once(
+    services: NodeServices, resources: list[DescribeConfigsResource]
+) -> Iterable[DescribeConfigsResource]:
     """A request of some kilobytes that names a broker a thousand times would cost us megabytes."""
     asked = {
         (each.resource_type, each.resource_name, tuple(each.configuration_keys or ())): each
-        for each in resources
+        for each in paced(resources, services.breathe)
     }
     return asked.values()
 

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler, InSlices
+from pykbroker.environment.slices import paced
 from pykbroker.log.directories.directory_report import absolute_path
 from pykbroker.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsPartition,
@@ -40,19 +41,24 @@ def handle(services: BrokerServices, request: Request) -> InSlices:
 
 def report(services: BrokerServices, request: Request) -> DescribeLogDirsResponse:
     """What there is in every directory."""
+    wanted = _wanted(services, request.message)
     return DescribeLogDirsResponse(
         results=[
             _result(services, found)
-            for found in services.log_manager.reports(_wanted(request.message), services.breathe)
+            for found in services.log_manager.reports(wanted, services.breathe)
         ]
     )
 
 
-def _wanted(message: DescribeLogDirsRequest) -> Callable[[TopicPartition], bool] | None:
+def _wanted(
+    services: BrokerServices, message: DescribeLogDirsRequest
+) -> Callable[[TopicPartition], bool] | None:
     if message.topics is None:
         return None
     asked = {
-        TopicPartition(topic.topic, index) for topic in message.topics for index in topic.partitions
+        TopicPartition(topic.topic, index)
+        for topic in paced(message.topics, services.breathe)
+        for index in paced(topic.partitions, services.breathe)
     }
     return asked.__contains__
 
@@ -72,7 +78,10 @@ def _result(services: BrokerServices, report: DirectoryReport) -> DescribeLogDir
     return DescribeLogDirsResult(
         error_code=report.error,
         log_dir=absolute_path(report.path),
-        topics=[DescribeLogDirsTopic(name=name, partitions=logs) for name, logs in topics.items()],
+        topics=[
+            DescribeLogDirsTopic(name=name, partitions=logs)
+            for name, logs in paced(topics.items(), services.breathe)
+        ],
         total_bytes=report.total_bytes,
         usable_bytes=report.usable_bytes,
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, error_message
 from pykbroker.kraft.topic_name import topic_name_fault
 from pykbroker.protocol.messages.describe_producers_response import (
@@ -34,12 +35,12 @@ def handle(services: BrokerServices, request: Request) -> DescribeProducersRespo
     """Describe every partition."""
     message: DescribeProducersRequest = request.message
     indexes: dict[str, dict[int, None]] = {}
-    for topic in message.topics:
+    for topic in paced(message.topics, services.breathe):
         indexes.setdefault(topic.name, {}).update(dict.fromkeys(topic.partition_indexes))
     return DescribeProducersResponse(
         topics=[
             TopicResponse(name=name, partitions=_describe(services, request, name, list(asked)))
-            for name, asked in indexes.items()
+            for name, asked in paced(indexes.items(), services.breathe)
         ]
     )
 
@@ -50,14 +51,14 @@ def _describe(
     fault = topic_name_fault(topic)
     if fault is not None:
         code = int(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        return [_refused(index, code, fault) for index in indexes]
+        return [_refused(index, code, fault) for index in paced(indexes, services.breathe)]
     manager = services.replica_manager
     if manager.image.topic(topic) is None:
         code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return [_refused(index, code, error_message(code)) for index in indexes]
+        text = error_message(code)
+        return [_refused(index, code, text) for index in paced(indexes, services.breathe)]
     answers = []
-    for index in indexes:
-        services.breathe()
+    for index in paced(indexes, services.breathe):
         found = manager.lookup(topic, index)
         if isinstance(found, int):
             answers.append(_refused(index, found, None))
@@ -74,7 +75,9 @@ def _describe(
                         coordinator_epoch=producer.coordinator_epoch,
                         current_txn_start_offset=producer.current_txn_first_offset,
                     )
-                    for producer in found.log.active_producers(services.wall_ms())
+                    for producer in paced(
+                        found.log.active_producers(services.wall_ms()), services.breathe
+                    )
                 ],
             )
         )

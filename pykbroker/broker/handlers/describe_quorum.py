@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import Handler
 from pykbroker.deferred import Deferred, resolved
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, error_message
 from pykbroker.kraft.raft.raft_roles import Leader, VoterProgress
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
@@ -47,13 +48,14 @@ def describe(services: NodeServices, request: Request) -> DescribeQuorumResponse
     valid = (
         len(topics) == 1
         and topics[0].topic_name == CLUSTER_METADATA_TOPIC
-        and [partition.partition_index for partition in topics[0].partitions] == [0]
+        and len(topics[0].partitions) == 1
+        and topics[0].partitions[0].partition_index == 0
     )
     if not valid:
-        return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return _refused(services, request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     role = services.raft.role
     if not isinstance(role, Leader):
-        return _refused(request, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return _refused(services, request, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     partition = _describe(services, role, request.received_ms, request.api_version)
     return DescribeQuorumResponse(
         error_message="",
@@ -105,7 +107,7 @@ def _nodes(services: NodeServices) -> list[Node]:
     ]
 
 
-def _refused(request: Request, code: int) -> DescribeQuorumResponse:
+def _refused(services: NodeServices, request: Request, code: int) -> DescribeQuorumResponse:
     message = error_message(code) if request.api_version >= 2 else None
     return DescribeQuorumResponse(
         error_message="",
@@ -118,10 +120,10 @@ def _refused(request: Request, code: int) -> DescribeQuorumResponse:
                         error_code=int(code),
                         error_message=message,
                     )
-                    for partition in topic.partitions
+                    for partition in paced(topic.partitions, services.breathe)
                 ],
             )
-            for topic in request.message.topics
+            for topic in paced(request.message.topics, services.breathe)
         ],
     )
 

@@ -10,10 +10,12 @@ Not done: nothing.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pykbroker.broker.handlers import Handler
-from pykbroker.deferred import Deferred, gather, then
+from pykbroker.broker.handlers import Handler, InSlices, Outcome, in_slices_if
+from pykbroker.coordinator.transaction.transaction import Transaction
+from pykbroker.deferred import Deferred, gather
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.describe_transactions_response import (
     DescribeTransactionsResponse,
@@ -22,35 +24,60 @@ from pykbroker.protocol.messages.describe_transactions_response import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.coordinator.transaction.transaction import Transaction
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.describe_transactions_request import (
         DescribeTransactionsRequest,
     )
 
 API_KEY = 65
+FEW = 500  # ids and partitions that are described without a pause
 
 
-def handle(services: BrokerServices, request: Request) -> DescribeTransactionsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Describe every id."""
     message: DescribeTransactionsRequest = request.message
-    parts = [_describe(services, asked) for asked in message.transactional_ids]
-    return gather(parts, lambda found: DescribeTransactionsResponse(transaction_states=found))
+    asked = message.transactional_ids
+
+    def answer(found: list[Any]) -> DescribeTransactionsResponse | InSlices:
+        is_long = len(found) > FEW or sum(map(_partitions_of, found)) > FEW
+        outcome: DescribeTransactionsResponse | InSlices
+        outcome = in_slices_if(is_long, partial(_described, services, asked, found))
+        return outcome
+
+    parts = (_find(services, each) for each in paced(asked, services.breathe))
+    outcome: Outcome = gather(parts, answer)
+    return outcome
 
 
-def _describe(services: BrokerServices, transactional_id: str) -> TransactionState | Deferred:
+def _find(services: BrokerServices, transactional_id: str) -> Transaction | ErrorCode | Deferred:
     if not transactional_id:
-        return _described(transactional_id, ErrorCode.INVALID_REQUEST)
-    found = services.transactions.one_transaction(transactional_id)
-    return then(found, partial(_described, transactional_id))
+        return ErrorCode.INVALID_REQUEST
+    return services.transactions.one_transaction(transactional_id)
 
 
-def _described(transactional_id: str, found: Transaction | ErrorCode) -> TransactionState:
+def _partitions_of(found: Transaction | ErrorCode) -> int:
+    return len(found.partitions) if isinstance(found, Transaction) else 0
+
+
+def _described(
+    services: BrokerServices, asked: Sequence[str], found: Sequence[Transaction | ErrorCode]
+) -> DescribeTransactionsResponse:
+    pairs = zip(asked, found, strict=True)
+    return DescribeTransactionsResponse(
+        transaction_states=[_state(services, *pair) for pair in paced(pairs, services.breathe)]
+    )
+
+
+def _state(
+    services: BrokerServices, transactional_id: str, found: Transaction | ErrorCode
+) -> TransactionState:
     if isinstance(found, ErrorCode):
         return TransactionState(transactional_id=transactional_id, error_code=int(found))
     topics: dict[str, TopicData] = {}
-    for name, index in found.partitions:
+    for name, index in paced(found.partitions, services.breathe):
         topics.setdefault(name, TopicData(topic=name)).partitions.append(index)
     return TransactionState(
         transactional_id=transactional_id,

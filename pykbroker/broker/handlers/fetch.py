@@ -36,6 +36,7 @@ from pykbroker.broker.requests.leader_hints import leader_hint
 from pykbroker.config.broker_keys_replication import RACK_AWARE
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import ColdRead
+from pykbroker.environment.slices import paced_if
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.fetch_response import (
     FetchableTopicResponse,
@@ -239,7 +240,8 @@ def _explain_errors(
     version = request.api_version
     is_follower = _replica_of(request.message, version)[0] >= 0  # it has other ways to find out
     endpoints: dict[int, NodeEndpoint] = {}
-    for asked, entry in result.answers:
+    breathe = services.breathe if len(result.answers) > MANY else None
+    for asked, entry in paced_if(result.answers, breathe):
         if not entry.error_code:
             continue
         services.counters.failed_fetch_requests += 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.coordinator.group.queries import may_match
+from pykbroker.environment.slices import paced
 from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ def handle(services: BrokerServices, request: Request) -> ListGroupsResponse | D
     message: ListGroupsRequest = request.message
     # Every partition of the coordinator goes through the filters: a few name all that there is.
     states, types = message.states_filter, message.types_filter
+    breathe = services.breathe
     if len(states) > MOST_FILTERS:
-        message.states_filter = may_match(map(str.strip, states)) or states[:1]
+        message.states_filter = may_match(map(str.strip, paced(states, breathe))) or states[:1]
     if len(types) > MOST_FILTERS:
-        message.types_filter = may_match(types) or types[:1]
+        message.types_filter = may_match(paced(types, breathe)) or types[:1]
     return services.groups.list_groups(message, request.api_version)
 
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.handlers import Handler
 from pykbroker.deferred import Deferred
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.list_offsets_response import (
     ListOffsetsPartitionResponse,
@@ -87,7 +88,7 @@ def handle(services: BrokerServices, request: Request) -> ListOffsetsResponse | 
 def look_up(services: BrokerServices, request: Request) -> list[ListOffsetsTopicResponse]:
     """The answers for all partitions, or ColdRead."""
     message: ListOffsetsRequest = request.message
-    repeated = _repeated(message)
+    repeated = _repeated(services, message)
     refused: set[tuple[str, int]] = set()
     topics = []
     for topic in message.topics:
@@ -95,6 +96,7 @@ def look_up(services: BrokerServices, request: Request) -> list[ListOffsetsTopic
         for asked in topic.partitions:
             key = (topic.name, asked.partition_index)
             if key in refused:
+                services.cold_reads.breathe(services.breathe)
                 continue
             if key in repeated:
                 refused.add(key)  # once is enough
@@ -106,11 +108,12 @@ def look_up(services: BrokerServices, request: Request) -> list[ListOffsetsTopic
     return topics
 
 
-def _repeated(message: ListOffsetsRequest) -> set[tuple[str, int]]:
+def _repeated(services: BrokerServices, message: ListOffsetsRequest) -> set[tuple[str, int]]:
+    breathe = partial(services.cold_reads.breathe, services.breathe)
     seen: set[tuple[str, int]] = set()
     repeated: set[tuple[str, int]] = set()
-    for topic in message.topics:
-        for asked in topic.partitions:
+    for topic in paced(message.topics, breathe):
+        for asked in paced(topic.partitions, breathe):
             key = (topic.name, asked.partition_index)
             (repeated if key in seen else seen).add(key)
     return repeated

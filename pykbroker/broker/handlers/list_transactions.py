@@ -11,11 +11,13 @@ Not done: nothing.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices, Outcome, in_slices_if
 from pykbroker.coordinator.transaction.states import STATE_NAMES
-from pykbroker.deferred import Deferred, then
+from pykbroker.deferred import then
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.list_transactions_response import (
     ListTransactionsResponse,
@@ -29,19 +31,23 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.list_transactions_request import ListTransactionsRequest
 
 API_KEY = 66
+FEW = 500  # transactions that are looked through without a pause
 
 
-def handle(services: BrokerServices, request: Request) -> ListTransactionsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """List what passes all filters."""
     message: ListTransactionsRequest = request.message
+    breathe = services.breathe
     now_ms = services.now_ms()
     unknown = [name for name in dict.fromkeys(message.state_filters) if name not in STATE_NAMES]
+    producer_ids = frozenset(message.producer_id_filters)
+    states = frozenset(message.state_filters)
     pattern = _pattern(message.transactional_id_pattern)
 
     def is_wanted(transactional_id: str, found: Transaction) -> bool:
         return (
-            (not message.producer_id_filters or found.producer_id in message.producer_id_filters)
-            and (not message.state_filters or found.state.shown in message.state_filters)
+            (not producer_ids or found.producer_id in producer_ids)
+            and (not states or found.state.shown in states)
             and not (
                 message.duration_filter >= 0
                 and now_ms - found.started_ms <= message.duration_filter
@@ -49,9 +55,14 @@ def handle(services: BrokerServices, request: Request) -> ListTransactionsRespon
             and (pattern is None or pattern.fullmatch(transactional_id) is not None)
         )
 
-    def answer(found: dict[str, Transaction] | KafkaError) -> ListTransactionsResponse:
+    def answer(found: dict[str, Transaction] | KafkaError) -> ListTransactionsResponse | InSlices:
         if isinstance(found, KafkaError):
             return error_reply(request, found.code)
+        outcome: ListTransactionsResponse | InSlices
+        outcome = in_slices_if(len(found) > FEW, partial(respond, found))
+        return outcome
+
+    def respond(found: dict[str, Transaction]) -> ListTransactionsResponse:
         return ListTransactionsResponse(
             unknown_state_filters=unknown,
             transaction_states=[
@@ -60,7 +71,7 @@ def handle(services: BrokerServices, request: Request) -> ListTransactionsRespon
                     producer_id=transaction.producer_id,
                     transaction_state=transaction.state.shown,
                 )
-                for transactional_id, transaction in found.items()
+                for transactional_id, transaction in paced(found.items(), breathe)
                 if is_wanted(transactional_id, transaction)
             ],
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.deferred import then
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
@@ -39,10 +40,11 @@ def handle(services: BrokerServices, request: Request) -> OffsetDeleteResponse |
     image = services.metadata.image
     known = []
     refused: dict[str, OffsetDeleteResponseTopic] = {}
-    for topic in message.topics:
+    breathe = services.breathe
+    for topic in paced(message.topics, breathe):
         found = image.topic(topic.name)
         there = () if found is None else found.partitions
-        partitions = [p for p in topic.partitions if p.partition_index in there]
+        partitions = [p for p in paced(topic.partitions, breathe) if p.partition_index in there]
         if partitions:
             known.append(OffsetDeleteRequestTopic(name=topic.name, partitions=partitions))
         if found is None or len(partitions) < len(topic.partitions):
@@ -53,7 +55,7 @@ def handle(services: BrokerServices, request: Request) -> OffsetDeleteResponse |
                         partition_index=partition.partition_index,
                         error_code=int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
                     )
-                    for partition in topic.partitions
+                    for partition in paced(topic.partitions, breathe)
                     if partition.partition_index not in there
                 ],
             )

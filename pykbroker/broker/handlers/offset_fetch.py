@@ -12,11 +12,13 @@ Not done: member epochs of KIP-848 groups.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices, Outcome, in_slices_if
 from pykbroker.coordinator.group.offsets import fetch_error
 from pykbroker.deferred import gather, then
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
@@ -35,36 +37,57 @@ from pykbroker.protocol.primitives import ZERO_UUID
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 9
 GROUP_ERROR_FROM = 2
 BATCHED_FROM = 8
 TOPIC_IDS_FROM = 10
+FEW = 500  # groups and topics that get their ids without a pause
 
 
-def handle(services: BrokerServices, request: Request) -> OffsetFetchResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Ask the coordinator for each group."""
     message: OffsetFetchRequest = request.message
     version = request.api_version
     if version < BATCHED_FROM:
         group = _batched_group(message)
-        fetched = services.groups.fetch_offsets(group, message.require_stable)
-        return then(fetched, lambda reply: _single(group, reply, version))
-    parts = []
+        found = services.groups.fetch_offsets(group, message.require_stable)
+        return then(found, lambda reply: _single(group, reply, version))
+    asked = _asked_groups(services, message)
+    fetched = (
+        services.groups.fetch_offsets(
+            _with_names(services, group) if version >= TOPIC_IDS_FROM else group,
+            message.require_stable,
+        )
+        for group in paced(asked, services.breathe)
+    )
+    if version < TOPIC_IDS_FROM:
+        return gather(fetched, lambda groups: OffsetFetchResponse(groups=groups))
+
+    def answer(groups: list[Any]) -> OffsetFetchResponse | InSlices:
+        is_long = len(groups) > FEW or sum(len(group.topics) for group in groups) > FEW
+        outcome: OffsetFetchResponse | InSlices
+        outcome = in_slices_if(is_long, partial(_by_id, services, asked, groups))
+        return outcome
+
+    outcome: Outcome = gather(fetched, answer)
+    return outcome
+
+
+def _asked_groups(
+    services: BrokerServices, message: OffsetFetchRequest
+) -> list[OffsetFetchRequestGroup]:
+    """Each group of which all is asked for once: a request may name it a thousand times."""
     told_all = set()
-    for group in message.groups:
-        services.breathe()
+    asked = []
+    for group in paced(message.groups, services.breathe):
         if group.topics is None:
             if group.group_id in told_all:
                 continue
             told_all.add(group.group_id)
-        if version >= TOPIC_IDS_FROM:
-            parts.append(_fetch_by_id(services, group, message.require_stable))
-        else:
-            parts.append(services.groups.fetch_offsets(group, message.require_stable))
-    return gather(parts, lambda groups: OffsetFetchResponse(groups=groups))
+        asked.append(group)
+    return asked
 
 
 def _batched_group(message: OffsetFetchRequest) -> OffsetFetchRequestGroup:
@@ -122,36 +145,51 @@ def _single(
     )
 
 
-def _fetch_by_id(
-    services: BrokerServices, group: OffsetFetchRequestGroup, require_stable: bool
-) -> OffsetFetchResponseGroup | Deferred:
-    """Version 10: ids become names on the way in, names become ids on the way out."""
-    image = services.metadata.image
+# Version 10: ids become names on the way in, names become ids on the way out.
+
+
+def _with_names(
+    services: BrokerServices, group: OffsetFetchRequestGroup
+) -> OffsetFetchRequestGroup:
+    """The group with those of its topics that exist; they are given their names."""
     if group.topics is None:
-        fetched = services.groups.fetch_offsets(group, require_stable)
-        return then(fetched, lambda reply: _with_ids(services, reply))
+        return group
+    image = services.metadata.image
     known = []
-    unknown = []
-    for topic in group.topics:
+    for topic in paced(group.topics, services.breathe):
         found = image.topic_by_id(topic.topic_id)
-        if found is None:
-            unknown.append(_unknown_topic(topic))
-        else:
+        if found is not None:
             topic.name = found.name
             known.append(topic)
-    asked = OffsetFetchRequestGroup(
+    return OffsetFetchRequestGroup(
         group_id=group.group_id,
         member_id=group.member_id,
         member_epoch=group.member_epoch,
         topics=known,
     )
-    fetched = services.groups.fetch_offsets(asked, require_stable)
-    if not unknown:
-        return fetched
-    return then(fetched, lambda reply: _merged(reply, unknown))
 
 
-def _unknown_topic(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
+def _by_id(
+    services: BrokerServices,
+    asked: list[OffsetFetchRequestGroup],
+    replies: list[OffsetFetchResponseGroup],
+) -> OffsetFetchResponse:
+    """The answers to `asked`, topics by their ids; those without a name do not exist."""
+    for group, reply in zip(asked, paced(replies, services.breathe), strict=True):
+        if group.topics is None:
+            reply.topics = _with_ids(services, reply.topics)
+        elif not reply.error_code:
+            reply.topics.extend(  # last, as Kafka orders them
+                _unknown_topic(services, topic)
+                for topic in paced(group.topics, services.breathe)
+                if not topic.name
+            )
+    return OffsetFetchResponse(groups=replies)
+
+
+def _unknown_topic(
+    services: BrokerServices, topic: OffsetFetchRequestTopics
+) -> OffsetFetchResponseTopics:
     return OffsetFetchResponseTopics(
         topic_id=topic.topic_id,
         partitions=[
@@ -161,33 +199,24 @@ def _unknown_topic(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics
                 metadata="",
                 error_code=int(ErrorCode.UNKNOWN_TOPIC_ID),
             )
-            for index in topic.partition_indexes
+            for index in paced(topic.partition_indexes, services.breathe)
         ],
     )
 
 
-def _merged(
-    reply: OffsetFetchResponseGroup, unknown: list[OffsetFetchResponseTopics]
-) -> OffsetFetchResponseGroup:
-    if not reply.error_code:
-        reply.topics.extend(unknown)  # last, as Kafka orders them
-    return reply
-
-
 def _with_ids(
-    services: BrokerServices, reply: OffsetFetchResponseGroup
-) -> OffsetFetchResponseGroup:
+    services: BrokerServices, told: list[OffsetFetchResponseTopics]
+) -> list[OffsetFetchResponseTopics]:
     """All topics: one whose id nobody knows any more cannot be told in this version."""
     image = services.metadata.image
     topics = []
-    for topic in reply.topics:
+    for topic in paced(told, services.breathe):
         found = image.topic(topic.name)
         if topic.topic_id == ZERO_UUID and found is not None:
             topic.topic_id = found.id
         if topic.topic_id != ZERO_UUID:
             topics.append(topic)
-    reply.topics = topics
-    return reply
+    return topics
 
 
 def error_reply(request: Request, code: int, message: str | None) -> OffsetFetchResponse:

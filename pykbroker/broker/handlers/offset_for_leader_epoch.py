@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.environment.slices import paced
 from pykbroker.protocol.messages.offset_for_leader_epoch_response import (
     EpochEndOffset,
     OffsetForLeaderEpochResponse,
@@ -38,7 +39,7 @@ def handle(services: BrokerServices, request: Request) -> OffsetForLeaderEpochRe
                 topic=topic.topic,
                 partitions=[_answer(services, topic.topic, asked) for asked in topic.partitions],
             )
-            for topic in message.topics
+            for topic in paced(message.topics, services.breathe)
         ]
     )
 

@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler, InSlices, Outcome
 from pykbroker.broker.requests.leader_hints import leader_hint
-from pykbroker.broker.requests.long_produce import append_in_pieces, is_long
+from pykbroker.broker.requests.long_produce import PIECE, append_in_pieces, is_long
 from pykbroker.broker.requests.produce_checks import (
     FIRST_WITH_ZSTD,
     MIN_BATCH_LENGTH,
@@ -55,9 +55,11 @@ from pykbroker.broker.requests.produce_checks import (
     check_ahead,
     code_of_records,
     has_compressed_batch,
+    is_transactional,
     merge_repeats,
 )
 from pykbroker.deferred import Deferred, chain
+from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.log.partition.partition_log import AppendOrigin
@@ -73,10 +75,8 @@ from pykbroker.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from pykbroker.protocol.record_batch import (
-    ATTRIBUTES_AT,
     CODEC_MASK,
     LOG_OVERHEAD,
-    MAGIC_AT,
     RECORD_BATCH_OVERHEAD,
     TRANSACTIONAL_BIT,
     CorruptBatch,
@@ -126,11 +126,12 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     topics = message.topic_data
     long = False
     if len(topics) != 1 or len(topics[0].partition_data) != 1:
-        refusal = refused_as_a_whole(request)  # a lone partition is looked at when it is refused
+        long = is_long(message)
+        breathe = services.breathe if long or len(topics) > PIECE else None
+        refusal = refused_as_a_whole(request, breathe)  # a lone partition: when it is refused
         if refusal is not None:
             return refusal
-        merge_repeats(message, by_id=by_id)
-        long = is_long(message)
+        merge_repeats(message, by_id=by_id, breathe=breathe)
     if not -1 <= message.acks <= 1:
         return refused_acks(services, request)
     if message.transactional_id is not None:
@@ -193,11 +194,13 @@ def append(
     )
 
 
-def refused_as_a_whole(request: Request) -> ProduceResponse | CloseConnection | None:
+def refused_as_a_whole(
+    request: Request, breathe: Breathe | None = None
+) -> ProduceResponse | CloseConnection | None:
     """The answer when some first batch rules out all of the request (KafkaApis looks first)."""
     message: ProduceRequest = request.message
-    for topic in message.topic_data:
-        for asked in topic.partition_data:
+    for topic in paced_if(message.topic_data, breathe):
+        for asked in paced_if(topic.partition_data, breathe):
             records: memoryview | None = asked.records  # type: ignore[assignment]
             if records is None:
                 continue
@@ -212,11 +215,6 @@ def refused_as_a_whole(request: Request) -> ProduceResponse | CloseConnection | 
             if first and message.transactional_id is None and is_transactional(records):
                 return error_reply(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     return None
-
-
-def is_transactional(records: memoryview) -> bool:
-    """Is the whole batch that leads these bytes transactional? It may be shorter than a header."""
-    return records[MAGIC_AT] == 2 and bool(records[ATTRIBUTES_AT + 1] & TRANSACTIONAL_BIT)
 
 
 def refused_acks(services: BrokerServices, request: Request) -> ProduceResponse | CloseConnection:

@@ -24,9 +24,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykbroker.broker.forwarding import to_controller
-from pykbroker.broker.handlers import InSlices
+from pykbroker.broker.handlers import InSlices, in_slices_if
 from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
 from pykbroker.deferred import Deferred
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.kraft.controller.configs import APPEND, DELETE, SET, SUBTRACT
 from pykbroker.kraft.image import (
@@ -55,10 +56,10 @@ def refusals(
     services: NodeServices, resources: Sequence[Any], merge: Merge
 ) -> dict[int, KafkaError]:
     """Which resources, by their position, are refused here, and why."""
-    counts = Counter((at.resource_type, at.resource_name) for at in resources)
+    breathe = services.breathe
+    counts = Counter((at.resource_type, at.resource_name) for at in paced(resources, breathe))
     refused: dict[int, KafkaError] = {}
-    for position, resource in enumerate(resources):
-        services.breathe()
+    for position, resource in enumerate(paced(resources, breathe)):
         try:
             if counts[(resource.resource_type, resource.resource_name)] > 1:
                 raise _invalid("Each resource must appear at most once.")
@@ -69,12 +70,12 @@ def refusals(
 
 
 def _check(services: NodeServices, resource: Any, merge: Merge) -> None:
-    names = [config.name for config in resource.configs]
+    names = [config.name for config in paced(resource.configs, services.breathe)]
     if len(set(names)) != len(names):
         raise _invalid("Error due to duplicate config keys")
     nulls = [
         config.name
-        for config in resource.configs
+        for config in paced(resource.configs, services.breathe)
         if config.value is None and getattr(config, "config_operation", SET) != DELETE
     ]
     if nulls:
@@ -184,7 +185,7 @@ def alter_all(
     def assemble(answers: list[Any]) -> Message:
         left = iter(answers)
         results = []
-        for position, resource in enumerate(message.resources):
+        for position, resource in enumerate(paced(message.resources, services.breathe)):
             fault = refused.get(position)
             if fault is None:
                 results.append(next(left))
@@ -193,16 +194,21 @@ def alter_all(
                 results.append(alteration.failed(resource, fault.code, text))
         return alteration.response(responses=results)
 
-    passed = [at for position, at in enumerate(message.resources) if position not in refused]
+    positions = enumerate(paced(message.resources, services.breathe))
+    passed = [at for position, at in positions if position not in refused]
     if not passed:
         return assemble([])
     left_over = type(message)(resources=passed, validate_only=message.validate_only)
     answered = Deferred()
 
-    def decided(outcome: Any) -> None:
+    def finish(outcome: Any) -> Message:
         if isinstance(outcome, KafkaError):
             outcome = alteration.refuse_all(left_over, outcome.code, outcome.message)
-        answered.resolve(assemble(outcome.responses))
+        return assemble(outcome.responses)
+
+    def decided(outcome: Any) -> None:
+        is_long = len(message.resources) > FEW
+        answered.resolve(in_slices_if(is_long, partial(finish, outcome)))
 
     to_controller(services, request, message=left_over).on_resolved(decided)
     return answered

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -30,18 +31,18 @@ class Forms(NamedTuple):
 class CommitTopics:
     """The topics of one request; see the module's text."""
 
-    __slots__ = ("_by_id", "_forms", "_refused", "known")
+    __slots__ = ("_breathe", "_by_id", "_forms", "_refused", "known")
 
     def __init__(
         self, services: BrokerServices, forms: Forms, topics: Sequence[Any], *, by_id: bool
     ) -> None:
         image = services.metadata.image
+        breathe = self._breathe = services.breathe
         self._forms = forms
         self._by_id = by_id
         self._refused: dict[str | bytes, Any] = {}
         self.known: list[Any] = []
-        for topic in topics:
-            services.breathe()
+        for topic in paced(topics, breathe):
             found = image.topic_by_id(topic.topic_id) if by_id else image.topic(topic.name)
             if found is None:
                 code = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -51,8 +52,7 @@ class CommitTopics:
             topic.topic_id = found.id
             there: list[Any] = []
             gone: list[Any] = []
-            for partition in topic.partitions:
-                services.breathe()
+            for partition in paced(topic.partitions, breathe):
                 known = partition.partition_index in found.partitions
                 (there if known else gone).append(partition)
             if gone:
@@ -75,7 +75,7 @@ class CommitTopics:
             self._forms.answered_partition(
                 partition_index=partition.partition_index, error_code=int(code)
             )
-            for partition in partitions
+            for partition in paced(partitions, self._breathe)
         ]
 
     def answers(self, decided: Sequence[Any]) -> list[Any]:
@@ -85,7 +85,7 @@ class CommitTopics:
         """
         if not self._refused:
             return list(decided)
-        for topic in decided:
+        for topic in paced(decided, self._breathe):
             present = self._refused.setdefault(topic.topic_id if self._by_id else topic.name, topic)
             if present is not topic:
                 present.partitions.extend(topic.partitions)

@@ -23,9 +23,10 @@ Source: `FetchManager`, `FetchSession`, `FetchSessionCacheShard` of Kafka's serv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.fetch_request import FetchRequest
 from pykbroker.protocol.messages.fetch_response import (
@@ -49,7 +50,8 @@ FINAL_EPOCH = -1
 
 FIRST_VERSION_BY_ID = 13
 
-Answers: TypeAlias = "list[tuple[FetchPartition, PartitionData]]"
+Answer: TypeAlias = "tuple[FetchPartition, PartitionData]"
+Answers: TypeAlias = "list[Answer]"
 
 
 def next_epoch(epoch: int) -> int:
@@ -192,6 +194,7 @@ class FetchContext:
     """One request's view: `wanted` to read in order; `respond` makes the answer."""
 
     __slots__ = (
+        "_breathe",
         "_by_id",
         "_expected_epoch",
         "_privileged",
@@ -209,7 +212,9 @@ class FetchContext:
         new_session_in: FetchSessions | None = None,
         by_id: bool = False,
         privileged: bool = False,
+        breathe: Breathe | None = None,
     ) -> None:
+        self._breathe = breathe
         self.wanted = wanted
         self.error = error
         self._session = session
@@ -228,24 +233,29 @@ class FetchContext:
     ) -> FetchResponse:
         """The response to the entries that were read; updates or makes the session."""
         session = self._session
+        breathe = self._breathe
         if session is not None:
             if session.epoch != self._expected_epoch:
                 # The same request came twice and the other one was answered meanwhile.
                 return FetchResponse(
                     error_code=int(ErrorCode.INVALID_FETCH_SESSION_EPOCH), session_id=session.id
                 )
-            answers = _changed(session, answers)
+            answers = _changed(session, paced_if(answers, breathe))
             session_id = session.id
         elif self._sessions is not None:
-            session_id = self._sessions.make(answers, self._by_id, self._privileged, now_ms)
+            session_id = self._sessions.make(
+                paced_if(answers, breathe), self._by_id, self._privileged, now_ms
+            )
         else:
             session_id = NO_SESSION
         return FetchResponse(
-            session_id=session_id, responses=_by_topic(answers), node_endpoints=node_endpoints
+            session_id=session_id,
+            responses=_by_topic(paced_if(answers, breathe)),
+            node_endpoints=node_endpoints,
         )
 
 
-def _changed(session: FetchSession, answers: Answers) -> Answers:
+def _changed(session: FetchSession, answers: Iterable[Answer]) -> Answers:
     """The entries that an incremental answer has to have; notes what is told."""
     told = []
     partitions = session.partitions
@@ -273,7 +283,7 @@ def _changed(session: FetchSession, answers: Answers) -> Answers:
     return told
 
 
-def _by_topic(answers: Answers) -> list[FetchableTopicResponse]:
+def _by_topic(answers: Iterable[Answer]) -> list[FetchableTopicResponse]:
     """Neighbours of the same topic share an entry; the order stays."""
     topics: list[FetchableTopicResponse] = []
     last_key: str | bytes | None = None
@@ -319,12 +329,12 @@ class FetchSessions:
         version: int,
         is_follower: bool,
         now_ms: int,
-        breathe: Callable[[], None] | None = None,
+        breathe: Breathe | None = None,
     ) -> FetchContext:
         """What the request wants read, given its session; see the module's table.
 
         `breathe` is called between partitions (`environment/slices.py`), but not where the request
-        changes a session.
+        changes what a session asks for.
         """
         epoch = message.session_epoch
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
@@ -334,16 +344,19 @@ class FetchSessions:
                     shard.remove(message.session_id)
             wanted = _asked(message, breathe)
             if epoch == FINAL_EPOCH:
-                return FetchContext(wanted)
+                return FetchContext(wanted, breathe=breathe)
             return FetchContext(
                 wanted,
                 new_session_in=self,
                 by_id=version >= FIRST_VERSION_BY_ID,
                 privileged=is_follower,
+                breathe=breathe,
             )
-        return self._continue(message, version, now_ms)
+        return self._continue(message, version, now_ms, breathe)
 
-    def _continue(self, message: FetchRequest, version: int, now_ms: int) -> FetchContext:
+    def _continue(
+        self, message: FetchRequest, version: int, now_ms: int, breathe: Breathe | None
+    ) -> FetchContext:
         shard = self._shard_of(message.session_id)
         session = None if shard is None else shard.sessions.get(message.session_id)
         if shard is None or session is None:
@@ -359,9 +372,10 @@ class FetchSessions:
             return FetchContext(_asked(message))
         shard.touch(session, now_ms)
         session.epoch = next_epoch(session.epoch)
-        return FetchContext(list(session.partitions.values()), session=session)
+        wanted = list(session.partitions.values())
+        return FetchContext(wanted, session=session, breathe=breathe)
 
-    def make(self, answers: Answers, by_id: bool, privileged: bool, now_ms: int) -> int:
+    def make(self, answers: Iterable[Answer], by_id: bool, privileged: bool, now_ms: int) -> int:
         """A session of what a full fetch asked and was told; its id, 0 without room."""
         shard = self._shards[self._next_shard]
         self._next_shard = (self._next_shard + 1) % SHARDS
@@ -378,16 +392,12 @@ class FetchSessions:
         return self._shards[number] if 0 <= number < SHARDS else None
 
 
-def _asked(
-    message: FetchRequest, breathe: Callable[[], None] | None = None
-) -> list[FetchPartition]:
+def _asked(message: FetchRequest, breathe: Breathe | None = None) -> list[FetchPartition]:
     wanted = []
-    for topic in message.topics:
+    for topic in paced_if(message.topics, breathe):
         topic_id = topic.topic_id
         name = topic.topic if topic_id == ZERO_UUID else None
-        for p in topic.partitions:
-            if breathe is not None:
-                breathe()
+        for p in paced_if(topic.partitions, breathe):
             wanted.append(
                 FetchPartition(
                     name,
@@ -402,7 +412,7 @@ def _asked(
             )
     if len(wanted) > 1:
         # A partition that is named twice counts once, as last asked.
-        wanted = list({asked.key: asked for asked in wanted}.values())
+        wanted = list({asked.key: asked for asked in paced_if(wanted, breathe)}.values())
     return wanted
 
 

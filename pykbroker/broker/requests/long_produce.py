@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.deferred import gather
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.produce_request import ProduceRequest, TopicProduceData
 from pykbroker.protocol.messages.produce_response import ProduceResponse
@@ -27,7 +28,13 @@ PIECE = 200  # partitions that are appended to without a pause
 
 def is_long(message: ProduceRequest) -> bool:
     """Does it have more partitions than one piece?"""
-    return sum(len(topic.partition_data) for topic in message.topic_data) > PIECE
+    count = 0
+    for topic in message.topic_data:
+        if topic.partition_data:
+            count += len(topic.partition_data)
+            if count > PIECE:
+                return True
+    return False
 
 
 def append_in_pieces(
@@ -35,7 +42,7 @@ def append_in_pieces(
 ) -> Any:
     """What `append` answers to the pieces of `request`, as one answer or a Deferred of it."""
     outcomes = []
-    for piece in pieces(request.message):
+    for piece in pieces(request.message, services.breathe):
         part = copy.copy(request)
         part.message = piece
         outcomes.append(append(part))
@@ -44,11 +51,11 @@ def append_in_pieces(
     return gather(outcomes, merged)
 
 
-def pieces(message: ProduceRequest) -> Iterator[ProduceRequest]:
+def pieces(message: ProduceRequest, breathe: Breathe = go_on) -> Iterator[ProduceRequest]:
     """The request cut into requests of at most PIECE partitions, in its order."""
     topics: list[TopicProduceData] = []
     room = PIECE
-    for topic in message.topic_data:
+    for topic in paced(message.topic_data, breathe):
         first = 0
         while first < len(topic.partition_data):
             cut = topic.partition_data[first : first + room]

@@ -50,11 +50,16 @@ class LongRequests:
         version = request.api_version
         return self._threads.run(lambda: route.decode(request.frame, request.body_pos, version)[0])
 
-    def handle(self, request: Request, job: Callable[[], object]) -> Deferred:
+    def handle(
+        self, request: Request, job: Callable[[], object], after_slice: Callable[[], None]
+    ) -> Deferred:
         """What the handler's `job` returns or raises; never resolved once the client is gone."""
         connection = request.connection
         return self._slices.run(
-            request.api.name, job, lambda: not (connection.closed or self._is_closed)
+            request.api.name,
+            job,
+            lambda: not (connection.closed or self._is_closed),
+            after_slice,
         )
 
     def encode(self, request: Request, reply: Message) -> Deferred:

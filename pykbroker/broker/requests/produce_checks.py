@@ -15,6 +15,7 @@ from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING
 
+from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.compression import ZSTD
 from pykbroker.protocol.record_batch import (
@@ -23,6 +24,7 @@ from pykbroker.protocol.record_batch import (
     LOG_OVERHEAD,
     MAGIC_AT,
     RECORD_BATCH_OVERHEAD,
+    TRANSACTIONAL_BIT,
     CorruptBatch,
 )
 
@@ -41,17 +43,20 @@ MOST_LIGHT_BATCHES = 32
 batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
 
 
-def merge_repeats(message: ProduceRequest, *, by_id: bool) -> None:
-    """Keep the last data of each partition, in one entry for its topic."""
+def merge_repeats(message: ProduceRequest, *, by_id: bool, breathe: Breathe | None = None) -> None:
+    """Keep the last data of each partition, in one entry for its topic.
+
+    `breathe` is called between the topics of a long request (`environment/slices.py`).
+    """
     topics: dict[str | bytes, TopicProduceData] = {}
     repeated = False
-    for topic in message.topic_data:
+    for topic in paced_if(message.topic_data, breathe):
         key = topic.topic_id if by_id else topic.name
         first = topics.setdefault(key, topic)
         if first is not topic:
             repeated = True
             first.partition_data.extend(topic.partition_data)
-    for topic in topics.values():
+    for topic in paced_if(topics.values(), breathe):
         last = {each.index: each for each in topic.partition_data}
         if len(last) != len(topic.partition_data):
             topic.partition_data = list(last.values())
@@ -112,6 +117,11 @@ def check_ahead(
             else:
                 checked[id(asked)] = outcome
     return found
+
+
+def is_transactional(records: memoryview) -> bool:
+    """Is the whole batch that leads these bytes transactional? It may be shorter than a header."""
+    return records[MAGIC_AT] == 2 and bool(records[ATTRIBUTES_AT + 1] & TRANSACTIONAL_BIT)
 
 
 def batch_sizes(records: memoryview) -> Iterator[int]:

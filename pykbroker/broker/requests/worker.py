@@ -203,7 +203,8 @@ class Worker:
         self._handle_in_slices(request, route, partial(route.handle, self._services, request))
 
     def _handle_in_slices(self, request: Request, route: Route, job: Callable[[], object]) -> None:
-        handling = self._long.handle(request, job)
+        # What a slice appends is written before the next one.
+        handling = self._long.handle(request, job, self._channel.wake)
         handling.on_resolved(partial(self._long_handled, request, route))
 
     def _long_handled(self, request: Request, route: Route, outcome: Any) -> None:

@@ -53,8 +53,8 @@ class LocalCoordinator(Protocol):
 
     def add_partitions_batch(
         self, message: AddPartitionsToTxnRequest, version: int
-    ) -> AddPartitionsToTxnResponse | Deferred:
-        """AddPartitionsToTxn."""
+    ) -> Callable[[], AddPartitionsToTxnResponse] | Deferred:
+        """What makes the response to AddPartitionsToTxn."""
 
 
 class Question:
@@ -145,8 +145,8 @@ class TransactionJoining:
             return question.all_with(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         if coordinator == self._node_id:
             request = AddPartitionsToTxnRequest(transactions=[transaction])
-            response = self._local().add_partitions_batch(request, VERSION)
-            return then(response, partial(_codes_of, question))
+            made = self._local().add_partitions_batch(request, VERSION)
+            return then(made, lambda make: _codes_of(question, make()))
         return self._ask_broker(coordinator, question)
 
     def _coordinator_of(self, transactional_id: str) -> int | None:

@@ -17,7 +17,7 @@ from pykbroker.coordinator.group import offsets, queries, txn_offsets
 from pykbroker.coordinator.group.classic.replies import join_error, sync_error
 from pykbroker.coordinator.group.partitioning import partition_for
 from pykbroker.coordinator.group.settings import GroupSettings
-from pykbroker.coordinator.group.shard import GroupShard
+from pykbroker.coordinator.group.shard import EXPIRE_OFFSETS, GroupShard
 from pykbroker.coordinator.group.step import CallerContext
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
 from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
@@ -26,6 +26,7 @@ from pykbroker.environment import Environment
 from pykbroker.environment.clock import Clock
 from pykbroker.environment.randomness import RandomSource
 from pykbroker.environment.scheduler import Scheduler
+from pykbroker.environment.slices import InOneGo, Slices
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
@@ -72,7 +73,9 @@ class GroupCoordinator:
         scheduler: Scheduler,
         clock: Clock,
         new_uuid: Callable[[], str],
+        slices: Slices | None = None,
     ) -> None:
+        slices = slices or InOneGo()
         self.node_id = node_id
         self._new_uuid = new_uuid
         self.settings = settings
@@ -80,12 +83,14 @@ class GroupCoordinator:
         self.runtime = CoordinatorRuntime(
             log=log,
             codec=RecordCodec(GROUP_RECORD_TYPES),
-            make_shard=lambda: GroupShard(self.settings),
+            make_shard=lambda: GroupShard(self.settings, slices.breathe),
             scheduler=scheduler,
             clock=clock,
             commit_timeout_ms=settings.commit_timeout_ms,
             load_chunk_bytes=settings.load_buffer_bytes,
             compression_codec=settings.compression_codec,
+            slices=slices,
+            long_timers=(EXPIRE_OFFSETS,),
         )
 
     @classmethod
@@ -106,6 +111,7 @@ class GroupCoordinator:
             scheduler=environment.scheduler,
             clock=environment.clock,
             new_uuid=partial(new_member_uuid, environment.random),
+            slices=environment.slices,
         )
 
     # ---- metadata

@@ -30,6 +30,7 @@ from pykbroker.coordinator.group.partitioning import java_long, java_string_leng
 from pykbroker.coordinator.group.records import offset_commit_record, offset_tombstone
 from pykbroker.coordinator.group.step import CallerContext, Step
 from pykbroker.decision import CoordinatorRecord
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_commit_request import OffsetCommitRequest
 from pykbroker.protocol.messages.offset_commit_response import (
@@ -90,9 +91,9 @@ def commit(
     expires = -1 if retention == NO_RETENTION else java_long(now_ms + retention)
     records = step.decision.records
     topics = []
-    for topic in request.topics:
+    for topic in paced(request.topics, step.breathe):
         partitions = []
-        for partition in topic.partitions:
+        for partition in paced(topic.partitions, step.breathe):
             metadata = partition.committed_metadata or ""
             code = 0
             if is_too_long(metadata, limit):
@@ -166,7 +167,10 @@ def fetch_error(group_id: str, code: int) -> OffsetFetchResponseGroup:
 
 
 def fetch(
-    store: OffsetStore, request: OffsetFetchRequestGroup, require_stable: bool
+    store: OffsetStore,
+    request: OffsetFetchRequestGroup,
+    require_stable: bool,
+    breathe: Breathe = go_on,
 ) -> OffsetFetchResponseGroup:
     """The offsets of one group: every partition asked for, in the order of the request; or all."""
     group_id = request.group_id
@@ -177,17 +181,18 @@ def fetch(
             OffsetFetchResponseTopics(
                 name=name,
                 partitions=[
-                    _fetched(name, index, entry, unstable) for index, entry in entries.items()
+                    _fetched(name, index, entry, unstable)
+                    for index, entry in paced(entries.items(), breathe)
                 ],
             )
-            for name, entries in committed.items()
+            for name, entries in paced(committed.items(), breathe)
         ]
     else:
         topics = []
-        for topic in request.topics:
+        for topic in paced(request.topics, breathe):
             entries = committed.get(topic.name, {})
             partitions = []
-            for index in topic.partition_indexes:
+            for index in paced(topic.partition_indexes, breathe):
                 found = entries.get(index)
                 if found is not None and _other_topic(found.topic_id, topic.topic_id):
                     found = None  # committed for a deleted topic of the same name
@@ -242,12 +247,12 @@ def delete(
         step.decision.reply = OffsetDeleteResponse(error_code=int(error))
         return
     topics = []
-    for topic in request.topics:
+    for topic in paced(request.topics, step.breathe):
         code = 0
         if group.is_subscribed(topic.name):
             code = int(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC)
         partitions = []
-        for partition in topic.partitions:
+        for partition in paced(topic.partitions, step.breathe):
             index = partition.partition_index
             partitions.append(OffsetDeleteResponsePartition(partition_index=index, error_code=code))
             if not code and (
@@ -259,23 +264,25 @@ def delete(
     step.decision.reply = OffsetDeleteResponse(topics=topics)
 
 
-def delete_all(store: OffsetStore, group_id: str) -> list[CoordinatorRecord]:
+def delete_all(
+    store: OffsetStore, group_id: str, breathe: Breathe = go_on
+) -> list[CoordinatorRecord]:
     """Tombstones for every offset of a group, pending ones included."""
     records = [
         offset_tombstone(group_id, topic, index)
-        for topic, entries in store.committed.get(group_id, {}).items()
-        for index in entries
+        for topic, entries in paced(store.committed.get(group_id, {}).items(), breathe)
+        for index in paced(entries, breathe)
     ]
     records.extend(
         offset_tombstone(group_id, topic, index)
-        for topic, index in store.open_by_group.get(group_id, {})
+        for topic, index in paced(store.open_by_group.get(group_id, {}), breathe)
         if store.get(group_id, topic, index) is None
     )
     return records
 
 
 def delete_topics(
-    store: OffsetStore, deleted: Iterable[tuple[bytes, str]]
+    store: OffsetStore, deleted: Iterable[tuple[bytes, str]], breathe: Breathe = go_on
 ) -> list[CoordinatorRecord]:
     """Tombstones for the offsets of deleted topics (id, name), pending ones included.
 
@@ -283,23 +290,29 @@ def delete_topics(
     """
     ids = {name: topic_id for topic_id, name in deleted}
     doomed: dict[tuple[str, str, int], None] = {}
-    for group_id, topics in store.committed.items():
+    for group_id, topics in paced(store.committed.items(), breathe):
         for name in ids.keys() & topics.keys():
-            for index, entry in topics[name].items():
+            for index, entry in paced(topics[name].items(), breathe):
                 if entry.topic_id in (ZERO_UUID, ids[name]):
                     doomed[(group_id, name, index)] = None
     for entries in store.pending.values():
-        for (group_id, name, index), entry in entries.items():
+        for (group_id, name, index), entry in paced(entries.items(), breathe):
             if name in ids and entry.topic_id in (ZERO_UUID, ids[name]):
                 doomed[(group_id, name, index)] = None
-    return [offset_tombstone(group_id, name, index) for group_id, name, index in doomed]
+    return [
+        offset_tombstone(group_id, name, index) for group_id, name, index in paced(doomed, breathe)
+    ]
 
 
 # ---- expiry
 
 
 def expire(
-    store: OffsetStore, group: ClassicGroup, now_ms: int, retention_ms: int
+    store: OffsetStore,
+    group: ClassicGroup,
+    now_ms: int,
+    retention_ms: int,
+    breathe: Breathe = go_on,
 ) -> tuple[list[CoordinatorRecord], bool]:
     """The tombstones of what has expired, and whether no offset of the group is left then."""
     group_id = group.group_id
@@ -318,11 +331,11 @@ def expire(
             return [], False
     records: list[CoordinatorRecord] = []
     none_left = True
-    for topic, entries in topics.items():
+    for topic, entries in paced(topics.items(), breathe):
         if group.is_subscribed(topic):
             none_left = False
             continue
-        for index, entry in entries.items():
+        for index, entry in paced(entries.items(), breathe):
             base_ms = entry.commit_timestamp_ms
             if since_empty and group.state_timestamp_ms != -1:
                 base_ms = group.state_timestamp_ms

@@ -29,6 +29,7 @@ from pykbroker.coordinator.group.records import group_tombstone, new_group_recor
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.step import CallerContext, Step
 from pykbroker.decision import CoordinatorRecord, StartTimer
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
 from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
@@ -56,9 +57,11 @@ EXPIRE_OFFSETS = "expire-offsets"
 class GroupShard:
     """See the module's text."""
 
-    __slots__ = ("groups", "offsets", "settings")
+    __slots__ = ("_breathe", "groups", "offsets", "settings")
 
-    def __init__(self, settings: GroupSettings) -> None:
+    def __init__(self, settings: GroupSettings, breathe: Breathe = go_on) -> None:
+        """breathe: called between the parts of long steps (`environment/slices.py`)."""
+        self._breathe = breathe
         self.settings = settings
         self.groups: dict[str, ClassicGroup] = {}
         self.offsets = OffsetStore()
@@ -69,7 +72,7 @@ class GroupShard:
         self, request: JoinGroupRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """JoinGroup; the session timeout's bounds are checked before."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         group_id = request.group_id
         group = self.groups.get(group_id)
         if group is not None:
@@ -88,7 +91,7 @@ class GroupShard:
 
     def _drop_new_group(self, group_id: str, code: int, now_ms: int) -> ShardDecision:
         """The first record of a group was refused: there is no such group."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         group = self.groups.pop(group_id, None)
         if group is not None:
             for member in list(group.members.values()):
@@ -101,7 +104,7 @@ class GroupShard:
         self, request: SyncGroupRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """SyncGroup."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         group = self.groups.get(request.group_id)
         if group is None:
             step.decision.reply = sync_error(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -113,7 +116,7 @@ class GroupShard:
         self, request: HeartbeatRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """Heartbeat: the most frequent request; no record, and mostly no timer."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         group = self.groups.get(request.group_id)
         if group is None:
             code = int(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -132,7 +135,7 @@ class GroupShard:
         self, request: LeaveGroupRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """LeaveGroup, in the form of version 3 and later (a batch)."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         group = self.groups.get(request.group_id)
         if group is None:
             step.decision.reply = session.leave_unknown_group(request)
@@ -146,7 +149,7 @@ class GroupShard:
         self, request: OffsetCommitRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """OffsetCommit of topics and partitions that exist."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         offsets.commit(step, self.groups.get(request.group_id), request, context)
         return step.decision
 
@@ -154,7 +157,7 @@ class GroupShard:
         self, request: TxnOffsetCommitRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """TxnOffsetCommit of topics and partitions that exist."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         txn_offsets.commit(step, self.groups.get(request.group_id), request, context)
         return step.decision
 
@@ -162,13 +165,13 @@ class GroupShard:
         self, request: OffsetFetchRequestGroup, require_stable: bool
     ) -> OffsetFetchResponseGroup:
         """OffsetFetch of one group."""
-        return offsets.fetch(self.offsets, request, require_stable)
+        return offsets.fetch(self.offsets, request, require_stable, self._breathe)
 
     def delete_offsets(
         self, request: OffsetDeleteRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """OffsetDelete of topics and partitions that exist."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         group = self.groups.get(request.group_id)
         offsets.delete(step, self.offsets, group, request)
         return step.decision
@@ -179,13 +182,15 @@ class GroupShard:
         self, group_ids: Sequence[str], context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """DeleteGroups, those of this partition. The reply is a list of results."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         results = []
-        for group_id in group_ids:
+        for group_id in paced(group_ids, self._breathe):
             group = self.groups.get(group_id)
             code = RULES[GroupState.DEAD if group is None else group.state].delete_group
             if not code:
-                step.decision.records.extend(offsets.delete_all(self.offsets, group_id))
+                step.decision.records.extend(
+                    offsets.delete_all(self.offsets, group_id, self._breathe)
+                )
                 step.decision.records.append(group_tombstone(group_id))
             results.append(DeletableGroupResult(group_id=group_id, error_code=int(code)))
         step.decision.reply = results
@@ -194,13 +199,16 @@ class GroupShard:
     def describe(self, group_ids: Sequence[str], version: int) -> list[DescribedGroup]:
         """DescribeGroups, those of this partition."""
         return [
-            queries.describe(group_id, self.groups.get(group_id), version) for group_id in group_ids
+            queries.describe(group_id, self.groups.get(group_id), version)
+            for group_id in paced(group_ids, self._breathe)
         ]
 
     def list_groups(self, request: ListGroupsRequest, version: int) -> ListGroupsResponse:
         """ListGroups, those of this partition."""
         groups = queries.list_groups(
-            self.groups.values(), request.states_filter, request.types_filter
+            paced(self.groups.values(), self._breathe),
+            request.states_filter,
+            request.types_filter,
         )
         return ListGroupsResponse(groups=groups)
 
@@ -212,16 +220,16 @@ class GroupShard:
         now_ms: int,
     ) -> ShardDecision:
         """Topics (id, name) are gone: so are the offsets committed for them."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         step.decision.atomic = False
-        step.decision.records = offsets.delete_topics(self.offsets, deleted)
+        step.decision.records = offsets.delete_topics(self.offsets, deleted, self._breathe)
         return step.decision
 
     # ---- time
 
     def loaded(self, now_ms: int) -> ShardDecision:
         """All records are replayed: sessions start, groups over group.max.size rebalance."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         for group in self.groups.values():
             for member in group.members.values():
                 rebalance.restart_session(step, group, member)
@@ -232,7 +240,7 @@ class GroupShard:
 
     def timer_expired(self, key: Hashable, now_ms: int) -> ShardDecision:
         """A timer that an earlier decision started; late ones find nothing to do."""
-        step = Step(self.settings, now_ms)
+        step = Step(self.settings, now_ms, self._breathe)
         if key == EXPIRE_OFFSETS:
             self._expire_offsets(step)
             return step.decision
@@ -254,9 +262,10 @@ class GroupShard:
 
     def _expire_offsets(self, step: Step) -> None:
         step.decision.atomic = False
-        for group_id, group in self.groups.items():
+        retention_ms = self.settings.offsets_retention_ms
+        for group_id, group in paced(self.groups.items(), self._breathe):
             records, none_left = offsets.expire(
-                self.offsets, group, step.now_ms, self.settings.offsets_retention_ms
+                self.offsets, group, step.now_ms, retention_ms, self._breathe
             )
             step.decision.records.extend(records)
             if none_left and group.state is GroupState.EMPTY:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.group.settings import GroupSettings
+from pykbroker.environment.slices import Breathe, go_on
 
 if TYPE_CHECKING:
     from pykbroker.log.producers.verification import VerificationGuard
@@ -29,11 +30,12 @@ class CallerContext:
 
 
 class Step:
-    """The decision under construction, the time, and the settings."""
+    """The decision under construction, the time, the settings; what long steps breathe with."""
 
-    __slots__ = ("decision", "now_ms", "settings")
+    __slots__ = ("breathe", "decision", "now_ms", "settings")
 
-    def __init__(self, settings: GroupSettings, now_ms: int) -> None:
+    def __init__(self, settings: GroupSettings, now_ms: int, breathe: Breathe = go_on) -> None:
+        self.breathe = breathe
         self.settings = settings
         self.now_ms = now_ms
         self.decision = ShardDecision()

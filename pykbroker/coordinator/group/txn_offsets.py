@@ -20,6 +20,7 @@ from pykbroker.coordinator.group.classic.states import GroupState
 from pykbroker.coordinator.group.offsets import is_too_long
 from pykbroker.coordinator.group.records import offset_commit_record
 from pykbroker.coordinator.group.step import CallerContext, Step
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.messages.txn_offset_commit_request import (
@@ -66,7 +67,10 @@ def commit(
     decision.producer_id = request.producer_id
     decision.producer_epoch = request.producer_epoch
     decision.guard = context.guard
-    topics = [_commit_topic(step, request.group_id, topic) for topic in request.topics]
+    topics = [
+        _commit_topic(step, request.group_id, topic)
+        for topic in paced(request.topics, step.breathe)
+    ]
     decision.reply = TxnOffsetCommitResponse(topics=topics)
 
 
@@ -93,7 +97,7 @@ def _commit_topic(
     step: Step, group_id: str, topic: TxnOffsetCommitRequestTopic
 ) -> TxnOffsetCommitResponseTopic:
     answers = []
-    for partition in topic.partitions:
+    for partition in paced(topic.partitions, step.breathe):
         index = partition.partition_index
         metadata = partition.committed_metadata or ""
         code = 0

@@ -10,12 +10,14 @@ Source: Kafka's `KafkaApis.handleAddPartitionsToTxnRequest`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.transaction.shard import Addition, Reply
 from pykbroker.coordinator.transaction.transaction import EPOCH_BUMPING, Partitions
 from pykbroker.deferred import Deferred, gather, then
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.protocol.messages.add_partitions_to_txn_request import (
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 FENCED_FROM = 2
 FROM_BROKERS = 4
 
+MakeResult = Callable[[], AddPartitionsToTxnResult]
+MakeResponse = Callable[[], AddPartitionsToTxnResponse]
 Add = Callable[[Addition], Reply | Deferred]
 Verify = Callable[[Addition], dict[int, Partitions] | Deferred]
 
@@ -47,19 +51,27 @@ def add_partitions(
     image: MetadataImage,
     message: AddPartitionsToTxnRequest,
     version: int,
-) -> AddPartitionsToTxnResponse | Deferred:
-    """The response when every transaction of the request has its answer."""
+    breathe: Breathe = go_on,
+) -> MakeResponse | Deferred:
+    """What makes the response, when every transaction of the request has its answer.
+
+    `breathe` is called between partitions (`environment/slices.py`).
+    """
     transactions = asked_transactions(message, version)
-    parts = [_add(add, verify, image, asked, version) for asked in transactions]
+    parts = (
+        _add(add, verify, image, asked, version, breathe) for asked in paced(transactions, breathe)
+    )
 
-    def combine(results: list[AddPartitionsToTxnResult]) -> AddPartitionsToTxnResponse:
-        if version < FROM_BROKERS:
-            return AddPartitionsToTxnResponse(
-                results_by_topic_v3_and_below=results[0].topic_results
-            )
-        return AddPartitionsToTxnResponse(results_by_transaction=results)
+    return gather(parts, lambda made: partial(_response, made, version, breathe))
 
-    return gather(parts, combine)
+
+def _response(
+    made: Sequence[MakeResult], version: int, breathe: Breathe
+) -> AddPartitionsToTxnResponse:
+    results = [make() for make in paced(made, breathe)]
+    if version < FROM_BROKERS:
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)
+    return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
 def asked_transactions(
@@ -79,7 +91,10 @@ def asked_transactions(
 
 
 def same_code(
-    topics: Sequence[AddPartitionsToTxnTopic], transactional_id: str, code: int
+    topics: Sequence[AddPartitionsToTxnTopic],
+    transactional_id: str,
+    code: int,
+    breathe: Breathe = go_on,
 ) -> AddPartitionsToTxnResult:
     """The same code for every partition that was asked for; a topic without any stays."""
     return AddPartitionsToTxnResult(
@@ -91,10 +106,10 @@ def same_code(
                     AddPartitionsToTxnPartitionResult(
                         partition_index=index, partition_error_code=int(code)
                     )
-                    for index in topic.partitions
+                    for index in paced(topic.partitions, breathe)
                 ],
             )
-            for topic in topics
+            for topic in paced(topics, breathe)
         ],
     )
 
@@ -105,38 +120,41 @@ def _add(
     image: MetadataImage,
     asked: AddPartitionsToTxnTransaction,
     version: int,
-) -> AddPartitionsToTxnResult | Deferred:
+    breathe: Breathe,
+) -> MakeResult | Deferred:
     transactional_id = asked.transactional_id
-    partitions: Partitions = dict.fromkeys(_partitions(asked.topics))
-    refused = _refused(image, partitions, is_client=version < FROM_BROKERS)
+    partitions: Partitions = dict.fromkeys(_partitions(paced(asked.topics, breathe)))
+    refused = _refused(image, paced(partitions, breathe), is_client=version < FROM_BROKERS)
     if refused:
         codes = dict.fromkeys(partitions, int(ErrorCode.OPERATION_NOT_ATTEMPTED))
-        return _result(transactional_id, codes | refused)
+        return partial(_result, transactional_id, paced((codes | refused).items(), breathe))
     if not transactional_id:
-        return same_code(asked.topics, transactional_id, int(ErrorCode.INVALID_REQUEST))
+        code = int(ErrorCode.INVALID_REQUEST)
+        return partial(same_code, asked.topics, transactional_id, code, breathe)
     client_version = EPOCH_BUMPING if version >= FROM_BROKERS else 0
     addition = Addition(
         transactional_id, asked.producer_id, asked.producer_epoch, partitions, client_version
     )
     if asked.verify_only:
 
-        def verified(found: dict[int, Partitions]) -> AddPartitionsToTxnResult:
+        def verified(found: dict[int, Partitions]) -> MakeResult:
             codes = {each: code for code, theirs in found.items() for each in theirs}
-            return _result(transactional_id, {each: codes[each] for each in partitions})
+            ordered = ((each, codes[each]) for each in paced(partitions, breathe))
+            return partial(_result, transactional_id, ordered)
 
         return then(verify(addition), verified)
 
-    def added(reply: Reply) -> AddPartitionsToTxnResult:
+    def added(reply: Reply) -> MakeResult:
         code = reply.code
         if code == ErrorCode.PRODUCER_FENCED and version < FENCED_FROM:
             code = int(ErrorCode.INVALID_PRODUCER_EPOCH)
-        return same_code(asked.topics, transactional_id, code)
+        return partial(same_code, asked.topics, transactional_id, code, breathe)
 
     return then(add(addition), added)
 
 
 def _refused(
-    image: MetadataImage, partitions: Partitions, *, is_client: bool
+    image: MetadataImage, partitions: Iterable[TopicPartition], *, is_client: bool
 ) -> dict[TopicPartition, int]:
     """The partitions that cannot join, with the reason."""
     refused = {}
@@ -148,13 +166,15 @@ def _refused(
     return refused
 
 
-def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartition]:
-    return [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
+def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterator[TopicPartition]:
+    return (TopicPartition(topic.name, index) for topic in topics for index in topic.partitions)
 
 
-def _result(transactional_id: str, codes: dict[TopicPartition, int]) -> AddPartitionsToTxnResult:
+def _result(
+    transactional_id: str, codes: Iterable[tuple[TopicPartition, int]]
+) -> AddPartitionsToTxnResult:
     topics: dict[str, AddPartitionsToTxnTopicResult] = {}
-    for (name, index), code in codes.items():
+    for (name, index), code in codes:
         topic = topics.get(name)
         if topic is None:
             topic = topics[name] = AddPartitionsToTxnTopicResult(name=name)

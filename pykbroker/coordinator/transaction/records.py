@@ -11,6 +11,7 @@ from __future__ import annotations
 from pykbroker.coordinator.transaction.states import TransactionState
 from pykbroker.coordinator.transaction.transaction import Partitions, Transaction
 from pykbroker.decision import CoordinatorRecord
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.protocol.messages.transaction_log_key import TransactionLogKey
 from pykbroker.protocol.messages.transaction_log_value import (
     PartitionsSchema,
@@ -21,7 +22,7 @@ from pykbroker.types import TopicPartition
 
 
 def transaction_record(
-    transactional_id: str, transaction: Transaction, version: int
+    transactional_id: str, transaction: Transaction, version: int, breathe: Breathe = go_on
 ) -> CoordinatorRecord:
     """The record that leads to `transaction`; `version` of the value is 0 or 1."""
     value = TransactionLogValue(
@@ -29,7 +30,7 @@ def transaction_record(
         producer_epoch=transaction.epoch,
         transaction_timeout_ms=transaction.timeout_ms,
         transaction_status=int(transaction.state),
-        transaction_partitions=_by_topic(transaction),
+        transaction_partitions=_by_topic(transaction, breathe),
         transaction_last_update_timestamp_ms=transaction.updated_ms,
         transaction_start_timestamp_ms=transaction.started_ms,
     )
@@ -45,7 +46,7 @@ def tombstone(transactional_id: str) -> CoordinatorRecord:
     return CoordinatorRecord(TransactionLogKey(transactional_id=transactional_id), None)
 
 
-def transaction_of(value: TransactionLogValue) -> Transaction:
+def transaction_of(value: TransactionLogValue, breathe: Breathe = go_on) -> Transaction:
     """What a record's value says. CorruptBatch: a status that no release writes."""
     try:
         state = TransactionState(value.transaction_status)
@@ -54,9 +55,8 @@ def transaction_of(value: TransactionLogValue) -> Transaction:
     partitions: Partitions = {}
     if state is not TransactionState.EMPTY:
         for topic in value.transaction_partitions or ():
-            partitions.update(
-                dict.fromkeys(TopicPartition(topic.topic, index) for index in topic.partition_ids)
-            )
+            ids = paced(topic.partition_ids, breathe)
+            partitions.update(dict.fromkeys(TopicPartition(topic.topic, index) for index in ids))
     return Transaction(
         producer_id=value.producer_id,
         epoch=value.producer_epoch,
@@ -71,11 +71,11 @@ def transaction_of(value: TransactionLogValue) -> Transaction:
     )
 
 
-def _by_topic(transaction: Transaction) -> list[PartitionsSchema] | None:
+def _by_topic(transaction: Transaction, breathe: Breathe) -> list[PartitionsSchema] | None:
     """None while the state is EMPTY, as Kafka writes it."""
     if transaction.state is TransactionState.EMPTY:
         return None
     topics: dict[str, list[int]] = {}
-    for topic, index in transaction.partitions:
+    for topic, index in paced(transaction.partitions, breathe):
         topics.setdefault(topic, []).append(index)
     return [PartitionsSchema(topic=name, partition_ids=ids) for name, ids in topics.items()]

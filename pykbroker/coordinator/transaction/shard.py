@@ -35,6 +35,7 @@ from pykbroker.coordinator.transaction.records import (
 from pykbroker.coordinator.transaction.states import MAY_EXPIRE, TransactionState
 from pykbroker.coordinator.transaction.transaction import NO_EPOCH, Partitions, Transaction
 from pykbroker.decision import CoordinatorRecord
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.record_batch import NO_PRODUCER_ID
 
@@ -79,9 +80,11 @@ class Reply(NamedTuple):
 class TransactionShard:
     """See the module's text."""
 
-    __slots__ = ("_unwritten", "transactions")
+    __slots__ = ("_breathe", "_unwritten", "transactions")
 
-    def __init__(self) -> None:
+    def __init__(self, breathe: Breathe = go_on) -> None:
+        """breathe: called between the parts of long steps (`environment/slices.py`)."""
+        self._breathe = breathe
         self.transactions: dict[str, Transaction] = {}
         self._unwritten: dict[str, tuple[int, int]] = {}
 
@@ -164,7 +167,7 @@ class TransactionShard:
         decision = ShardDecision(reply=Reply(), atomic=False)
         decision.records = [
             tombstone(transactional_id)
-            for transactional_id, transaction in self.transactions.items()
+            for transactional_id, transaction in paced(self.transactions.items(), self._breathe)
             if transaction.state in MAY_EXPIRE and transaction.updated_ms <= now_ms - expiration_ms
         ]
         return decision
@@ -208,7 +211,7 @@ class TransactionShard:
 
         version = 1 if context.server_version >= 1 else 0
         return ShardDecision(
-            records=[transaction_record(transactional_id, transaction, version)],
+            records=[transaction_record(transactional_id, transaction, version, self._breathe)],
             reply=Reply(transaction=transaction),
             undo=undo,
         )
@@ -234,7 +237,7 @@ class TransactionShard:
         if code:
             return {code: request.partitions}
         found: dict[int, Partitions] = {}
-        for partition in request.partitions:
+        for partition in paced(request.partitions, self._breathe):
             is_in = partition in transaction.partitions
             code = int(ErrorCode.NONE if is_in else ErrorCode.TRANSACTION_ABORTABLE)
             found.setdefault(code, {})[partition] = None
@@ -253,7 +256,7 @@ class TransactionShard:
         """Open transactions that have taken longer than their producer allowed."""
         return [
             Ended(transactional_id, transaction)
-            for transactional_id, transaction in self.transactions.items()
+            for transactional_id, transaction in paced(self.transactions.items(), self._breathe)
             if transaction.state is TransactionState.ONGOING
             and transaction.started_ms + transaction.timeout_ms < now_ms
         ]
@@ -262,7 +265,7 @@ class TransactionShard:
         """Transactions whose outcome is decided, and whose markers may not be written."""
         return [
             Ended(transactional_id, transaction)
-            for transactional_id, transaction in self.transactions.items()
+            for transactional_id, transaction in paced(self.transactions.items(), self._breathe)
             if transaction.state.is_ending
         ]
 
@@ -277,7 +280,7 @@ class TransactionShard:
             self.transactions.pop(transactional_id, None)
             self._unwritten.pop(transactional_id, None)
         else:
-            self.transactions[transactional_id] = transaction_of(record.value)
+            self.transactions[transactional_id] = transaction_of(record.value, self._breathe)
 
     def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
         """Nothing of `__transaction_state` is written in a transaction: a marker has no meaning."""

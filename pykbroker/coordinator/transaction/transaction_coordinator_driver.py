@@ -23,7 +23,7 @@ from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
 from pykbroker.coordinator.transaction.ending import Ending
 from pykbroker.coordinator.transaction.initialising import Initialisation
 from pykbroker.coordinator.transaction.marker_driver import MarkerDriver, Sending
-from pykbroker.coordinator.transaction.partition_requests import add_partitions
+from pykbroker.coordinator.transaction.partition_requests import MakeResponse, add_partitions
 from pykbroker.coordinator.transaction.settings import COMMIT_TIMEOUT_MS, TransactionSettings
 from pykbroker.coordinator.transaction.shard import (
     Addition,
@@ -33,9 +33,10 @@ from pykbroker.coordinator.transaction.shard import (
     TransactionShard,
 )
 from pykbroker.coordinator.transaction.transaction import Partitions, Transaction
-from pykbroker.deferred import Deferred, gather, then
+from pykbroker.deferred import Deferred, gather, pass_on, then
 from pykbroker.environment.clock import Clock
 from pykbroker.environment.scheduler import Scheduler, Timer
+from pykbroker.environment.slices import Breathe, InOneGo, Slices, go_on, paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_version import TRANSACTION_VERSION
 from pykbroker.kraft.topic_name import TRANSACTION_STATE_TOPIC
@@ -47,9 +48,6 @@ if TYPE_CHECKING:
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.protocol.messages.add_partitions_to_txn_request import (
         AddPartitionsToTxnRequest,
-    )
-    from pykbroker.protocol.messages.add_partitions_to_txn_response import (
-        AddPartitionsToTxnResponse,
     )
     from pykbroker.replication.replica_manager import ReplicaManager
 
@@ -78,7 +76,9 @@ class TransactionCoordinator:
         take_producer_id: Callable[[], int | Deferred],
         image: Callable[[], MetadataImage],
         write_markers: Callable[..., Any],
+        slices: Slices | None = None,
     ) -> None:
+        self._slices = slices = slices or InOneGo()
         self.node_id = node_id
         self.settings = settings
         self.num_partitions = settings.num_partitions
@@ -92,12 +92,13 @@ class TransactionCoordinator:
         self.runtime = CoordinatorRuntime(
             log=log,
             codec=RecordCodec(TRANSACTION_RECORD_TYPES),
-            make_shard=TransactionShard,
+            make_shard=lambda: TransactionShard(slices.breathe),
             scheduler=scheduler,
             clock=clock,
             commit_timeout_ms=COMMIT_TIMEOUT_MS,
             load_chunk_bytes=settings.load_buffer_bytes,
             on_loaded=self._on_loaded,
+            slices=slices,
         )
         self._markers = MarkerDriver(
             image=image, write=write_markers, on_done=self._complete, scheduler=scheduler
@@ -126,6 +127,7 @@ class TransactionCoordinator:
             take_producer_id=take_producer_id,
             image=lambda: replica_manager.image,
             write_markers=write_markers,
+            slices=environment.slices,
         )
 
     # ---- metadata
@@ -181,10 +183,13 @@ class TransactionCoordinator:
         return self._decide(TransactionShard.add_partitions, request)
 
     def add_partitions_batch(
-        self, message: AddPartitionsToTxnRequest, version: int
-    ) -> AddPartitionsToTxnResponse | Deferred:
-        """AddPartitionsToTxn of any version, with its response; see `partition_requests.py`."""
-        return add_partitions(self.add_partitions, self.verify, self._image(), message, version)
+        self, message: AddPartitionsToTxnRequest, version: int, breathe: Breathe = go_on
+    ) -> MakeResponse | Deferred:
+        """What makes the response to AddPartitionsToTxn of any version; see
+        `partition_requests.py`."""
+        return add_partitions(
+            self.add_partitions, self.verify, self._image(), message, version, breathe
+        )
 
     def verify(self, request: Addition) -> dict[int, Partitions] | Deferred:
         """Which partitions have joined the producer's transaction; by error code."""
@@ -258,7 +263,7 @@ class TransactionCoordinator:
         answer = Deferred()
 
         def on_reply(reply: Reply) -> None:
-            _pass_on(self._decided(partition, operation, request, reply), answer)
+            pass_on(self._decided(partition, operation, request, reply), answer)
 
         outcome.on_resolved(on_reply)
         return answer
@@ -283,7 +288,7 @@ class TransactionCoordinator:
             if isinstance(value, KafkaError):
                 answer.resolve(Reply(code=int(value.code)))
             else:
-                _pass_on(again(value), answer)
+                pass_on(again(value), answer)
                 self._wake()
 
         found.on_resolved(on_id)
@@ -321,7 +326,11 @@ class TransactionCoordinator:
         self._send_markers_of(partition)
 
     def _send_all_markers(self, partition: int, ending: list[Ended]) -> None:
-        for ended in ending:
+        if ending:
+            self._run_in_slices("markers", partial(self._send_each_marker, partition, ending))
+
+    def _send_each_marker(self, partition: int, ending: list[Ended]) -> None:
+        for ended in paced(ending, self._slices.breathe):
             if self._markers.is_sending(ended.transactional_id):
                 self._markers.ask_refused_again(ended.transactional_id)
             else:
@@ -346,7 +355,20 @@ class TransactionCoordinator:
 
         self._timers[name] = self._scheduler.call_later(interval_ms, due)
 
+    def _run_in_slices(self, name: str, work: Callable[[], None]) -> None:
+        """There may be very many transactions."""
+
+        def ended(outcome: Any) -> None:
+            if isinstance(outcome, Exception):
+                raise outcome
+
+        job = self._slices.run(name, work, lambda: not self._is_stopped, self._wake)
+        job.on_resolved(ended)
+
     def _abort_overdue(self) -> None:
+        self._run_in_slices("overdue transactions", self._abort_each_overdue)
+
+    def _abort_each_overdue(self) -> None:
         self._resume_endings()
         now_ms = self._now_ms()
         for part in self.runtime.read_all(TransactionShard.overdue, now_ms, None, lambda *_: []):
@@ -354,13 +376,16 @@ class TransactionCoordinator:
         self._wake()
 
     def _abort_all(self, overdue: list[Ended]) -> None:
-        for ended in overdue:
+        for ended in paced(overdue, self._slices.breathe):
             then(
                 self._decide(TransactionShard.abort_overdue, ended),
                 partial(_log_abort, ended.transactional_id),
             )
 
     def _forget_unused(self) -> None:
+        self._run_in_slices("unused transactional ids", self._forget_each_unused)
+
+    def _forget_each_unused(self) -> None:
         expiration_ms = self.settings.expiration_ms
         context = Context(self.server_version)
         for partition in self.runtime.active_partitions():
@@ -372,13 +397,6 @@ class TransactionCoordinator:
 
 def _refuse(request: Any, context: Context, code: int) -> Reply:
     return Reply(code=coordinator_error(code))
-
-
-def _pass_on(outcome: Reply | Deferred, answer: Deferred) -> None:
-    if isinstance(outcome, Deferred):
-        outcome.on_resolved(answer.resolve)
-    else:
-        answer.resolve(outcome)
 
 
 def _log_abort(transactional_id: str, reply: Reply) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pykbroker.deferred import Deferred
 from pykbroker.environment.loop_time import MS, RECORDED_NS
 from pykbroker.environment.real.timed_calls import TimedCalls
+from pykbroker.environment.slices import go_on
 
 SLICE_NS = 5 * MS
 MOST_THREADS = 16
@@ -33,14 +34,19 @@ class Abandoned(BaseException):
 class _Job:
     """A job, and the Deferred of its outcome; `thread` is None before its first slice."""
 
-    __slots__ = ("deferred", "function", "is_wanted", "name", "outcome", "thread")
+    __slots__ = ("after_slice", "deferred", "function", "is_wanted", "name", "outcome", "thread")
 
     def __init__(
-        self, name: str, function: Callable[[], object], is_wanted: Callable[[], bool]
+        self,
+        name: str,
+        function: Callable[[], object],
+        is_wanted: Callable[[], bool],
+        after_slice: Callable[[], None],
     ) -> None:
         self.name = name
         self.function = function
         self.is_wanted = is_wanted
+        self.after_slice = after_slice
         self.deferred = Deferred()
         self.outcome: object = None
         self.thread: _JobThread | None = None
@@ -130,13 +136,22 @@ class RealSlices:
         self._is_closed = False
 
     def run(
-        self, name: str, job: Callable[[], object], is_wanted: Callable[[], bool] = lambda: True
+        self,
+        name: str,
+        job: Callable[[], object],
+        is_wanted: Callable[[], bool] = lambda: True,
+        after_slice: Callable[[], None] = go_on,
     ) -> Deferred:
         """See `Slices`."""
-        waiting = _Job(name, job, is_wanted)
+        waiting = _Job(name, job, is_wanted, after_slice)
         self._ready.append(waiting)
         self._call_turn()
         return waiting.deferred
+
+    @property
+    def is_running(self) -> bool:
+        """See `Slices`."""
+        return self._running is not None
 
     def breathe(self) -> None:
         """See `Slices`."""
@@ -178,6 +193,7 @@ class RealSlices:
             self._timed.loop_time.record(job.name, started_ns, ended_ns)
         if thread.job is not None:
             self._ready.append(job)
+            job.after_slice()
         else:
             self._idle.append(thread)
             self._timed.resolve(job.deferred, job.outcome)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.placement import place_replicas
 from pykbroker.kraft.controller.state import ControllerState
@@ -18,9 +19,10 @@ def placed_partitions(
     state: ControllerState, first: int, count: int, factor: int
 ) -> dict[int, PartitionImage]:
     """`count` partitions from number `first`, on brokers that the placement chooses."""
-    placed = place_replicas(state.image.brokers.values(), count, factor, state.random)
+    brokers = state.image.brokers.values()
+    placed = place_replicas(brokers, count, factor, state.random, state.breathe)
     made: dict[int, PartitionImage] = {}
-    for number, replicas in enumerate(placed, first):
+    for number, replicas in enumerate(paced(placed, state.breathe), first):
         isr = tuple(broker for broker in replicas if state.is_active(broker))
         if not isr:
             raise KafkaError(
@@ -44,7 +46,7 @@ def manual_partitions(
     from there (CreatePartitions). All have `factor` replicas, or as many as the first one.
     """
     made: dict[int, PartitionImage] = {}
-    for index, assignment in enumerate(assignments):
+    for index, assignment in enumerate(paced(assignments, state.breathe)):
         number = assignment.partition_index if first is None else first + index
         if number in made:
             raise invalid_assignment(

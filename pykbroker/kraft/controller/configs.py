@@ -22,6 +22,7 @@ from pykbroker.config import (
     validate_topic_overrides,
 )
 from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.batch_size import check_batch_size
 from pykbroker.kraft.controller.state import ControllerState
@@ -45,8 +46,8 @@ def incremental_alter_configs(state: ControllerState, request: Any) -> Decision[
     """Decide an IncrementalAlterConfigsRequest."""
     if any(
         config.config_operation not in (SET, DELETE, APPEND, SUBTRACT)
-        for resource in request.resources
-        for config in resource.configs
+        for resource in paced(request.resources, state.breathe)
+        for config in paced(resource.configs, state.breathe)
     ):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # of all, as Kafka's null pointer has it
     response = incremental_alter_configs_response.IncrementalAlterConfigsResponse()
@@ -64,11 +65,13 @@ def legacy_alter_configs(state: ControllerState, request: Any) -> Decision[Metad
 def _alter(
     state: ControllerState, request: Any, response: Any, result: Any, changes_of: Any
 ) -> Decision[MetadataRecord]:
-    counts = Counter((asked.resource_type, asked.resource_name) for asked in request.resources)
+    counts = Counter(
+        (asked.resource_type, asked.resource_name)
+        for asked in paced(request.resources, state.breathe)
+    )
     records: list[MetadataRecord] = []
-    for asked in request.resources:
+    for asked in paced(request.resources, state.breathe):
         resource = (asked.resource_type, asked.resource_name)
-        state.breathe()
         fault: KafkaError | None = None
         try:
             if counts[resource] > 1:
@@ -81,7 +84,7 @@ def _alter(
             current = dict(state.image.config(*resource))
             changes = changes_of(state, resource, current, asked.configs)
             _validate(state, resource, current, changes)
-            records += _config_records(resource, current, changes)
+            records += _config_records(state, resource, current, changes)
         except KafkaError as refused:
             fault = refused
         check_batch_size(len(records))
@@ -107,7 +110,7 @@ def clear_eligible_leaders(
     if not state.has_eligible_leaders:
         return []
     cleared = []
-    for record in records:
+    for record in paced(records, state.breathe):
         message = record.message
         if isinstance(message, ConfigRecord) and message.name == MIN_INSYNC_REPLICAS:
             is_topic = message.resource_type == TOPIC_RESOURCE
@@ -149,7 +152,7 @@ def _incremental_changes(
 ) -> Changes:
     """The new value of each key that an operation names; None removes it."""
     changes: Changes = {}
-    for config in configs:
+    for config in paced(configs, state.breathe):
         operation = config.config_operation
         if operation == SET:
             changes[config.name] = config.value
@@ -173,14 +176,14 @@ def _incremental_changes(
 def _whole_changes(
     state: ControllerState, resource: tuple[int, str], current: dict[str, str], configs: Any
 ) -> Changes:
-    changes: Changes = {config.name: config.value for config in configs}
+    changes: Changes = {config.name: config.value for config in paced(configs, state.breathe)}
     for key in current:
         changes.setdefault(key, None)
     return changes
 
 
 def _config_records(
-    resource: tuple[int, str], current: dict[str, str], changes: Changes
+    state: ControllerState, resource: tuple[int, str], current: dict[str, str], changes: Changes
 ) -> list[MetadataRecord]:
     """A record for each key that changes. Broker keys are always written: a broker reads a password
     or a file again when it sees the record (KAFKA-13002)."""
@@ -189,7 +192,7 @@ def _config_records(
         MetadataRecord(
             ConfigRecord(resource_type=resource_type, resource_name=name, name=key, value=value)
         )
-        for key, value in changes.items()
+        for key, value in paced(changes.items(), state.breathe)
         if resource_type == BROKER_RESOURCE or current.get(key) != value
     ]
 

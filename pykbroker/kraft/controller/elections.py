@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller import partition_change
 from pykbroker.kraft.controller.batch_size import check_batch_size
@@ -54,14 +55,17 @@ def elect_leaders(state: ControllerState, request: Any) -> Decision[MetadataReco
     records: list[MetadataRecord] = []
     reply = ElectLeadersResponse()
     if request.topic_partitions is None:
-        asked = [(topic.name, topic.partitions) for topic in state.image.topics_by_name.values()]
+        topics = state.image.topics_by_name.values()
+        asked = [(topic.name, topic.partitions) for topic in paced(topics, state.breathe)]
     else:
-        asked = [(topic.topic, topic.partitions) for topic in request.topic_partitions]
-    for name, numbers in asked:
+        asked = [
+            (topic.topic, topic.partitions)
+            for topic in paced(request.topic_partitions, state.breathe)
+        ]
+    for name, numbers in paced(asked, state.breathe):
         result = ReplicaElectionResult(topic=name)
         reply.replica_election_results.append(result)
-        for number in numbers:
-            state.breathe()
+        for number in paced(numbers, state.breathe):
             answer = PartitionResult(partition_id=number, error_message=None)
             try:
                 record = _elect_leader(state, name, number, election)

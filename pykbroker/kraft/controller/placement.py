@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pykbroker.environment.randomness import RandomSource
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.registration import BrokerRegistration
 
@@ -120,6 +121,7 @@ def place_replicas(
     partitions: int,
     replication_factor: int,
     random: RandomSource,
+    breathe: Breathe = go_on,
 ) -> list[list[int]]:
     """The replicas of `partitions` new partitions. KafkaError when there are too few brokers."""
     racks = _Racks(random, (broker for broker in brokers if broker.has_uncordoned_directories))
@@ -138,4 +140,4 @@ def place_replicas(
             f"{racks.total} broker(s) are registered or some brokers have all their log "
             "directories cordoned."
         )
-    return [racks.place(replication_factor) for _ in range(partitions)]
+    return [racks.place(replication_factor) for _ in paced(range(partitions), breathe)]

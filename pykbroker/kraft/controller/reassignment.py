@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.kraft.controller.assignment import check_replicas, invalid_assignment
 from pykbroker.kraft.controller.batch_size import check_batch_size
@@ -47,11 +48,10 @@ def alter_partition_reassignments(state: ControllerState, request: Any) -> Decis
     reply = AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=may_change_factor, error_message=None
     )
-    for topic in request.topics:
+    for topic in paced(request.topics, state.breathe):
         result = ReassignableTopicResponse(name=topic.name)
         reply.responses.append(result)
-        for asked in topic.partitions:
-            state.breathe()
+        for asked in paced(topic.partitions, state.breathe):
             answer = ReassignablePartitionResponse(
                 partition_index=asked.partition_index, error_message=None
             )
@@ -168,8 +168,7 @@ def list_partition_reassignments(state: ControllerState, request: Any) -> Decisi
         by_name = state.image.topics_by_name
         asked = ((by_name.get(topic.name), topic.partition_indexes) for topic in request.topics)
     reply = ListPartitionReassignmentsResponse(error_message=None)
-    for topic, numbers in asked:
-        state.breathe()
+    for topic, numbers in paced(asked, state.breathe):
         if topic is None:
             continue
         ongoing = [
@@ -179,7 +178,7 @@ def list_partition_reassignments(state: ControllerState, request: Any) -> Decisi
                 adding_replicas=list(partition.adding_replicas),
                 removing_replicas=list(partition.removing_replicas),
             )
-            for number in numbers
+            for number in paced(numbers, state.breathe)
             if (partition := topic.partitions.get(number)) is not None and is_reassigning(partition)
         ]
         if ongoing:

@@ -61,6 +61,25 @@ def takes_long(controller: Controller, message: Any) -> bool:
     return is_long is not None and is_long(controller.state, message)
 
 
+MANY_PARTITIONS = 200
+
+
+def _creates_many(state: ControllerState, message: Any) -> bool:
+    """Does a CreateTopics request ask for very many partitions?"""
+    topics = message.topics
+    if len(topics) > MANY_PARTITIONS:
+        return True
+    default = state.static_config.num_partitions
+    counts = [topic.num_partitions for topic in topics]
+    return sum(count if count > 0 else default for count in counts) > MANY_PARTITIONS
+
+
+def _adds_many(state: ControllerState, message: Any) -> bool:
+    """May a CreatePartitions request ask for very many partitions?"""
+    topics = message.topics
+    return len(topics) > MANY_PARTITIONS or sum(topic.count for topic in topics) > MANY_PARTITIONS
+
+
 _LONG: dict[str, Callable[[ControllerState, Any], bool]] = {
     "BrokerRegistrationRequest": lambda state, message: brokers.matters_to_many(
         state, message.broker_id
@@ -69,4 +88,6 @@ _LONG: dict[str, Callable[[ControllerState, Any], bool]] = {
     "UnregisterBrokerRequest": lambda state, message: brokers.matters_to_many(
         state, message.broker_id
     ),
+    "CreateTopicsRequest": _creates_many,
+    "CreatePartitionsRequest": _adds_many,
 }

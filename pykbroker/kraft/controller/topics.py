@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pykbroker.config import ConfigError, validate_topic_overrides
 from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.assignment import manual_partitions, placed_partitions
 from pykbroker.kraft.controller.batch_size import check_batch_size
@@ -46,13 +47,12 @@ MAX_PARTITIONS_PER_REQUEST: Final = 10_000
 def create_topics(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
     """Decide a CreateTopicsRequest; the reply is a CreateTopicsResponse."""
     _check_total_partitions(state, request.topics)
-    counts = Counter(topic.name for topic in request.topics)
+    counts = Counter(topic.name for topic in paced(request.topics, state.breathe))
     response = CreateTopicsResponse()
     refused: list[CreatableTopicResult] = []
     records: list[MetadataRecord] = []
     colliding = _CollidingNames(state)
-    for topic in request.topics:
-        state.breathe()
+    for topic in paced(request.topics, state.breathe):
         name = topic.name
         if counts[name] > 1:
             if counts[name] != _ALREADY_REFUSED:
@@ -80,7 +80,7 @@ _ALREADY_REFUSED: Final = 1 << 30
 
 def _check_total_partitions(state: ControllerState, topics: Sequence[Any]) -> None:
     total = 0
-    for topic in topics:
+    for topic in paced(topics, state.breathe):
         if topic.assignments:
             total += len(topic.assignments)
         elif topic.num_partitions == -1:
@@ -150,7 +150,7 @@ def _create_topic(
         )
     records += clear_eligible_leaders(state, records)
     level = state.metadata_version
-    for number, partition in partitions.items():
+    for number, partition in paced(partitions.items(), state.breathe):
         records.append(MetadataRecord(*partition.to_record(topic_id, number, level)))
     result = CreatableTopicResult(
         name=name,
@@ -164,16 +164,17 @@ def _create_topic(
 
 
 def _checked_overrides(state: ControllerState, configs: Sequence[Any]) -> dict[str, str]:
-    nulls = [config.name for config in configs if config.value is None]
+    breathe = state.breathe
+    nulls = [config.name for config in paced(configs, breathe) if config.value is None]
     if nulls:
         raise KafkaError(
             ErrorCode.INVALID_CONFIG,
             f"Null value not supported for topic configs: {','.join(nulls)}",
         )
-    overrides = {config.name: config.value for config in configs}
+    overrides = {config.name: config.value for config in paced(configs, breathe)}
     if not overrides:
         return overrides
-    if any(len(value) > MAX_CONFIG_VALUE_LENGTH for value in overrides.values()):
+    if any(len(value) > MAX_CONFIG_VALUE_LENGTH for value in paced(overrides.values(), breathe)):
         raise KafkaError(
             ErrorCode.INVALID_CONFIG,
             "The configuration value cannot be added because it exceeds the maximum value size of "
@@ -263,8 +264,7 @@ def delete_topics(state: ControllerState, request: Any, version: int) -> Decisio
     response = DeleteTopicsResponse()
     found: dict[bytes, DeletableTopicResult] = {}
     doomed: dict[bytes, TopicImage] = {}
-    for name, topic_id in _asked_topics(request, response):
-        state.breathe()
+    for name, topic_id in paced(_asked_topics(state, request, response), state.breathe):
         if name is None:
             topic = state.image.topics_by_id.get(topic_id)
             unknown = ErrorCode.UNKNOWN_TOPIC_ID
@@ -284,14 +284,22 @@ def delete_topics(state: ControllerState, request: Any, version: int) -> Decisio
             doomed[topic.id] = topic
             response.responses.append(found[topic.id])
     check_batch_size(len(doomed))
-    records = [MetadataRecord(RemoveTopicRecord(topic_id=topic_id)) for topic_id in doomed]
+    records = [
+        MetadataRecord(RemoveTopicRecord(topic_id=topic_id))
+        for topic_id in paced(doomed, state.breathe)
+    ]
     return Decision(records=records, reply=response)
 
 
-def _asked_topics(request: Any, response: DeleteTopicsResponse) -> list[tuple[str | None, bytes]]:
+def _asked_topics(
+    state: ControllerState, request: Any, response: DeleteTopicsResponse
+) -> list[tuple[str | None, bytes]]:
     """Names (id zero) and ids (name None) to delete; what makes no sense is answered at once."""
-    asked: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
-    for topic in request.topics:
+    breathe = state.breathe
+    asked: list[tuple[str | None, bytes]] = [
+        (name, ZERO_UUID) for name in paced(request.topic_names, breathe)
+    ]
+    for topic in paced(request.topics, breathe):
         if topic.name is not None and topic.topic_id != ZERO_UUID:
             message = "You may not specify both topic name and topic id."
         elif topic.name is None and topic.topic_id == ZERO_UUID:
@@ -301,15 +309,16 @@ def _asked_topics(request: Any, response: DeleteTopicsResponse) -> list[tuple[st
             continue
         fault = KafkaError(ErrorCode.INVALID_REQUEST, message)
         response.responses.append(_not_deleted(topic.name, topic.topic_id, fault))
-    counts = Counter(asked)
-    for (name, topic_id), count in counts.items():
+    counts = Counter(paced(asked, breathe))
+    for (name, topic_id), count in paced(counts.items(), breathe):
         if count > 1:
             message = "Duplicate topic id." if name is None else "Duplicate topic name."
             fault = KafkaError(ErrorCode.INVALID_REQUEST, message)
             response.responses.append(_not_deleted(name, topic_id, fault))
     # By name after by id, so that a name that was given by id too is the one refused.
     once = [key for key, count in counts.items() if count == 1]
-    return sorted(once, key=lambda key: key[0] is not None)
+    by_id = [key for key in once if key[0] is None]
+    return by_id + [key for key in once if key[0] is not None]
 
 
 def _not_deleted(name: str | None, topic_id: bytes, fault: KafkaError) -> DeletableTopicResult:
@@ -320,15 +329,14 @@ def _not_deleted(name: str | None, topic_id: bytes, fault: KafkaError) -> Deleta
 
 def create_partitions(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
     """Decide a CreatePartitionsRequest; the reply is a CreatePartitionsResponse."""
-    counts = Counter(topic.name for topic in request.topics)
+    counts = Counter(topic.name for topic in paced(request.topics, state.breathe))
     response = CreatePartitionsResponse()
     records: list[MetadataRecord] = []
-    for name, count in counts.items():
+    for name, count in paced(counts.items(), state.breathe):
         if count > 1:
             fault = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             response.results.append(_not_grown(name, fault))
-    for topic in request.topics:
-        state.breathe()
+    for topic in paced(request.topics, state.breathe):
         if counts[topic.name] > 1:
             continue
         try:
@@ -383,5 +391,5 @@ def _add_partitions(state: ControllerState, asked: Any) -> list[MetadataRecord]:
     level = state.metadata_version
     return [
         MetadataRecord(*partition.to_record(topic.id, number, level))
-        for number, partition in made.items()
+        for number, partition in paced(made.items(), state.breathe)
     ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.environment.slices import Breathe, paced
 from pykbroker.errors import ErrorCode
 from pykbroker.log.directories.log_directory import LogDirectory
 from pykbroker.log.partition.partition_log import PartitionLog
@@ -31,11 +32,6 @@ class LogReport(NamedTuple):
 
 
 Wanted = Callable[[TopicPartition], bool] | None
-Breathe = Callable[[], None]
-
-
-def go_on() -> None:
-    """Do not breathe."""
 
 
 class DirectoryReport(NamedTuple):
@@ -67,11 +63,10 @@ def report_directory(
     except LogDirFailure:
         return offline
     logs = []
-    for topic_partition, log in list(current.items()):
-        breathe()
+    for topic_partition, log in paced(list(current.items()), breathe):
         if log.log_directory == directory.path and (wanted is None or wanted(topic_partition)):
             logs.append(LogReport(topic_partition, log.size_bytes, 0, False))
-    for topic_partition, log in list(future.items()):
+    for topic_partition, log in paced(list(future.items()), breathe):
         if log.log_directory == directory.path and (wanted is None or wanted(topic_partition)):
             leader = current.get(topic_partition)
             lag = 0 if leader is None else max(leader.log_end_offset - log.log_end_offset, 0)

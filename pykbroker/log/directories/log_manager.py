@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files, LogDirFailure
+from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.log.directories.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
@@ -29,13 +30,7 @@ from pykbroker.log.directories.checkpoints import (
 from pykbroker.log.directories.chores import Chores
 from pykbroker.log.directories.closing import close_logs, run_in_order
 from pykbroker.log.directories.directory_loader import DirectoryLoader, Loading
-from pykbroker.log.directories.directory_report import (
-    Breathe,
-    DirectoryReport,
-    Wanted,
-    go_on,
-    report_directory,
-)
+from pykbroker.log.directories.directory_report import DirectoryReport, Wanted, report_directory
 from pykbroker.log.directories.log_directory import (
     DirectoryRefused,
     LogDirectory,

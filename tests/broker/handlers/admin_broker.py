@@ -112,6 +112,8 @@ class AdminBroker:
             outcome = refused
         if isinstance(outcome, Deferred):
             outcome = self.world.settle(outcome, patience_ms)
+            while isinstance(outcome, InSlices):
+                outcome = outcome.job()
         if isinstance(outcome, KafkaError):
             outcome = handler.error_reply(request, outcome.code, outcome.message)
         return through_the_wire(outcome, version)

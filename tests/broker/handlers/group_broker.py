@@ -17,6 +17,7 @@ from pykbroker.broker.metadata.topic_creation import TopicCreation
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
 from pykbroker.environment.real.randomness import Entropy
+from pykbroker.environment.slices import InOneGo
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.create_topics_request import CreateTopicsRequest
@@ -59,8 +60,9 @@ class GroupBroker(Broker):
             }
         )
         self.loop = VirtualLoop(self.node.now_ms)
-        environment: Any
-        environment = SimpleNamespace(scheduler=self.loop, clock=self.loop, random=Entropy())
+        environment: Any = SimpleNamespace(
+            scheduler=self.loop, clock=self.loop, random=Entropy(), slices=InOneGo()
+        )
         self.environment = environment
         self.groups = GroupCoordinator.create(
             node_id=1,

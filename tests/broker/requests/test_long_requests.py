@@ -168,17 +168,21 @@ def test_long_lists_inside_of_elements_are_freed_too() -> None:
 
 def test_nothing_is_handled_for_a_client_that_is_gone() -> None:
     wanted: list[Callable[[], bool]] = []
+    wake = [].clear
 
     class Slices(InOneGo):
-        def run(self, name: str, job: Any, is_wanted: Any = None) -> Deferred:
+        def run(
+            self, name: str, job: Any, is_wanted: Any = None, after_slice: Any = None
+        ) -> Deferred:
             assert name == "Metadata"
+            assert after_slice is wake
             wanted.append(is_wanted)
             return Deferred()
 
     background = SimpleNamespace(threads=lambda name: Threads())
     long = LongRequests(SimpleNamespace(background=background, slices=Slices()))  # type: ignore[arg-type]
     asked = request(1)
-    long.handle(asked, lambda: None)
+    long.handle(asked, lambda: None, wake)
     (is_wanted,) = wanted
     assert is_wanted()
     asked.connection.closed = True  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -87,10 +88,10 @@ class World:
 
     def add_partitions_batch(
         self, message: AddPartitionsToTxnRequest, version: int
-    ) -> AddPartitionsToTxnResponse | Deferred:
+    ) -> Callable[[], AddPartitionsToTxnResponse] | Deferred:
         assert version == 5
         self.local.append(message)
-        return response(message, self.codes)
+        return lambda: response(message, self.codes)
 
     def ask(
         self,

@@ -211,9 +211,9 @@ def ask_another_broker(broker: Broker, version: int = 12) -> tuple[Call, Any]:
     broker.transaction_joining._coordinator_of = lambda _: 2  # type: ignore[assignment, method-assign]
     call = broker.produce(request(records()), version)
     assert call.is_waiting
-    response = broker.transactions.add_partitions_batch(broker.asked[0], 5)
+    made = broker.transactions.add_partitions_batch(broker.asked[0], 5)
     broker.settle()
-    return call, response.value if isinstance(response, Deferred) else response
+    return call, (made.value if isinstance(made, Deferred) else made)()
 
 
 def test_it_is_appended_when_another_broker_has_answered(broker: Broker) -> None:

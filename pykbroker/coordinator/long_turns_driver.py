@@ -1,0 +1,142 @@
+"""Long operations on a coordinator's machine: done in slices, with nothing else on it meanwhile.
+
+An operation that runs in a job (`environment/slices.py`) may breathe. Its machine is BUSY until it
+is through: requests, timers and markers that come meanwhile wait in `HostedShard.later`, in order,
+and are done after it. What comes while those are done waits behind them.
+
+State: that of the `HostedShard`s. In: the beginning and the end of an operation, what is to wait.
+Out: what waited is run, or refused by `HostedShard.refuse_later` when the machine is thrown away.
+Invariant: a BUSY machine is asked only by the operation that runs, or by what waited for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from pykbroker.coordinator.hosted_shard import HostedShard, HostState, Later
+from pykbroker.deferred import Deferred, pass_on
+from pykbroker.environment.clock import Clock
+from pykbroker.environment.scheduler import Scheduler
+from pykbroker.environment.slices import Breathe, Slices
+
+TURN_MS = 5
+
+
+class ThrownAway(Exception):
+    """The machine was thrown away while an operation breathed."""
+
+
+def check(hosted: HostedShard, shard: object) -> None:
+    """ThrownAway: `shard` is not the machine any more."""
+    if hosted.shard is not shard:
+        raise ThrownAway
+
+
+class LongTurns:
+    """See the module's text. `wake`: something was appended or answered outside of a turn."""
+
+    def __init__(
+        self, slices: Slices, scheduler: Scheduler, clock: Clock, wake: Callable[[], None]
+    ) -> None:
+        self._slices = slices
+        self._scheduler = scheduler
+        self._clock = clock
+        self._wake = wake
+
+    # ---- operations
+
+    def begin(self, hosted: HostedShard) -> None:
+        """An operation begins on an active machine: if it runs in a job, it may breathe."""
+        if self._slices.is_running:
+            hosted.state = HostState.BUSY
+            hosted.is_operating = True
+
+    def end(self, hosted: HostedShard) -> None:
+        """The operation is through, whatever came of it."""
+        hosted.is_operating = False
+        if hosted.state is HostState.BUSY:
+            if hosted.later:
+                self._scheduler.call_soon(self._do_what_waited, hosted)
+            else:
+                hosted.state = HostState.ACTIVE
+
+    def breath(self, hosted: HostedShard) -> Breathe | None:
+        """What an operation on the machine breathes with, None if it does not run in a job.
+
+        ThrownAway: the machine is another one by now.
+        """
+        if not self._slices.is_running:
+            return None
+        return partial(self._breathe, hosted, hosted.shard)
+
+    def _breathe(self, hosted: HostedShard, shard: object) -> None:
+        self._slices.breathe()
+        check(hosted, shard)
+
+    def in_slices(self, name: str, hosted: HostedShard, run: Callable[[], None]) -> None:
+        """Run it in a job of that name, once the machine is loaded and free."""
+        self._slices.run(name, partial(self._in_slices, name, hosted, run))
+
+    def _in_slices(self, name: str, hosted: HostedShard, run: Callable[[], None]) -> None:
+        if hosted.state is HostState.ACTIVE:
+            run()
+        else:
+            again = partial(self._in_slices, name, hosted, run)
+            hosted.later.append(Later(again, long_name=name))
+
+    # ---- what waits
+
+    def wait(
+        self, hosted: HostedShard, again: Callable[[], Any], refuse: Callable[[int], Any]
+    ) -> Deferred:
+        """The outcome of `again` when the machine is not busy any more, or what `refuse` says."""
+        deferred = Deferred()
+        name = "waiting request" if self._slices.is_running else ""
+        later = Later(
+            lambda: pass_on(again(), deferred), lambda code: deferred.resolve(refuse(code)), name
+        )
+        hosted.later.append(later)
+        return deferred
+
+    def when_free(self, hosted: HostedShard, run: Callable[[], None]) -> None:
+        """Run it now, or when the machine is loaded and free."""
+        if hosted.state is HostState.ACTIVE:
+            run()
+        else:
+            hosted.later.append(Later(partial(self.when_free, hosted, run)))
+
+    def do_what_waited(self, hosted: HostedShard) -> None:
+        """The machine is loaded."""
+        if hosted.later:
+            hosted.state = HostState.BUSY
+            self._do_what_waited(hosted)
+
+    def _do_what_waited(self, hosted: HostedShard) -> None:
+        """For a few milliseconds; the rest in a later turn."""
+        end_ns = self._clock.monotonic_ns() + TURN_MS * 1_000_000
+        while hosted.state is HostState.BUSY and not hosted.is_operating:
+            if not hosted.later:
+                hosted.state = HostState.ACTIVE
+            elif self._clock.monotonic_ns() > end_ns:
+                self._scheduler.call_soon(self._do_what_waited, hosted)
+                break
+            else:
+                later = hosted.later.popleft()
+                if later.long_name:
+                    hosted.is_operating = True
+                    self._slices.run(later.long_name, partial(self._do, hosted, later))
+                else:
+                    self._do(hosted, later)
+        self._wake()
+
+    def _do(self, hosted: HostedShard, later: Later) -> None:
+        if hosted.state is HostState.BUSY:
+            hosted.is_operating = False
+            hosted.state = HostState.ACTIVE
+        later.run()
+        if hosted.state is HostState.ACTIVE and hosted.later:
+            hosted.state = HostState.BUSY
+            if later.long_name:
+                self._scheduler.call_soon(self._do_what_waited, hosted)

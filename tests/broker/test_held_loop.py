@@ -1,0 +1,86 @@
+"""No request holds the event loop for longer because it names more.
+
+For each array in each API's request: the longest stretch in which the node does nothing else, in
+calls, is the same for a hundred elements and for five times as many. A real node tells how long the
+stretches are: `python -m benchmarks.micro.bench_holds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+
+from benchmarks.micro.bench_holds import NODES_ONLY, attacks
+from pykbroker.broker.handlers import Route, make_routes
+from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from pykbroker.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
+from tests.harness.stretches import CountedNode
+
+FEW, MANY = 100, 500
+
+# What is handled without a pause is less here, so that some hundred elements are many.
+LIMITS = {
+    "broker.metadata.config_admin:FEW": 20,
+    "broker.handlers.add_partitions_to_txn:LONG_BYTES": 500,
+    "broker.handlers.delete_groups:AT_ONCE": 20,
+    "broker.handlers.delete_records:FEW": 20,
+    "broker.handlers.describe_configs:FEW": 10,
+    "broker.handlers.describe_groups:AT_ONCE": 20,
+    "broker.handlers.describe_transactions:FEW": 20,
+    "broker.handlers.fetch:LONG_BYTES": 500,
+    "broker.handlers.fetch:MANY": 50,
+    "broker.handlers.list_transactions:FEW": 20,
+    "broker.handlers.offset_fetch:FEW": 20,
+    "broker.handlers.leave_group:AT_ONCE": 20,
+    "broker.requests.long_produce:PIECE": 20,
+    "broker.requests.worker:LOOP_ELEMENTS": 50,
+    "kraft.controller.requests:MANY_PARTITIONS": 20,
+}
+
+ROUTES = [route for route in make_routes() if route.on_broker and route.api.name not in NODES_ONLY]
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[CountedNode]:
+    with pytest.MonkeyPatch.context() as patch:
+        for place, limit in LIMITS.items():
+            module, name = place.split(":")
+            patch.setattr(import_module(f"pykbroker.{module}"), name, limit)
+        counted = CountedNode(patch)
+        prepare(counted)
+        yield counted
+        counted.close()
+
+
+def prepare(node: CountedNode) -> None:
+    """Both coordinators serve, and there is a group."""
+    for key_type in (0, 1):
+        find = FindCoordinatorRequest(key_type=key_type, coordinator_keys=["g"])
+        while node.ask(find).coordinators[0].error_code:
+            """The topic is made."""
+    join = JoinGroupRequest(
+        group_id="g",
+        session_timeout_ms=6000,
+        rebalance_timeout_ms=6000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range")],
+    )
+    while node.ask(join).error_code != ErrorCode.MEMBER_ID_REQUIRED:
+        """The coordinator loads."""
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.api.name)
+def test_the_longest_stretch_does_not_grow(node: CountedNode, route: Route) -> None:
+    many = dict(attacks(route.api, MANY))
+    grown = {}
+    for array, few in attacks(route.api, FEW):
+        before, after = node.longest_of(few), node.longest_of(many[array])
+        if after - before > (MANY - FEW) * 0.9:  # about a call for each element
+            grown[array] = (before, after)
+    assert not grown
