@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +12,21 @@ from hypothesis import HealthCheck, settings
 # A loaded machine must not fail a property test.
 settings.register_profile("pykbroker", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("pykbroker")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Name the seed of `random` beside a failure: pytest -q does not say it.
+
+    Seeds that a test draws from a range are in its name, and hypothesis prints its example.
+    """
+    report = yield
+    seed = item.config.getoption("randomly_seed", None)
+    if report.failed and seed is not None:
+        report.sections.append(("seed", f"--randomly-seed={seed} repeats it"))
+    return report
 
 
 @pytest.fixture(autouse=True)

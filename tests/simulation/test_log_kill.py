@@ -35,14 +35,15 @@ def open_at(directory: str) -> PartitionLog:
     )
 
 
-def append_for_ever(directory: str) -> None:
+def append_for_ever(directory: str, seed: int) -> None:
     """The child: turns of a few batches, each acknowledged on standard output."""
+    dice = random.Random(seed)
     log = open_at(directory)
     entry = log.producers.producers.get(PRODUCER_ID)
     sequence = 0 if entry is None else entry.last_sequence + 1
     while True:
-        for _ in range(random.randint(1, 5)):
-            value = b"%d" % sequence + b"." * random.randint(0, 20_000)
+        for _ in range(dice.randint(1, 5)):
+            value = b"%d" % sequence + b"." * dice.randint(0, 20_000)
             batch = batch_of(value, producer=(PRODUCER_ID, 0, sequence))
             assert log.append_as_leader(batch, 1, NOW_MS).queued
             sequence += 1
@@ -65,9 +66,11 @@ def sequences(log: PartitionLog) -> list[int]:
 
 def test_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     directory = str(tmp_path / "k-0")
-    code = f"from tests.simulation.test_log_kill import append_for_ever as f; f({directory!r})"
     acknowledged = 0
     for number in range(ROUNDS):
+        seed = random.randrange(1 << 32)
+        code = "from tests.simulation.test_log_kill import append_for_ever as f; "
+        code += f"f({directory!r}, {seed})"
         child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT)
         assert child.stdout is not None
         turns = random.randint(1, 300)

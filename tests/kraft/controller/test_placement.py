@@ -27,13 +27,17 @@ def test_leaders_are_spread_evenly() -> None:
 
 def test_replicas_of_a_partition_are_in_different_racks() -> None:
     brokers = [broker(broker_id, f"rack{broker_id % 3}") for broker_id in range(6)]
-    for replicas in place_replicas(brokers, 12, 3, SeededSource(random.Random(5))):
+    placed = place_replicas(brokers, 12, 3, SeededSource(random.Random(5)))
+    assert len(placed) == 12
+    for replicas in placed:
         assert len({broker_id % 3 for broker_id in replicas}) == 3
 
 
 def test_a_fenced_broker_is_never_first() -> None:
     brokers = [broker(0), broker(1, fenced=True), broker(2)]
-    for replicas in place_replicas(brokers, 6, 3, SeededSource(random.Random(1))):
+    placed = place_replicas(brokers, 6, 3, SeededSource(random.Random(1)))
+    assert len(placed) == 6
+    for replicas in placed:
         assert replicas[0] != 1
         assert sorted(replicas) == [0, 1, 2]
 
@@ -66,6 +70,8 @@ def test_every_placement_is_sound(
     unfenced = {at.id for at in brokers if not at.fenced}
     if factor > len(brokers) or not unfenced:
         return
-    for replicas in place_replicas(brokers, 10, factor, SeededSource(random.Random(seed))):
+    placed = place_replicas(brokers, 10, factor, SeededSource(random.Random(seed)))
+    assert len(placed) == 10
+    for replicas in placed:
         assert len(set(replicas)) == factor
         assert replicas[0] in unfenced
