@@ -53,4 +53,4 @@ class Background(Protocol):
         """
 
     def process(self, module: str) -> WorkerProcess:
-        """A process that runs `python -m module`."""
+        """A process that hands its input to `serve(files, lines, out)` of the module."""

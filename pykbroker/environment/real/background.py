@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pykbroker.deferred import Deferred
 from pykbroker.environment.loop_time import LoopTime
@@ -19,6 +19,8 @@ from pykbroker.environment.real.timed_calls import TimedCalls
 if TYPE_CHECKING:
     import subprocess
     from concurrent.futures import ThreadPoolExecutor
+
+_WORKER: Final = "pykbroker.environment.real.worker_process"
 
 
 class RealThreads:
@@ -94,7 +96,7 @@ class RealProcess:
         import subprocess
 
         return subprocess.Popen(
-            [sys.executable, "-m", self._module],
+            [sys.executable, "-m", _WORKER, self._module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

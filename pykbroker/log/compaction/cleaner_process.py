@@ -8,21 +8,19 @@
 State   none between jobs. It ends at the end of its input, when it is terminated, and when its
         parent is gone (a node that starts anew must have the directory for itself); what it left
         in `.cleaned` files is thrown away by the parent, or by the next start.
-Run     python -m pykbroker.log.compaction.cleaner_process
+Run     by environment/real/worker_process.py
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, TextIO
 
 from pykbroker.environment.files import Files
-from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.compaction.round import (
     CompactionJob,
     CompactionResult,
@@ -34,7 +32,7 @@ from pykbroker.log.compaction.round import (
 #: Serving comes before cleaning where both want the same core. No more than nice: a process of the
 #: idle class that is starved inside the file system (a rename, an open journal transaction) may
 #: hold up every writer of the disk, the event loop too.
-_NICENESS = 10
+NICENESS = 10
 #: A sleep shorter than this is put off: sleeping is not exact.
 _SHORTEST_SLEEP_S = 0.01
 
@@ -109,8 +107,3 @@ def serve(files: Files, lines: TextIO, out: TextIO) -> None:
         job = CompactionJob.from_json(order["job"])
         throttle = Throttle(order["bytes_per_second"])
         run_job(files, job, throttle, emit, lambda: os.getppid() == parent)
-
-
-if __name__ == "__main__":
-    os.nice(_NICENESS)
-    serve(RealFiles(), sys.stdin, sys.stdout)

@@ -4,18 +4,15 @@
     out   {"end_offset": 42} | {"failed": "message"}    one a line, on its standard output
 
 State   none between tasks. It ends at the end of its input, so also when its parent is gone.
-Run     python -m pykbroker.log.recovery.recovery_process    (recovery_driver.py starts it)
+Run     by environment/real/worker_process.py, for recovery_driver.py
 """
 
 from __future__ import annotations
 
 import json
-import logging
-import sys
 from typing import TextIO
 
 from pykbroker.environment.files import Files
-from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.recovery.opening import RecoveryTask, recover_and_close
 
 
@@ -30,8 +27,3 @@ def serve(files: Files, lines: TextIO, out: TextIO) -> None:
             answer = {"failed": f"{type(fault).__name__}: {fault}"}
         out.write(json.dumps(answer) + "\n")
         out.flush()
-
-
-if __name__ == "__main__":
-    logging.basicConfig(level=logging.WARNING, format="[%(asctime)s] %(levelname)s %(message)s")
-    serve(RealFiles(), sys.stdin, sys.stdout)

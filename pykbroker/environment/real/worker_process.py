@@ -1,0 +1,29 @@
+"""A process beside the node: gives real files to a module that serves lines of JSON.
+
+Run     python -m pykbroker.environment.real.worker_process MODULE    (background.py starts it)
+
+MODULE has `serve(files, lines, out)`, which ends with its input, and may have NICENESS.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from importlib import import_module
+
+from pykbroker.environment.real.files import RealFiles
+
+
+def main(module_name: str) -> None:
+    """Serve standard input until it ends."""
+    logging.basicConfig(level=logging.WARNING, format="[%(asctime)s] %(levelname)s %(message)s")
+    module = import_module(module_name)
+    niceness = getattr(module, "NICENESS", 0)
+    if niceness:
+        os.nice(niceness)
+    module.serve(RealFiles(), sys.stdin, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
