@@ -1,5 +1,6 @@
 #!/bin/sh
-# The checks that run no test: style, types, floors, generated files. Needs the `dev` extra on PATH.
+# The checks that run no test: style, types, floors, generated files, links of
+# the pages in docs/. Needs the `dev` extra on PATH.
 set -eu
 cd "$(dirname "$0")/.."
 ruff check .
@@ -9,3 +10,6 @@ lint-imports
 python -m pykbroker.protocol.generate --check
 python -m pykbroker.config.document --check
 python -m pykbroker.broker.api_support --check
+site=$(mktemp -d)
+NO_MKDOCS_2_WARNING=1 mkdocs build --quiet --strict --site-dir "$site"
+rm -r "$site"
