@@ -10,7 +10,7 @@ from pykbroker.cli.admin import AdminClient, ServerError, check
 from pykbroker.cli.command import print_json
 from pykbroker.cli.reassignment_plan import Partition
 from pykbroker.cli.reassignments import LIST_REASSIGNMENTS, list_reassignments
-from pykbroker.coordinator.group.partitioning import java_hash_order
+from pykbroker.coordinator.partitioning import java_hash_order
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.primitives import uuid_to_str
 

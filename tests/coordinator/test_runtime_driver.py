@@ -9,9 +9,9 @@ import pytest
 
 from pykbroker.coordinator import loading_driver
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
-from pykbroker.coordinator.group.partitioning import partition_for
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.hosted_shard import HostState
+from pykbroker.coordinator.partitioning import partition_for
 from pykbroker.coordinator.runtime_driver import SPLIT_RECORDS
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import resource
+import signal
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,28 @@ from tests.offline.samples import (
 )
 
 COLUMNS = tuple(ALL_COLUMNS)
+
+# A broken decoder may run without end and take all memory there is: a test of it fails soon.
+MORE_BYTES = 4 << 30
+CPU_SECONDS = 120
+
+
+@pytest.fixture(autouse=True)
+def bounds() -> Iterator[None]:
+    def is_over(number: int, frame: object) -> None:
+        raise AssertionError(f"no end after {CPU_SECONDS} seconds of computing")
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MORE_BYTES, hard))
+    before = signal.signal(signal.SIGPROF, is_over)
+    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def split_of(path: Path, **bounds: Any) -> Split:

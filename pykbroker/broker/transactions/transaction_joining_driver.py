@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from pykbroker.broker.transactions.transaction_support import TransactionSupport
-from pykbroker.coordinator.group.partitioning import partition_for
+from pykbroker.coordinator.partitioning import partition_for
 from pykbroker.deferred import Deferred, then
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import TRANSACTION_STATE_TOPIC

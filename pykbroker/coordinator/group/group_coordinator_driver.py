@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
 from pykbroker.coordinator.group import offsets, queries, txn_offsets
 from pykbroker.coordinator.group.classic.replies import join_error, sync_error
-from pykbroker.coordinator.group.partitioning import partition_for
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.shard import EXPIRE_OFFSETS, GroupShard
 from pykbroker.coordinator.group.step import CallerContext
+from pykbroker.coordinator.partitioning import partition_for
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
 from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
 from pykbroker.deferred import Deferred, gather

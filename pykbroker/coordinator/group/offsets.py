@@ -25,10 +25,11 @@ from collections.abc import Iterable, Mapping
 from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.rebalance import restart_session
 from pykbroker.coordinator.group.classic.states import RULES, GroupState
+from pykbroker.coordinator.group.offset_commits import NO_EXPIRY, Forms, commit_topic
 from pykbroker.coordinator.group.offset_store import CommittedOffset, OffsetStore
-from pykbroker.coordinator.group.partitioning import java_long, java_string_length
-from pykbroker.coordinator.group.records import offset_commit_record, offset_tombstone
+from pykbroker.coordinator.group.records import offset_tombstone
 from pykbroker.coordinator.group.step import CallerContext, Step
+from pykbroker.coordinator.partitioning import java_long
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
@@ -38,7 +39,6 @@ from pykbroker.protocol.messages.offset_commit_response import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
 from pykbroker.protocol.messages.offset_delete_response import (
     OffsetDeleteResponse,
@@ -56,6 +56,8 @@ from pykbroker.protocol.primitives import ZERO_UUID
 GROUP_ID_NOT_FOUND_FROM = 9
 NO_RETENTION = -1
 INVALID_OFFSET = -1
+
+FORMS = Forms(OffsetCommitResponseTopic, OffsetCommitResponsePartition)
 
 
 def commit_error(request: OffsetCommitRequest, code: int) -> OffsetCommitResponse:
@@ -85,50 +87,13 @@ def commit(
     if error:
         step.decision.reply = commit_error(request, error)
         return
-    now_ms = step.now_ms
-    limit = step.settings.offset_metadata_max_bytes
     retention = request.retention_time_ms
-    expires = -1 if retention == NO_RETENTION else java_long(now_ms + retention)
-    records = step.decision.records
-    topics = []
-    for topic in paced(request.topics, step.breathe):
-        partitions = []
-        for partition in paced(topic.partitions, step.breathe):
-            metadata = partition.committed_metadata or ""
-            code = 0
-            if is_too_long(metadata, limit):
-                code = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
-            else:
-                # Version 1, the one with an expiry, holds neither leader epoch nor topic id.
-                value = OffsetCommitValue(
-                    offset=partition.committed_offset,
-                    leader_epoch=partition.committed_leader_epoch if expires == -1 else -1,
-                    metadata=metadata,
-                    commit_timestamp=now_ms,
-                    expire_timestamp=expires,
-                    topic_id=topic.topic_id if expires == -1 else ZERO_UUID,
-                )
-                records.append(
-                    offset_commit_record(
-                        request.group_id, topic.name, partition.partition_index, value
-                    )
-                )
-            partitions.append(
-                OffsetCommitResponsePartition(
-                    partition_index=partition.partition_index, error_code=code
-                )
-            )
-        topics.append(
-            OffsetCommitResponseTopic(
-                name=topic.name, topic_id=topic.topic_id, partitions=partitions
-            )
-        )
+    expires = NO_EXPIRY if retention == NO_RETENTION else java_long(step.now_ms + retention)
+    topics = [
+        commit_topic(step, request.group_id, topic, FORMS, expires)
+        for topic in paced(request.topics, step.breathe)
+    ]
     step.decision.reply = OffsetCommitResponse(topics=topics)
-
-
-def is_too_long(metadata: str, limit: int) -> bool:
-    """Whether a commit's text is longer than offset.metadata.max.bytes (UTF-16 units, as Java)."""
-    return len(metadata) * 2 > limit and java_string_length(metadata) > limit
 
 
 def _check_commit(

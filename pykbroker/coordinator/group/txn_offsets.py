@@ -17,15 +17,12 @@ from __future__ import annotations
 
 from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.states import GroupState
-from pykbroker.coordinator.group.offsets import is_too_long
-from pykbroker.coordinator.group.records import offset_commit_record
+from pykbroker.coordinator.group.offset_commits import Forms, commit_topic
 from pykbroker.coordinator.group.step import CallerContext, Step
 from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode
-from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestTopic,
 )
 from pykbroker.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponse,
@@ -34,6 +31,8 @@ from pykbroker.protocol.messages.txn_offset_commit_response import (
 )
 
 GROUP_ID_NOT_FOUND_FROM = 6
+
+FORMS = Forms(TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition)
 
 
 def commit_error(request: TxnOffsetCommitRequest, code: int) -> TxnOffsetCommitResponse:
@@ -68,7 +67,7 @@ def commit(
     decision.producer_epoch = request.producer_epoch
     decision.guard = context.guard
     topics = [
-        _commit_topic(step, request.group_id, topic)
+        commit_topic(step, request.group_id, topic, FORMS)
         for topic in paced(request.topics, step.breathe)
     ]
     decision.reply = TxnOffsetCommitResponse(topics=topics)
@@ -91,28 +90,3 @@ def _check(group: ClassicGroup | None, request: TxnOffsetCommitRequest, version:
         if generation != group.generation:
             return ErrorCode.ILLEGAL_GENERATION
     return ErrorCode.NONE
-
-
-def _commit_topic(
-    step: Step, group_id: str, topic: TxnOffsetCommitRequestTopic
-) -> TxnOffsetCommitResponseTopic:
-    answers = []
-    for partition in paced(topic.partitions, step.breathe):
-        index = partition.partition_index
-        metadata = partition.committed_metadata or ""
-        code = 0
-        if is_too_long(metadata, step.settings.offset_metadata_max_bytes):
-            code = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
-        else:
-            value = OffsetCommitValue(
-                offset=partition.committed_offset,
-                leader_epoch=partition.committed_leader_epoch,
-                metadata=metadata,
-                commit_timestamp=step.now_ms,
-                topic_id=topic.topic_id,
-            )
-            step.decision.records.append(offset_commit_record(group_id, topic.name, index, value))
-        answers.append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=code))
-    return TxnOffsetCommitResponseTopic(
-        name=topic.name, topic_id=topic.topic_id, partitions=answers
-    )

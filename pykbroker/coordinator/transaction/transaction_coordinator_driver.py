@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
-from pykbroker.coordinator.group.partitioning import partition_for
+from pykbroker.coordinator.partitioning import partition_for
 from pykbroker.coordinator.record_codecs import TRANSACTION_RECORD_TYPES, RecordCodec
 from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
 from pykbroker.coordinator.transaction.ending import Ending

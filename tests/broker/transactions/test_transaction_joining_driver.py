@@ -9,7 +9,7 @@ import pytest
 
 from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
 from pykbroker.broker.transactions.transaction_support import TransactionSupport
-from pykbroker.coordinator.group.partitioning import partition_for
+from pykbroker.coordinator.partitioning import partition_for
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import TRANSACTION_STATE_TOPIC

@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable
 
 from pykbroker.coordinator.group.classic.member import ClassicMember
 from pykbroker.coordinator.group.classic.states import RULES, GroupState
-from pykbroker.coordinator.group.partitioning import java_hash_order
+from pykbroker.coordinator.partitioning import java_hash_order
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.consumer_protocol_subscription import (
     ConsumerProtocolSubscription,

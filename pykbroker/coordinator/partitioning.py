@@ -1,4 +1,4 @@
-"""What Java's hashes decide: the partition of `__consumer_offsets` of a group, ties of a vote.
+"""What Java's hashes decide: the partition of a coordinator's topic, ties of a vote.
 
 `String.hashCode`, `Utils.abs`, the order of a `HashMap`; 64-bit sums, which wrap.
 """
@@ -46,10 +46,10 @@ def java_string_length(text: str) -> int:
 
 
 @lru_cache(maxsize=8192)
-def partition_for(group_id: str, num_partitions: int) -> int:
-    """The partition that coordinates `group_id`.
+def partition_for(key: str, num_partitions: int) -> int:
+    """The partition that coordinates a group or a transactional id.
 
     Kafka's `Utils.abs` maps the lowest int to 0 instead of masking the sign bit.
     """
-    value = java_hash_code(group_id)
+    value = java_hash_code(key)
     return 0 if value == -(1 << 31) else abs(value) % num_partitions

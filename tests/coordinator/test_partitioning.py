@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.coordinator.group.partitioning import (
+from pykbroker.coordinator.partitioning import (
     java_hash_code,
     java_hash_order,
     java_long,
