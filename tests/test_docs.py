@@ -34,6 +34,7 @@ OTHER_KEYS = {
     "client.id",
     "default.api.timeout.ms",
     "eligible.leader.replicas.version",
+    "group.protocol",
     "group.version",
     "kafka.bootstrap.servers",
     "kafka.check.crcs",

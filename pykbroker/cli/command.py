@@ -33,6 +33,9 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(**settings)
 
     def error(self, message: str) -> NoReturn:
+        from pykbroker.cli.near_names import near_flag
+
+        message += near_flag(message, self)
         self.exit(1, f"{self.prog}: {message}\nSee {self.prog} --help for its options.\n")
 
 

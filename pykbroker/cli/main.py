@@ -31,6 +31,12 @@ COMMANDS: Final = {
     "quorum": "describe the quorum of controllers (kafka-metadata-quorum.sh)",
     "reassign": "move partitions between brokers (kafka-reassign-partitions.sh)",
     "transactions": "list, describe and abort transactions (kafka-transactions.sh)",
+    "produce": "produce records from the shell",
+    "consume": "print the records of a topic",
+    "console-producer": "produce lines of standard input (kafka-console-producer.sh)",
+    "console-consumer": "print the records of topics (kafka-console-consumer.sh)",
+    "perf": "measure producing and consuming (kafka-producer-perf-test.sh and others)",
+    "completion": "print a script that completes commands and flags in bash, zsh or fish",
     "snapshot": "take a snapshot of log directories: hard links, beside a running broker",
     "dump-log": "print and verify log, index and checkpoint files (kafka-dump-log.sh)",
 }
@@ -48,7 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     name = words[0]
     if name not in COMMANDS:
-        print(f"pykbroker: unknown command {name}; see pykbroker --help", file=sys.stderr)
+        from pykbroker.cli.near_names import near_command
+
+        near = near_command(name, COMMANDS)
+        print(f"pykbroker: unknown command {name}.{near} See pykbroker --help.", file=sys.stderr)
         return 1
     module = importlib.import_module("pykbroker.cli." + name.replace("-", "_"))
     command = cast(Command, module)
@@ -65,5 +74,9 @@ def usage() -> str:
     width = max(map(len, COMMANDS))
     lines = ["usage: pykbroker COMMAND [OPTIONS]", "", "commands:"]
     lines += [f"  {name:<{width}}  {line}" for name, line in COMMANDS.items()]
-    lines += ["", "pykbroker COMMAND --help tells the options of a command."]
+    lines += [
+        "",
+        "pykbroker COMMAND --help shows the options of a command.",
+        "pykbroker --version shows the version.",
+    ]
     return "\n".join(lines)

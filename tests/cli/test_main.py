@@ -17,6 +17,13 @@ def test_help_lists_every_command(run: Run) -> None:
         assert f"  {name} " in outcome.out
 
 
+def test_help_names_the_version_flag(run: Run) -> None:
+    assert "pykbroker --version shows the version." in run("--help").out
+    outcome = run("--version")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("pykbroker 0.")
+
+
 def test_without_a_command(run: Run) -> None:
     outcome = run()
     assert (outcome.code, outcome.out) == (1, "")
@@ -27,7 +34,7 @@ def test_unknown_command(run: Run) -> None:
     outcome = run("topic")
     assert (outcome.code, outcome.err) == (
         1,
-        "pykbroker: unknown command topic; see pykbroker --help\n",
+        "pykbroker: unknown command topic. Did you mean topics? See pykbroker --help.\n",
     )
 
 
@@ -41,6 +48,7 @@ def test_every_command_has_help(run: Run, name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_wrong_usage_is_exit_code_1(run: Run, name: str) -> None:
     outcome = run(name, "--no-such-flag")
+    assert outcome.out == ""
     assert outcome.code == 1
     assert outcome.err.splitlines()[-1] == f"See pykbroker {name} --help for its options."
 

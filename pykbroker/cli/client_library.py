@@ -1,0 +1,119 @@
+"""The stock client library of the commands that produce and consume: kafka-python.
+
+In: settings by Kafka's names. Out: producers and consumers of kafka-python; its errors become
+CommandError. A server that does not answer is reported at once, and not after a minute of retries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import re
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+from pykbroker.cli.client_settings import client_arguments
+from pykbroker.cli.command import CommandError
+from pykbroker.cli.connection_flags import DEFAULT_BOOTSTRAP
+
+_CONNECT_TIMEOUT_MS: Final = 30_000
+_ERROR_CODE: Final = re.compile(r"^\[Error -?\d+\] ")
+
+
+class Stopped(KeyboardInterrupt):
+    """SIGTERM has come: leave as Ctrl-C does, so that a group is left and counts are printed."""
+
+
+def servers_of(options: argparse.Namespace, settings: Mapping[str, str]) -> str:
+    """The bootstrap servers: the flag, then the setting, then the default."""
+    return options.bootstrap_server or settings.get("bootstrap.servers") or DEFAULT_BOOTSTRAP
+
+
+def check_servers(servers: str) -> None:
+    """CommandError when none of the servers answers."""
+    from pykbroker.cli.admin import AdminClient
+
+    AdminClient(servers, timeout_ms=_CONNECT_TIMEOUT_MS).close()
+
+
+def make_producer(servers: str, settings: Mapping[str, str]) -> Any:
+    """A KafkaProducer that takes keys and values as bytes, and NO_VALUE for null."""
+    kafka = _library()
+    arguments = client_arguments(settings, kafka.KafkaProducer.DEFAULT_CONFIG)
+    check_servers(servers)
+    with client_errors():
+        return kafka.KafkaProducer(
+            **arguments | {"bootstrap_servers": servers.split(","), "value_serializer": _nulls()}
+        )
+
+
+def make_consumer(servers: str, settings: Mapping[str, str]) -> Any:
+    """A KafkaConsumer that gives keys and values as bytes."""
+    kafka = _library()
+    arguments = client_arguments(settings, kafka.KafkaConsumer.DEFAULT_CONFIG)
+    check_servers(servers)
+    with client_errors():
+        return kafka.KafkaConsumer(**arguments | {"bootstrap_servers": servers.split(",")})
+
+
+NO_VALUE: Final = object()
+"""In place of a null value: kafka-python refuses a record without key and value, Kafka does not."""
+
+
+def _nulls() -> Any:
+    from kafka.serializer import Serializer
+
+    class NullSerializer(Serializer):  # type: ignore[misc]
+        """Bytes as they are, NO_VALUE as null."""
+
+        def serialize(self, topic: str, headers: object, value: object) -> object:
+            return None if value is NO_VALUE else value
+
+    return NullSerializer()
+
+
+def _library() -> Any:
+    try:
+        import kafka
+    except ImportError:
+        raise CommandError(
+            "This command needs the client library kafka-python: pip install 'kafka-python>=3.0'"
+        ) from None
+    # What goes wrong is an error that this program reports; its log would be a second report.
+    logging.getLogger("kafka").addHandler(logging.NullHandler())
+    return kafka
+
+
+@contextmanager
+def client_errors() -> Iterator[None]:
+    """Errors of kafka-python, in one line."""
+    from kafka.errors import KafkaError
+
+    try:
+        yield
+    except KafkaError as error:
+        raise CommandError(error_text(error)) from error
+
+
+def error_text(error: BaseException) -> str:
+    """An error of the client library in one line, with its name."""
+    text = _ERROR_CODE.sub("", " ".join(str(error).split()))
+    name = type(error).__name__
+    return text if name in text else f"{name}: {text}" if text else name
+
+
+@contextmanager
+def stop_by_signal() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Stopped
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

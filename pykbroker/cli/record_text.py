@@ -1,0 +1,179 @@
+"""Keys and values as text: plain, JSON, hex or base64; and whole records as lines of JSON.
+
+A line of JSON is an object with topic, partition, offset, timestamp (ms), key, value and headers.
+Bytes that are not UTF-8 stand in key_base64 and value_base64 in place of key and value; with a
+format of hex or base64 they stand in key_hex or key_base64. `produce --json` reads the same lines.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pykbroker.cli.command import CommandError
+from pykbroker.cli.record_sender import Headers, OutgoingRecord
+
+FORMATS: Final = ("text", "json", "hex", "base64")
+_CONTENTS: Final = tuple(
+    f"{part}{end}" for part in ("key", "value") for end in ("", "_hex", "_base64")
+)
+_FIELDS: Final = frozenset(("topic", "partition", "offset", "timestamp", "headers", *_CONTENTS))
+
+
+def parse_text(text: str, form: str) -> bytes:
+    """The bytes that a text stands for; CommandError when it is not of that form."""
+    try:
+        match form:
+            case "hex":
+                return bytes.fromhex(text)
+            case "base64":
+                return base64.b64decode(text, validate=True)
+            case "json":
+                json.loads(text)
+    except (ValueError, binascii.Error) as error:
+        raise CommandError(f"not {form}: {error}: {_short(text)}") from None
+    return text.encode("utf-8", "surrogateescape")
+
+
+def show_bytes(content: bytes | None, form: str, *, escaped: bool) -> bytes:
+    """What a person sees. `escaped`: for a terminal, without control characters."""
+    if content is None:
+        return b"null"
+    match form:
+        case "hex":
+            return content.hex().encode()
+        case "base64":
+            return base64.b64encode(content)
+        case "json":
+            content = _indented(content)
+    return _printable(content) if escaped else content
+
+
+def _indented(content: bytes) -> bytes:
+    """JSON with indentation; other bytes as they are."""
+    try:
+        return json.dumps(json.loads(content), indent=2, ensure_ascii=False).encode()
+    except ValueError:
+        return content
+
+
+def _printable(content: bytes) -> bytes:
+    text = content.decode("utf-8", "backslashreplace")
+    kept = (
+        each if each.isprintable() or each in "\t\n" else each.encode("unicode_escape").decode()
+        for each in text
+    )
+    return "".join(kept).encode()
+
+
+# --- records as lines of JSON ------------------------------------------------------------------
+
+
+def json_line(record: Any, key_form: str, value_form: str) -> bytes:
+    """A record of kafka-python as a line of JSON."""
+    node: dict[str, Any] = {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+    }
+    _put(node, "key", record.key, key_form)
+    _put(node, "value", record.value, value_form)
+    node["headers"] = [_header(name, value) for name, value in record.headers]
+    return json.dumps(node, ensure_ascii=False).encode() + b"\n"
+
+
+def _put(node: dict[str, Any], part: str, content: bytes | None, form: str) -> None:
+    if content is None:
+        node[part] = None
+        return
+    try:
+        if form == "json":
+            node[part] = json.loads(content)
+            return
+        if form == "text":
+            node[part] = content.decode("utf-8")
+            return
+    except ValueError:
+        form = "text" if form == "json" else "base64"
+        _put(node, part, content, form)
+        return
+    node[f"{part}_{form}"] = content.hex() if form == "hex" else base64.b64encode(content).decode()
+
+
+def _header(name: str, value: bytes | None) -> dict[str, str | None]:
+    node: dict[str, Any] = {"key": name}
+    _put(node, "value", value, "text")
+    return node
+
+
+def parse_json_line(line: str, topic: str) -> OutgoingRecord:
+    """The record that a line of JSON stands for.
+
+    Its topic, partition and offset are those of the record that it was made of: not used.
+    """
+    try:
+        node = json.loads(line)
+    except ValueError as error:
+        raise CommandError(f"not JSON: {error}: {_short(line)}") from None
+    if not isinstance(node, dict):
+        raise CommandError(f"not a JSON object: {_short(line)}")
+    unknown = [name for name in node if name not in _FIELDS]
+    if unknown:
+        raise CommandError(f"unknown field {unknown[0]!r}; known are {', '.join(sorted(_FIELDS))}")
+    return OutgoingRecord(
+        topic,
+        _taken(node, "key"),
+        _taken(node, "value"),
+        _headers(node.get("headers")),
+        timestamp_ms=_number(node, "timestamp"),
+    )
+
+
+def _taken(node: Mapping[str, Any], part: str) -> bytes | None:
+    for form in ("hex", "base64"):
+        if (text := node.get(f"{part}_{form}")) is not None:
+            if not isinstance(text, str):
+                raise CommandError(f"{part}_{form} is not a text")
+            return parse_text(text, form)
+    content = node.get(part)
+    if content is None:
+        return None
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass")
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _headers(node: Any) -> Headers:
+    """A list of {"key", "value"}, or an object of names and values."""
+    pairs = node.items() if isinstance(node, dict) else ()
+    given = [{"key": name, "value": value} for name, value in pairs] or node or []
+    if not isinstance(given, list):
+        raise CommandError("headers is neither a list nor an object")
+    headers: Headers = []
+    for each in given:
+        if not isinstance(each, dict) or not isinstance(each.get("key"), str):
+            raise CommandError('a header is an object with "key" and "value"')
+        value = _taken(each, "value")
+        if value is None:
+            raise CommandError(
+                f"header {each['key']!r}: the client library kafka-python cannot send a header "
+                "without a value"
+            )
+        headers.append((each["key"], value))
+    return headers
+
+
+def _number(node: Mapping[str, Any], field: str) -> int | None:
+    value = node.get(field)
+    if value is not None and type(value) is not int:
+        raise CommandError(f"{field} is not a whole number")
+    return value
+
+
+def _short(text: str) -> str:
+    line = text.strip()
+    return line if len(line) <= 60 else line[:57] + "..."

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from pykbroker.testing import Broker
+from tests.cli.conftest import Member, Outcome, Run
+from tests.cli.test_console_consumer import committed_offsets
+
+ALL = [f"v{number}" for number in range(10)]
+
+
+def test_all_that_is_there(ask: Run, filled: str) -> None:
+    outcome = ask("consume", filled)
+    assert (outcome.code, sorted(outcome.lines)) == (0, ALL)
+    assert outcome.err.startswith("10 records in ")
+    assert ask("consume", filled, "--quiet").err == ""
+
+
+def test_columns(ask: Run, filled: str) -> None:
+    outcome = ask("consume", filled, "--show", "all", "--partition", "1", "--max", "1")
+    assert outcome.out == "2020-09-13T12:26:40.001Z\t1\t0\t\tk\tv1\n"
+    shown = ask("consume", filled, "--show", "key,value", "--value-format", "hex", "--max", "1")
+    assert shown.out.startswith("k\t76")
+
+
+def test_ranges(ask: Run, filled: str) -> None:
+    scope = ("consume", filled, "--partition", "0", "--quiet")
+    assert ask(*scope, "--from", "3").lines == ["v6", "v8"]
+    assert ask(*scope, "--until", "2").lines == ["v0", "v2"]
+    late = "2020-09-13T12:26:40.005+00:00"
+    assert ask(*scope, "--from", late).lines == ["v6", "v8"]
+    assert ask(*scope, "--until", late, "--from", "1").lines == ["v2", "v4"]
+    assert ask(*scope, "--from", "1h").lines == []
+    assert ask(*scope, "--until", "1h").lines == ["v0", "v2", "v4", "v6", "v8"]
+    assert ask(*scope, "--from", "latest").lines == []
+
+
+def test_filters(ask: Run, filled: str) -> None:
+    outcome = ask("consume", filled, "--grep", "v[37]$")
+    assert sorted(outcome.lines) == ["v3", "v7"]
+    assert outcome.err.startswith("2 records of 10 in ")
+    assert ask("consume", filled, "--key", "x").out == ""
+    assert len(ask("consume", filled, "--key", "^k", "--max", "4").lines) == 4
+
+
+def test_lines_of_json(ask: Run, filled: str) -> None:
+    (line,) = ask("consume", filled, "--json", "--partition", "1", "--until", "1").lines
+    assert json.loads(line) == {
+        "topic": filled,
+        "partition": 1,
+        "offset": 0,
+        "timestamp": 1_600_000_000_001,
+        "key": "k",
+        "value": "v1",
+        "headers": [],
+    }
+
+
+def test_a_group_goes_on_where_it_was(ask: Run, broker: Broker, filled: str, group: str) -> None:
+    first = ask("consume", filled, "--group", group, "--max", "3")
+    assert sum(max(0, each) for each in committed_offsets(broker, group, filled)) == 3
+    second = ask("consume", filled, "--group", group)
+    assert sorted(first.lines + second.lines) == ALL
+    assert committed_offsets(broker, group, filled) == [5, 5]
+    assert ask("consume", filled, "--group", group, "--quiet") == Outcome(0, "", "")
+
+
+def test_a_group_with_members_is_refused(ask: Run, member: Member) -> None:
+    outcome = ask("consume", member.topic, "--group", member.group)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"Group {member.group} has 1 member: only without members")
+
+
+@pytest.mark.parametrize(
+    "arguments, why",
+    [
+        (("--from", "yesterday"), "'yesterday' is neither earliest, latest, an offset"),
+        (("--follow", "--until", "3"), "Give either --follow or --until, not both"),
+        (("--group", "g", "--from", "3"), "--from 3 with --group: a group goes on from its"),
+        (("--partition", "0,x"), "--partition 0,x: expected numbers, N,N"),
+        (("--partition", "7"), "has no partition 7"),
+        (("--show", "val"), "--show val: known are timestamp, partition,"),
+        (("--grep", "("), "--grep (: not a pattern: "),
+    ],
+)
+def test_wrong_usage(ask: Run, topic: str, arguments: tuple[str, ...], why: str) -> None:
+    outcome = ask("consume", topic, *arguments)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.count("\n") == 1
+    assert why in outcome.err
+
+
+def test_a_topic_that_does_not_exist(ask: Run) -> None:
+    outcome = ask("consume", "cli-none")
+    assert outcome == Outcome(1, "", "Topic cli-none does not exist; pykbroker topics --list\n")
+    assert ask("topics", "--describe", "--topic", "cli-none").code == 1, "it was created"
+
+
+def started(broker: Broker, topic: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """A consumer in a process of its own, which follows a topic from its beginning."""
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "pykbroker", "consume", topic, "--follow"]
+    command += ["--bootstrap-server", broker.bootstrap_servers, "--from", "earliest", *arguments]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(root)},
+    )
+
+
+def lines_of(stream: IO[bytes] | None, count: int) -> list[bytes]:
+    assert stream is not None
+    return [stream.readline() for _ in range(count)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_following(
+    broker: Broker, filled: str, group: str, number: signal.Signals
+) -> None:
+    """Cleanly: what was printed is committed, and counts are printed."""
+    process = started(broker, filled, "--group", group)
+    assert len(set(lines_of(process.stdout, 10))) == 10
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (130, b"")
+    assert err.startswith(b"10 records in ")
+    assert err.count(b"\n") == 1
+    assert committed_offsets(broker, group, filled) == [5, 5]
+
+
+def test_the_reader_goes_away(ask: Run, broker: Broker, filled: str) -> None:
+    """As `| head -1` does: no traceback, and no endless run."""
+    with started(broker, filled, "--quiet") as process:
+        lines_of(process.stdout, 1)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        # The first of these finds the pipe broken, or the second, if the first was written before.
+        for _ in range(2):
+            assert ask("produce", filled, "--value", "more", "--quiet").code == 0
+        assert process.stderr.read() == b""
+        assert process.wait(120) == 1
