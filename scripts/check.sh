@@ -10,6 +10,7 @@ lint-imports
 python -m pykbroker.protocol.generate --check
 python -m pykbroker.config.document --check
 python -m pykbroker.broker.api_support --check
+# Not --quiet: it would hide the warnings from --strict.
 site=$(mktemp -d)
-NO_MKDOCS_2_WARNING=1 mkdocs build --quiet --strict --site-dir "$site"
+NO_MKDOCS_2_WARNING=1 mkdocs build --strict --site-dir "$site"
 rm -r "$site"
