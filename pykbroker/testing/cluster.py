@@ -42,6 +42,11 @@ class ClusterNode(Broker):
     def _has_no_files(self) -> bool:
         return False
 
+    def add_properties(self, properties: Mapping[str, str]) -> None:
+        """Set keys of this node alone, from its next start on; the last value of a key counts."""
+        with self._config.open("a", encoding="utf-8") as file:
+            file.write(properties_text(properties))
+
     def _log_path(self) -> Path:
         return self._log
 

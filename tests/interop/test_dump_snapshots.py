@@ -48,8 +48,11 @@ def snapshots(directory: Path) -> list[Path]:
 def test_snapshots_of_both_kinds_of_node(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    often = {"metadata_log_max_record_bytes_between_snapshots": "2000"}
-    with MixedCluster(tmp_path, APACHE, OURS, OURS, is_dynamic=True, **often) as cluster:
+    with MixedCluster(
+        *(tmp_path, APACHE, OURS, OURS),
+        is_dynamic=True,
+        metadata_log_max_record_bytes_between_snapshots="2000",
+    ) as cluster:
         fill(cluster.bootstrap_servers)
         places = [Path(node.data_dir) for node in cluster.nodes]
         for number, place in enumerate(places, 1):

@@ -177,7 +177,9 @@ def test_a_disk_that_fails_stops_the_node() -> None:
     assert isinstance(late.value, KafkaError)
 
 
-def test_a_disk_that_takes_no_more_answers_everybody_once_and_closes() -> None:
+def test_a_disk_that_takes_no_more_answers_everybody_once_and_closes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     world = NodeWorld(inline=False).open()
     before = world.create("t")
     world.files.fail = lambda name, path: OSError(28, "full") if name == "write" else None
@@ -185,6 +187,9 @@ def test_a_disk_that_takes_no_more_answers_everybody_once_and_closes() -> None:
     assert refused.value.code == ErrorCode.KAFKA_STORAGE_ERROR
     assert before.value.code == ErrorCode.NOT_CONTROLLER  # committed or not: look again
     assert len(world.fatal) == 1
+    (line,) = [each for each in caplog.records if "cannot be followed" in each.getMessage()]
+    assert "full" in line.getMessage()
+    assert not line.exc_info  # a disk is no bug of ours
     world.files.fail = None
     world.node.close()
     world.files.kill()

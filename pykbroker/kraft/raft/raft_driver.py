@@ -477,7 +477,8 @@ class RaftDriver:
         """The metadata cannot be followed: the node has to stop."""
         if not self._stopped:
             self.stop()
-            _log.critical("The metadata cannot be followed any more", exc_info=failure)
+            bug = None if isinstance(failure, LogDirFailure) else failure
+            _log.critical("The metadata cannot be followed any more: %s", failure, exc_info=bug)
             self._on_fatal(failure)
 
 
