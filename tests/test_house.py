@@ -19,6 +19,7 @@ BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "data", 
 
 # Modules without a test file of their own name: where they are tested, with what they are part of.
 TESTED_IN = {
+    "benchmarks/cluster/*": "benchmarks/test_cluster.py",
     "benchmarks/compare/__main__": "benchmarks/test_compare.py",
     "benchmarks/compare/rows": "benchmarks/test_compare.py",
     "benchmarks/compare/servers": "benchmarks/test_compare.py",

@@ -41,9 +41,13 @@ class Server:
         """For any librdkafka client; silent about brokers that restart."""
         return {"bootstrap.servers": self.address, "log_level": 0}
 
+    def name_of_topic(self) -> str:
+        """Another one each time."""
+        return f"bench-{next(self._topics)}"
+
     def new_topic(self, partitions: int = 1) -> str:
         """A fresh topic, ready to be written to."""
-        topic = f"bench-{next(self._topics)}"
+        topic = self.name_of_topic()
         admin = AdminClient(self.client_config())
         admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
         while not admin.list_topics(topic, timeout=10).topics[topic].partitions:

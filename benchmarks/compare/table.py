@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from benchmarks.command_line import amount, count, parser_for
 from benchmarks.compare.measure import Outcome, Row, measure
-from benchmarks.compare.servers import both_servers
+from benchmarks.compare.servers import Servers, both_servers
 
 
 def compare(
-    module: str, documentation: str | None, rows: Sequence[Row], words: Sequence[str] | None
+    module: str,
+    documentation: str | None,
+    rows: Sequence[Row],
+    words: Sequence[str] | None,
+    start: Callable[[], AbstractContextManager[Servers]] = both_servers,
 ) -> int:
-    """Run the chosen rows and print them; a client that fails ends the run."""
+    """Run the chosen rows on what `start` starts; a client that fails ends the run."""
     arguments = _arguments(module, documentation or "", rows, words)
     print(f"{'':<44} {'pykbroker':>12} {'Apache 4.4':>12} {'':<8} {'ratio':>6} (min-max) goal")
     outcomes = []
-    with both_servers() as servers:
+    with start() as servers:
         for row in arguments.rows:
             outcome = measure(
                 row, servers, arguments.rounds, arguments.scale, is_warm=not arguments.cold

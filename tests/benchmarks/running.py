@@ -11,10 +11,10 @@ ROOT = Path(__file__).parents[2]
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 
 
-def run(module: str, *words: str, is_quiet: bool = True) -> list[str]:
+def run(module: str, *words: str, is_quiet: bool = True, timeout_s: float = 280) -> list[str]:
     """What a benchmark prints, line by line; with nothing on standard error."""
     command = [sys.executable, "-m", f"benchmarks.{module}", *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=timeout_s)
     assert done.returncode == 0, done.stdout + done.stderr
     if is_quiet:
         assert done.stderr == ""

@@ -31,6 +31,9 @@ UNBUILT_FEATURES = (
 QUICK_JVM = ("-XX:+UseSerialGC", "-Xshare:auto")
 """For tests: a small process that is soon there."""
 
+QUICK_JIT = ("-XX:TieredStopAtLevel=1", *QUICK_JVM)
+"""For tools and nodes that do not run for long."""
+
 SHIPPED_JVM = (
     "-server",
     "-XX:+UseG1GC",
@@ -79,7 +82,7 @@ def java_command(
     class_name: str,
     *arguments: str,
     heap: str = "256m",
-    options: tuple[str, ...] = ("-XX:TieredStopAtLevel=1", *QUICK_JVM),
+    options: tuple[str, ...] = QUICK_JIT,
     classpath: str | None = None,
 ) -> list[str]:
     """The command line that runs one of Apache's classes, quietly; by default with a quick JIT."""

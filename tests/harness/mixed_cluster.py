@@ -16,7 +16,7 @@ from typing import Self
 from confluent_kafka.admin import AdminClient
 
 from pykbroker.environment.real.ports import free_ports
-from tests.harness.apache import STORAGE, UNBUILT_FEATURES, java_command
+from tests.harness.apache import QUICK_JIT, STORAGE, UNBUILT_FEATURES, java_command
 
 APACHE = "apache"
 OURS = "ours"
@@ -31,8 +31,11 @@ def _random_uuid() -> str:
 class MixedNode:
     """One process; `kind` says whose."""
 
-    def __init__(self, kind: str, node_id: int, port: int, directory: Path) -> None:
+    def __init__(
+        self, kind: str, node_id: int, port: int, directory: Path, jvm: tuple[str, ...]
+    ) -> None:
         self.kind = kind
+        self._jvm = jvm
         self.id = node_id
         self.port = port
         self.data_dir = directory / f"node-{node_id}"
@@ -55,11 +58,17 @@ class MixedNode:
 
     def start(self) -> None:
         if self.kind == APACHE:
-            command = java_command("kafka.Kafka", str(self.config), heap="512m")
+            command = java_command("kafka.Kafka", str(self.config), heap="512m", options=self._jvm)
         else:
             command = [sys.executable, "-m", "pykbroker", "start", "--config", str(self.config)]
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    @property
+    def pid(self) -> int:
+        """The process id of the running node."""
+        assert self._process is not None
+        return self._process.pid
 
     def kill(self) -> None:
         """As `kill -9`."""
@@ -94,16 +103,21 @@ class MixedCluster:
     """A context manager: formatted and started when it is entered, killed when it is left.
 
     The voters are static (controller.quorum.voters), or with `is_dynamic` given to each node when
-    it is formatted (`--initial-controllers`, kraft.version 1). Other keyword arguments are keys of
-    the configuration with underscores in place of dots.
+    it is formatted (`--initial-controllers`, kraft.version 1). `jvm` is for Apache's nodes. Other
+    keyword arguments are keys of the configuration with underscores in place of dots.
     """
 
     def __init__(
-        self, directory: Path, *kinds: str, is_dynamic: bool = False, **config: str
+        self,
+        directory: Path,
+        *kinds: str,
+        is_dynamic: bool = False,
+        jvm: tuple[str, ...] = QUICK_JIT,
+        **config: str,
     ) -> None:
         ports = free_ports(2 * len(kinds))
         self.nodes = [
-            MixedNode(kind, number, ports[number - 1], directory)
+            MixedNode(kind, number, ports[number - 1], directory, jvm)
             for number, kind in enumerate(kinds, 1)
         ]
         controllers = ports[len(kinds) :]

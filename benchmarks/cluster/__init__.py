@@ -1,0 +1,1 @@
+"""Three nodes of pykbroker beside three of Apache Kafka 4.4: the same clients, in turn."""

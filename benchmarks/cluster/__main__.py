@@ -1,0 +1,30 @@
+"""Clusters of three: pykbroker beside Apache Kafka 4.4.
+
+    python -m benchmarks.cluster [--quick] [--rounds N] [--scale X] [--cold]
+                                 [--rows TEXT ...] [--json FILE]
+
+As benchmarks.compare: both clusters in turn, A B A B ..., and a row per measurement. All nodes are
+brokers and voters, all topics have three replicas, min.insync.replicas is 2, brokers' sessions last
+3 s, and voters' fetches time out after 2 s, in both. Nodes are killed with -9 and started again
+between two measurements. "Controller failover" is from the kill of the leader of the quorum until
+a CreateTopics succeeds, "failover of 100 partitions" from the kill of their leader until a record
+is acknowledged in each of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from benchmarks.cluster.clusters import both_clusters
+from benchmarks.cluster.rows import ROWS
+from benchmarks.compare.table import compare
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the chosen rows and print them."""
+    return compare("benchmarks.cluster", __doc__, ROWS, words, both_clusters)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
