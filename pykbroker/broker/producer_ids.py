@@ -81,7 +81,7 @@ class ProducerIds:
         elif answer.error_code:
             self._refuse(answer.error_code)
         elif answer.producer_id_start < self._end or answer.producer_id_len <= 0:
-            _log.error("the controller gave the producer ids from %d on again", self._end)
+            _log.error("the controller returned the block of producer ids at %d again", self._end)
             self._refuse(int(ErrorCode.UNKNOWN_SERVER_ERROR))
         else:
             start = answer.producer_id_start

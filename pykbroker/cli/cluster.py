@@ -43,7 +43,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--controllers",
         type=whole_number(32),
         metavar="M",
-        help="how many of them are controllers too (3, or 1 of fewer nodes)",
+        help="number of nodes that are also controllers (3, or 1 with fewer nodes)",
     )
     parser.add_argument(
         "--data-dir", metavar="DIR", help=f"directory of all nodes (default {_DATA_DIR})"
@@ -52,17 +52,17 @@ def add_arguments(parser: CommandParser) -> None:
         "--base-port",
         type=whole_number(32),
         metavar="P",
-        help=f"first port (default {_BASE_PORT}); 0 takes free ones",
+        help=f"first port (default {_BASE_PORT}); 0 uses free ports",
     )
     parser.add_argument(
         "--override",
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="set a configuration key of all nodes; may be given many times",
+        help="set a configuration key of all nodes; may be repeated",
     )
     parser.add_argument(
-        "--log-level", type=str.upper, choices=_LEVELS, help="least level that the nodes log"
+        "--log-level", type=str.upper, choices=_LEVELS, help="lowest level that the nodes log"
     )
     names = "{" + ",".join(_QUERIES) + "}"
     commands = parser.add_subparsers(dest="action", metavar=names)
@@ -75,7 +75,7 @@ def add_arguments(parser: CommandParser) -> None:
             )
         if name == "list-endpoints":
             each.add_argument(
-                "--include-fenced-brokers", action="store_true", help="also those that are fenced"
+                "--include-fenced-brokers", action="store_true", help="include fenced brokers"
             )
     parser.set_defaults(parser=parser)
 

@@ -32,7 +32,7 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="check this as well, above the file; may be given many times",
+        help="a value that overrides the file; may be repeated",
     )
     add_json(check)
 

@@ -64,7 +64,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_connection(parser)
     parser.add_argument("--describe", action="store_true", help="show configuration")
     parser.add_argument("--alter", action="store_true", help="change configuration")
-    parser.add_argument("--all", action="store_true", help="describe what was not set as well")
+    parser.add_argument("--all", action="store_true", help="also describe values that are not set")
     types = ", ".join((*_RESOURCES, *_QUOTA_TYPES))
     parser.add_argument("--entity-type", action="append", metavar="TYPE", help=f"one of {types}")
     parser.add_argument("--entity-name", action="append", metavar="NAME", help="name of the entity")

@@ -70,7 +70,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=int,
         default=5 << 20,
         metavar="N",
-        help="for scripts that give it: batches of any size are printed",
+        help="accepted for compatibility: batches of any size are printed",
     )
     parser.add_argument(
         "--max-bytes", type=int, default=NO_LIMIT, metavar="N", help="bytes to read of each log"

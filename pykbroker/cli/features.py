@@ -44,7 +44,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--node-id",
         type=whole_number(32),
         metavar="N",
-        help="the node that is asked; any one by default",
+        help="the node to ask; any node by default",
     )
     add_json(parsers["describe"])
     for name in ("upgrade", "downgrade", "disable"):
@@ -57,7 +57,7 @@ def add_arguments(parser: CommandParser) -> None:
         action="append",
         required=True,
         metavar="NAME=LEVEL",
-        help="a feature and its level; may be given many times",
+        help="a feature and its level; may be repeated",
     )
 
 
@@ -67,9 +67,11 @@ def _add_update_arguments(parser: argparse.ArgumentParser, name: str) -> None:
         action="append",
         default=[],
         metavar="NAME" if name == "disable" else "NAME=LEVEL",
-        help="a feature to change; may be given many times",
+        help="a feature to change; may be repeated",
     )
-    parser.add_argument("--dry-run", action="store_true", help="check the change, do not make it")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="validate the change without applying it"
+    )
     if name != "disable":
         parser.add_argument(
             "--release-version", metavar="V", help="the release that all features are set for"
@@ -77,7 +79,7 @@ def _add_update_arguments(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument("--metadata", metavar="V", help="deprecated: the metadata.version")
     if name != "upgrade":
         parser.add_argument(
-            "--unsafe", action="store_true", help="also where it loses what the level has added"
+            "--unsafe", action="store_true", help="even if this loses data that the level added"
         )
 
 

@@ -81,13 +81,15 @@ def add_arguments(parser: CommandParser) -> None:
 
 def _add_reset_arguments(parser: CommandParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show what would be reset")
-    parser.add_argument("--execute", action="store_true", help="do the reset")
+    parser.add_argument("--execute", action="store_true", help="perform the reset")
     parser.add_argument("--export", action="store_true", help="print the reset as CSV")
     parser.add_argument("--to-offset", type=int, metavar="N", help="reset to this offset")
     parser.add_argument("--to-earliest", action="store_true", help="reset to the first offset")
     parser.add_argument("--to-latest", action="store_true", help="reset to the end")
-    parser.add_argument("--to-current", action="store_true", help="reset to what is committed")
-    parser.add_argument("--shift-by", type=int, metavar="N", help="reset by N offsets, or -N back")
+    parser.add_argument("--to-current", action="store_true", help="reset to the committed offset")
+    parser.add_argument(
+        "--shift-by", type=int, metavar="N", help="reset by N offsets; a negative N moves back"
+    )
     parser.add_argument(
         "--to-datetime", metavar="TIME", help="reset to a time, YYYY-MM-DDThh:mm:ss.sss"
     )

@@ -36,11 +36,11 @@ def add_arguments(parser: CommandParser) -> None:
     describing = commands.add_parser("describe", help="describe the quorum")
     add_connection(describing, controllers=True, repeated=True)
     describing.add_argument(
-        "--status", action="store_true", help="leader, voters, observers, and how far they are"
+        "--status", action="store_true", help="leader, voters, observers, and their progress"
     )
     describing.add_argument("--replication", action="store_true", help="one line for each replica")
     describing.add_argument(
-        "--human-readable", action="store_true", help="with --replication: ages in place of times"
+        "--human-readable", action="store_true", help="with --replication: ages instead of times"
     )
     add_json(describing)
 

@@ -33,7 +33,7 @@ def add_arguments(parser: CommandParser) -> None:
     create.add_argument(
         "--link-only",
         action="store_true",
-        help="fail where a segment cannot be linked, instead of copying it",
+        help="fail instead of copying a segment that cannot be linked",
     )
     add_json(create)
 

@@ -56,7 +56,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="server.properties or YAML file")
     parser.add_argument("--data-dir", metavar="DIR", help="directory of the data (log.dirs)")
     parser.add_argument(
-        "--listen", metavar="HOST:PORT", help="where clients connect; port 0 is any free port"
+        "--listen", metavar="HOST:PORT", help="address for clients; port 0 picks a free port"
     )
     parser.add_argument(
         "--metrics-listen",
@@ -70,14 +70,14 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="set a configuration key; may be given many times",
+        help="set a configuration key; may be repeated",
     )
     parser.add_argument(
         "--log-level",
         type=str.upper,
         choices=_LEVELS,
         default="INFO",
-        help="least level that is logged",
+        help="lowest level that is logged",
     )
 
 

@@ -35,20 +35,24 @@ def add_arguments(parser: CommandParser) -> None:
     format_ = commands.add_parser("format", help="format the data directories of this node")
     _add_config(format_)
     format_.add_argument(
-        "-t", "--cluster-id", required=True, metavar="ID", help="cluster id, as of random-uuid"
+        "-t",
+        "--cluster-id",
+        required=True,
+        metavar="ID",
+        help="cluster id, such as random-uuid prints",
     )
     format_.add_argument(
         "-g",
         "--ignore-formatted",
         action="store_true",
-        help="leave directories alone that are formatted already",
+        help="skip directories that are already formatted",
     )
     quorum = format_.add_mutually_exclusive_group()
     quorum.add_argument(
         "-s",
         "--standalone",
         action="store_true",
-        help="this node is the only voter (the default where it is told of no other controller)",
+        help="this node is the only voter (the default if no other controller is configured)",
     )
     quorum.add_argument(
         "-I",
@@ -74,7 +78,7 @@ def add_arguments(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="NAME=LEVEL",
-        help="finalise a feature at this level; may be given many times",
+        help="finalise a feature at this level; may be repeated",
     )
     commands.add_parser("random-uuid", help="print a random UUID")
 

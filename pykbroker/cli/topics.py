@@ -47,21 +47,23 @@ def add_arguments(parser: CommandParser) -> None:
         ("delete", "delete topics"),
     ):
         parser.add_argument(f"--{name}", action="store_true", help=text)
-    parser.add_argument("--topic", metavar="NAME", help="a topic; but for --create, a pattern too")
+    parser.add_argument(
+        "--topic", metavar="NAME", help="a topic or, except with --create, a pattern"
+    )
     parser.add_argument("--topic-id", metavar="ID", help="the id of a topic to describe")
     parser.add_argument(
         "--config",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="configuration of a created topic; may be given many times",
+        help="configuration of a created topic; may be repeated",
     )
     parser.add_argument("--partitions", type=int, metavar="N", help="number of partitions")
     parser.add_argument("--replication-factor", type=int, metavar="N", help="number of replicas")
     parser.add_argument(
         "--replica-assignment",
         metavar="B1:B2,B1:B2",
-        help="brokers of each partition, in place of numbers",
+        help="brokers of each partition, instead of counts",
     )
     for name, text in (
         ("under-replicated-partitions", "describe only under-replicated partitions"),
@@ -79,7 +81,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=int,
         default=2000,
         metavar="N",
-        help="most partitions in one answer (2000)",
+        help="maximum number of partitions in one response (2000)",
     )
     add_json(parser)
     parser.set_defaults(parser=parser)

@@ -109,7 +109,7 @@ def _add_list_flags(parser: argparse.ArgumentParser) -> None:
         type=_INT64,
         default=-1,
         metavar="MS",
-        help="only transactions that began longer ago than this, ended ones included",
+        help="only transactions that began longer ago than this, including completed ones",
     )
     parser.add_argument(
         "--transactional-id-pattern",
@@ -198,7 +198,7 @@ def _describe_producers(options: argparse.Namespace) -> None:
 def _add_abort_flags(parser: argparse.ArgumentParser) -> None:
     _add_partition(parser)
     parser.add_argument(
-        "--start-offset", type=_INT64, metavar="N", help="where the transaction begins"
+        "--start-offset", type=_INT64, metavar="N", help="first offset of the transaction"
     )
     older = parser.add_argument_group("instead of --start-offset")
     older.add_argument("--producer-id", type=_INT64, metavar="N", help="the producer's id")

@@ -104,7 +104,7 @@ class BrokerLifecycleDriver:
                 return epoch
             if self._stopped or reply.code not in _REGISTER_AGAIN or left_ms <= 0:
                 return reply
-            _log.info("The broker is not registered yet, trying again: %s", reply)
+            _log.info("The broker is not registered yet, retrying: %s", reply)
             await self._scheduler.sleep(min(pause_ms, left_ms))
             left_ms -= pause_ms
 

@@ -155,12 +155,12 @@ class AlterPartitionDriver:
         if isinstance(response, BaseException):
             if not isinstance(response, KafkaError):
                 raise response
-            _log.warning("AlterPartition got no answer: %s; sending it again", response)
+            _log.warning("AlterPartition got no response: %s; retrying", response)
             if response.code == UNSUPPORTED:
                 self._with_epochs = not self._with_epochs
         elif response.error_code:
             _log.warning(
-                "the controller refused AlterPartition: %s; sending it again",
+                "the controller refused AlterPartition: %s; retrying",
                 KafkaError(response.error_code),
             )
         else:

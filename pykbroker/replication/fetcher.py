@@ -285,7 +285,7 @@ class Fetcher:
     ) -> None:
         if leader_start > partition.log.log_end_offset:
             _log.warning(
-                "%s: the leader's log starts at %d, this one ends at %d: beginning anew",
+                "%s: the leader's log starts at %d, this one ends at %d: restarting from there",
                 partition.topic_partition,
                 leader_start,
                 partition.log.log_end_offset,

@@ -462,4 +462,4 @@ class ReplicaManager:
 
 
 def _nobody_told() -> None:
-    _log.critical("all log directories have failed: this node has no partitions any more")
+    _log.critical("all log directories have failed: this node has no partitions left")

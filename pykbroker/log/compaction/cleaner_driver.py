@@ -272,7 +272,7 @@ class CleanerDriver:
     def _failed(self, log: PartitionLog, message: dict[str, Any]) -> int | None:
         reason = message["message"]
         if message["failed"] == "gone":
-            _log.info("%s: compaction given up, %s", log.topic_partition, reason)
+            _log.info("%s: compaction aborted: %s", log.topic_partition, reason)
             return None
         if message["failed"] == "io":
             error = OSError(message.get("errno") or 0, reason)

@@ -288,8 +288,9 @@ class DirectoryLoader:
         if not any(size for name, size in sizes.items() if name.endswith(LOG_SUFFIX)):
             return False
         _log.error(
-            "%s holds records, but its %s does not tell whose: the partition is offline until that "
-            "is mended, or the directory moved away, and the node started again",
+            "%s holds records, but its %s does not identify the topic: the partition is "
+            "offline until that file "
+            "is repaired, or the directory is moved away, and the node is restarted",
             path,
             PARTITION_METADATA,
         )

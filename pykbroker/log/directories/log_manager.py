@@ -230,7 +230,9 @@ class LogManager:
                     raise each.failure
         self._require_free(topic_partition, is_new)
         if not is_new:
-            _log.warning("%s is in no log directory: an empty log is made for it", topic_partition)
+            _log.warning(
+                "%s is in no log directory: an empty log is created for it", topic_partition
+            )
         target = self.directory_for_new_log() if directory is None else self.directory(directory)
         log = self._create_in(
             target, str(topic_partition), topic_partition, topic_id, config, now_ms

@@ -307,7 +307,8 @@ class LogLoader:
         end = segment.next_offset()
         if end != following.base_offset:
             _log.error(
-                "%s: %s ends at offset %d, the next segment begins at %d: what was between is lost",
+                "%s: %s ends at offset %d, the next segment begins at %d: the offsets between "
+                "are lost",
                 self.topic_partition,
                 segment.file.path,
                 end,

@@ -255,7 +255,7 @@ def test_a_log_that_is_gone_is_told(files: MemoryFiles, caplog: pytest.LogCaptur
     manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
     assert caplog.text == ""
     manager.create(ORDERS[1], TOPIC_ID, TopicConfig.default(), is_new=False)
-    assert "orders-1 is in no log directory: an empty log is made for it" in caplog.text
+    assert "orders-1 is in no log directory: an empty log is created for it" in caplog.text
 
 
 def test_no_directory_at_all_is_refused(files: MemoryFiles) -> None:
