@@ -7,18 +7,35 @@ stretches are: `python -m benchmarks.micro.bench_holds`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from typing import Any
 
 import pytest
 
 from benchmarks.micro.bench_holds import NODES_ONLY, attacks
 from pykbroker.broker.handlers import Route, make_routes
 from pykbroker.errors import ErrorCode
+from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from pykbroker.protocol.messages.join_group_request import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
+)
+from pykbroker.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from pykbroker.protocol.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from pykbroker.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
 )
 from tests.harness.stretches import CountedNode
 
@@ -84,3 +101,54 @@ def test_the_longest_stretch_does_not_grow(node: CountedNode, route: Route) -> N
         if after - before > (MANY - FEW) * 0.9:  # about a call for each element
             grown[array] = (before, after)
     assert not grown
+
+
+PARTITIONS = 400
+FEW_OF_THEM = 80
+
+Make = Callable[[int], Any]
+
+
+def commit(count: int) -> OffsetCommitRequest:
+    partitions = [
+        OffsetCommitRequestPartition(partition_index=index, committed_offset=1)
+        for index in range(count)
+    ]
+    topic = OffsetCommitRequestTopic(name="big", partitions=partitions)
+    return OffsetCommitRequest(group_id="h", generation_id_or_member_epoch=-1, topics=[topic])
+
+
+def fetch(count: int) -> OffsetFetchRequest:
+    topic = OffsetFetchRequestTopics(name="big", partition_indexes=list(range(count)))
+    return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="h", topics=[topic])])
+
+
+def delete(count: int) -> OffsetDeleteRequest:
+    partitions = [OffsetDeleteRequestPartition(partition_index=index) for index in range(count)]
+    topic = OffsetDeleteRequestTopic(name="big", partitions=partitions)
+    return OffsetDeleteRequest(group_id="h", topics=[topic])
+
+
+EXISTING: dict[str, tuple[Make, int]] = {
+    "OffsetCommit": (commit, 9),
+    "OffsetFetch": (fetch, 9),
+    "OffsetDelete": (delete, 0),
+}
+
+
+@pytest.mark.parametrize("api", EXISTING)
+def test_nor_does_it_where_what_is_named_exists(node: CountedNode, api: str) -> None:
+    make, version = EXISTING[api]
+    topic = CreatableTopic(name="big", num_partitions=PARTITIONS, replication_factor=1)
+    node.ask(CreateTopicsRequest(topics=[topic], timeout_ms=60_000))
+    measured = []
+    for count in (FEW_OF_THEM, PARTITIONS):
+        stretches = []
+        for _ in range(2):
+            committed = node.ask(commit(PARTITIONS), 9)
+            assert not any(at.error_code for at in committed.topics[0].partitions)
+            node.ask(make(count), version)
+            stretches.append(node.longest)
+        measured.append(min(stretches))
+    before, after = measured
+    assert after - before <= (PARTITIONS - FEW_OF_THEM) * 0.9
