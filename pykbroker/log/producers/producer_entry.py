@@ -6,7 +6,8 @@
               int64 first offset of the open transaction (-1 none)
 
 The file name is the offset up to which the log has been taken in, of twenty digits. Only the last
-batch of a producer is kept: after a restart duplicates are known for that one alone, as in Kafka.
+batch of a producer is kept: after a clean restart duplicates are known for that one alone, as in
+Kafka. The recovery of a log that was not closed reads its last segment, and knows five again.
 
 State   entries are never changed once made: an update is a new entry.
 Source  Kafka's ProducerSnapshot schema, ProducerStateManager.java, ProducerStateEntry.java.

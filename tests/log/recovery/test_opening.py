@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.config import TopicConfig
-from pykbroker.errors import KafkaError
+from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.damage import OffsetsOutOfPlace
 from pykbroker.log.segments.segment import Segment, placed
@@ -416,6 +416,21 @@ def test_producers_come_from_the_newest_good_snapshot(files: MemoryFiles) -> Non
     files.unlink(path_of(4, ".snapshot"))
     crashed = open_orders(files, is_clean=False)
     assert crashed.producers.producers[7].last_sequence == 3
+
+
+def test_any_of_the_last_five_batches_may_be_repeated_after_crashes(files: MemoryFiles) -> None:
+    batches = [bytes(batch_of(b"x", producer=(7, 0, sequence))) for sequence in range(6)]
+    log = open_orders(files)
+    for batch in batches:
+        log.append_as_leader(bytearray(batch), 0, NOW_MS)
+    log.write_pending()
+    for _ in range(2):  # the first recovery leaves a snapshot at the log's end
+        log = open_orders(files, is_clean=False)
+        for offset in range(1, 6):
+            outcome = log.append_as_leader(bytearray(batches[offset]), 0, NOW_MS)
+            assert (outcome.base_offset, outcome.duplicate) == (offset, True)
+        refused = log.append_as_leader(bytearray(batches[0]), 0, NOW_MS)
+        assert refused.error == int(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
 
 @pytest.mark.parametrize("is_clean", [True, False])
