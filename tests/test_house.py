@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SOURCES = ("pykbroker", "spark_jobs", "benchmarks")
+SOURCES = ("pykbroker", "pyspark_pykbroker", "spark_jobs", "benchmarks")
 TESTS = ROOT / "tests"
 GENERATED = ROOT / "pykbroker" / "protocol" / "messages"
 MAX_FILE_LINES = 500

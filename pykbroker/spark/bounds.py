@@ -50,14 +50,14 @@ def parse_offsets(option: str, text: str) -> Bound:
     named = {"earliest": EARLIEST, "latest": LATEST}.get(text.strip().lower())
     if named is not None:
         return Bound(option, all_at=named)
-    offsets = parse_partition_values(option, text)
+    offsets = parse_partition_values(option, text, "earliest, latest, or ")
     if min(offsets.values()) < EARLIEST:
         raise OptionError(option, f"must be -2 (earliest), -1 (latest), or offsets, not {text!r}")
     return Bound(option, by_partition=offsets)
 
 
-def parse_partition_values(option: str, text: str) -> OffsetsByPartition:
-    """{"topic": {"0": number}}"""
+def parse_partition_values(option: str, text: str, others: str = "") -> OffsetsByPartition:
+    """{"topic": {"0": number}}; `others` names what the option takes beside it."""
     try:
         node = _parse_json(text)
         found = _each_once(
@@ -69,7 +69,7 @@ def parse_partition_values(option: str, text: str) -> OffsetsByPartition:
         found = None
     if not found or not all(type(value) is int for value in found.values()):
         raise OptionError(
-            option, f'must be JSON such as {{"topicA":{{"0":23,"1":-1}}}}, not {text!r}'
+            option, f'must be {others}JSON such as {{"topicA":{{"0":23,"1":-1}}}}, not {text!r}'
         )
     return found
 

@@ -17,6 +17,7 @@ from pykbroker.spark.bounds import (
     from_node,
     limited,
     parse_offsets,
+    parse_partition_values,
     resolve,
     to_node,
 )
@@ -36,6 +37,17 @@ def test_one_for_all() -> None:
     latest = parse_offsets("endingOffsets", "latest")
     assert latest.is_latest
     assert resolve(latest, ENDS, never, False) == {A0: 100, A1: 60, B0: 7}
+
+
+def test_an_error_names_all_that_is_allowed() -> None:
+    allowed = (
+        r'must be earliest, latest, or JSON such as \{"topicA":\{"0":23,"1":-1\}\}, not \'now\''
+    )
+    for option in ("startingOffsets", "endingOffsets"):
+        with pytest.raises(OptionError, match=f"^option {option}: {allowed}$"):
+            parse_offsets(option, "now")
+    with pytest.raises(OptionError, match=r"^option startingOffsetsByTimestamp: must be JSON such"):
+        parse_partition_values("startingOffsetsByTimestamp", "now")
 
 
 def test_offsets_by_partition() -> None:
