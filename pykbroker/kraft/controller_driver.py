@@ -195,7 +195,10 @@ class ControllerDriver:
     ) -> None:
         raft = self._raft
         assert raft is not None
-        prepared = raft.prepare(decision.records, atomic=decision.atomic)
+        breathe = self._slices.breathe
+        prepared = raft.prepare(decision.records, atomic=decision.atomic, breathe=breathe)
+        if self.controller is not controller:  # leadership was lost, and is back
+            raise KafkaError(ErrorCode.NOT_CONTROLLER)
         try:
             # Before the append, which may commit at once: the image must not lag behind.
             controller.replay(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 
@@ -25,13 +26,14 @@ class PreparedAppend(NamedTuple):
 
 
 def cut_into_batches(
-    records: Sequence[MetadataRecord], *, atomic: bool
+    records: Sequence[MetadataRecord], *, atomic: bool, breathe: Breathe = go_on
 ) -> list[list[tuple[MetadataRecord, bytes]]]:
     """The records with their bytes, in batches; one batch when they must take effect together.
+    `breathe` is called between records (`environment/slices.py`).
 
     KafkaError(POLICY_VIOLATION) when those are too many for one.
     """
-    encoded = [(record, encode_metadata_record(record)) for record in records]
+    encoded = [(record, encode_metadata_record(record)) for record in paced(records, breathe)]
     if atomic:
         if sum(len(value) for _, value in encoded) > MAX_BATCH_BYTES:
             raise KafkaError(ErrorCode.POLICY_VIOLATION, "The request changes too much at once.")

@@ -28,6 +28,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.environment.background import Threads
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.scheduler import Scheduler, Timer
+from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_batches import PreparedAppend, cut_into_batches
 from pykbroker.kraft.metadata_log import (
@@ -166,12 +167,15 @@ class RaftDriver:
         self._step(ev.Started(self.log.read_election(), self.log.end))
         self._opening = False
 
-    def prepare(self, records: Sequence[MetadataRecord], *, atomic: bool) -> PreparedAppend:
-        """Encode records for `append`. KafkaError when they cannot be appended: this node does not
-        lead, or they are too many for one batch."""
+    def prepare(
+        self, records: Sequence[MetadataRecord], *, atomic: bool, breathe: Breathe = go_on
+    ) -> PreparedAppend:
+        """Encode records for `append`, and breathe between them. KafkaError when they cannot be
+        appended: this node does not lead, or they are too many for one batch."""
+        chunks = cut_into_batches(records, atomic=atomic, breathe=breathe)
         if not self.raft.is_leader or self._stopped:
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
-        return PreparedAppend(self.log.log.next_offset, cut_into_batches(records, atomic=atomic))
+        return PreparedAppend(self.log.log.next_offset, chunks)
 
     def append(self, prepared: PreparedAppend) -> None:
         """Append as the leader, right after `prepare`. The records are committed when `on_commit`
